@@ -1,0 +1,44 @@
+"""Bayesian text categorization and filtering."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesift.errors import BayesiftError, CorpusNotFoundError, DataError, MissingExtraError
+    from bayesift.records import Corpus, Document
+    from bayesift.text import TermVectorizer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BayesiftError",
+    "Corpus",
+    "CorpusNotFoundError",
+    "DataError",
+    "Document",
+    "MissingExtraError",
+    "TermVectorizer",
+]
+
+# Names are looked up on first use, so that `import bayesift` stays fast.
+_HOME = {
+    "BayesiftError": "bayesift.errors",
+    "Corpus": "bayesift.records",
+    "CorpusNotFoundError": "bayesift.errors",
+    "DataError": "bayesift.errors",
+    "Document": "bayesift.records",
+    "MissingExtraError": "bayesift.errors",
+    "TermVectorizer": "bayesift.text",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayesift' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,59 @@
+"""The commands put together, and how each run ends: 0 done, 1 bad data, 2 bad use, 130 interrupted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import bayesift
+from bayesift.cli import datasets, demo
+from bayesift.errors import BayesiftError
+
+app = typer.Typer(
+    name="bayesift",
+    help="Bayesian text categorization and filtering.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(datasets.app, name="datasets")
+app.command()(demo.demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"bayesift {bayesift.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; never ends in a traceback for what a user did."""
+    try:
+        sys.exit(typer.main.get_command(app).main(args=arguments, standalone_mode=False))
+    except typer.TyperException as error:
+        _fail(error.format_message(), error.exit_code)
+    except BayesiftError as error:
+        _fail(str(error), 1)
+    except BrokenPipeError:
+        # The reader of our output has gone; point stdout at nothing so that the flush at exit is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted", 130)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"bayesift: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,1 @@
+"""Corpora: the public ones in their public layout, and people's own files."""

@@ -1,0 +1,27 @@
+"""Optional packages, imported only when they are used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from bayesift.errors import MissingExtraError
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import `module`, or say which extra brings it.
+
+    Examples
+    --------
+    >>> require("math", extra="plots").sqrt(4)
+    2.0
+    >>> require("no_such_module", extra="plots")
+    Traceback (most recent call last):
+    bayesift.errors.MissingExtraError: this needs no_such_module, which is not installed; run: pip install "bayesift[plots]"
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f'this needs {module.partition(".")[0]}, which is not installed; run: pip install "bayesift[{extra}]"'
+        ) from error

@@ -1,0 +1,214 @@
+"""The records everything else passes around: documents and corpora."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text with what is known of it.
+
+    Parameters
+    ----------
+    id : name, unique within its corpus
+    text : the body
+    title : the headline, kept apart from the body
+    categories : the categories it belongs to, none to many
+    date : when it was written
+    split : the part of the corpus it belongs to, such as "train" or "test"
+
+    Examples
+    --------
+    >>> Document("1", "Shares rose.", title="Markets", categories=("earn",)).full_text
+    'Markets\\nShares rose.'
+    """
+
+    id: str
+    text: str
+    title: str = ""
+    categories: tuple[str, ...] = ()
+    date: datetime.datetime | None = None
+    split: str | None = None
+
+    @property
+    def full_text(self) -> str:
+        """Title and body, which is what classifiers read."""
+        if not self.title:
+            return self.text
+        return f"{self.title}\n{self.text}" if self.text else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that was skipped: where it stood and what was wrong with it."""
+
+    file: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return str(DataError(self.message, file=self.file, line=self.line))
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents with the categories they may belong to.
+
+    Parameters
+    ----------
+    documents : in the order of their source; their ids are unique
+    categories : the columns of the label indicator
+    name : what to call it
+    parents : parent of a category, for categories that form a tree
+    vectors : term weights, a row a document, for corpora that come without text
+    problems : the records of the source that were skipped
+
+    Examples
+    --------
+    >>> corpus = Corpus(
+    ...     (
+    ...         Document("1", "wheat and corn", categories=("grain",), split="train"),
+    ...         Document("2", "oil tankers", categories=("crude", "ship"), split="test"),
+    ...     ),
+    ...     categories=("crude", "grain", "ship"),
+    ... )
+    >>> corpus.splits
+    ('train', 'test')
+    >>> corpus.split("test").indicator.toarray()
+    array([[1, 0, 1]], dtype=int8)
+    """
+
+    documents: tuple[Document, ...]
+    categories: tuple[str, ...]
+    name: str = ""
+    parents: Mapping[str, str] = field(default_factory=dict)
+    vectors: sparse.csr_array | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "documents", tuple(self.documents))
+        object.__setattr__(self, "categories", tuple(self.categories))
+        object.__setattr__(self, "parents", MappingProxyType(dict(self.parents)))
+        _refuse_duplicates("category", self.categories)
+        _refuse_duplicates("document id", (document.id for document in self.documents))
+        known = set(self.categories)
+        for document in self.documents:
+            if not known.issuperset(document.categories):
+                unknown = ", ".join(sorted(set(document.categories) - known))
+                raise DataError(f"document {document.id!r} has categories the corpus does not list: {unknown}")
+        if self.vectors is not None and self.vectors.shape[0] != len(self.documents):
+            raise DataError(f"{self.vectors.shape[0]} vectors for {len(self.documents)} documents")
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def __repr__(self) -> str:
+        return (
+            f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} categories, "
+            f"splits={self.splits})"
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        """Title and body of every document."""
+        return [document.full_text for document in self.documents]
+
+    @property
+    def ids(self) -> list[str]:
+        """The document ids, in order."""
+        return [document.id for document in self.documents]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits, in order of first appearance."""
+        return tuple(dict.fromkeys(d.split for d in self.documents if d.split is not None))
+
+    @property
+    def is_single_label(self) -> bool:
+        """Whether every document has exactly one category."""
+        return all(len(document.categories) == 1 for document in self.documents)
+
+    @property
+    def labels(self) -> list[str]:
+        """The one category of each document; refused when a document has none or several."""
+        if not self.is_single_label:
+            raise DataError("documents have none or several categories; use `indicator`")
+        return [document.categories[0] for document in self.documents]
+
+    @property
+    def indicator(self) -> sparse.csr_array:
+        """Documents x categories, 1 where the document belongs to the category."""
+        column = {category: j for j, category in enumerate(self.categories)}
+        rows = [sorted(column[c] for c in document.categories) for document in self.documents]
+        indptr = np.zeros(len(rows) + 1, dtype=np.int32)
+        np.cumsum([len(row) for row in rows], out=indptr[1:])
+        indices = np.array([j for row in rows for j in row], dtype=np.int32)
+        data = np.ones(len(indices), dtype=np.int8)
+        return sparse.csr_array((data, indices, indptr), shape=(len(rows), len(self.categories)))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of what the documents say: ids, texts, categories, splits and vectors."""
+        digest = hashlib.sha256()
+        for d in self.documents:
+            for part in (d.id, d.title, d.text, *d.categories, d.split or ""):
+                encoded = part.encode("utf-8", "surrogatepass")
+                digest.update(len(encoded).to_bytes(8, "little"))
+                digest.update(encoded)
+        if self.vectors is not None:
+            for array in (self.vectors.indptr, self.vectors.indices, self.vectors.data):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
+        """The corpus of the documents at these positions; categories stay as they are."""
+        vectors = None if self.vectors is None else self.vectors[np.asarray(rows, dtype=np.int64)]
+        return replace(self, documents=tuple(self.documents[i] for i in rows), vectors=vectors)
+
+    def split(self, name: str) -> Corpus:
+        """The corpus of the documents of one split."""
+        rows = [i for i, document in enumerate(self.documents) if document.split == name]
+        if not rows:
+            raise DataError(f"no split {name!r}; there are: {', '.join(self.splits) or 'none'}")
+        return self.select(rows)
+
+    def with_categories(self, categories: Iterable[str]) -> Corpus:
+        """The same documents with only these categories."""
+        kept = tuple(categories)
+        keep = set(kept)
+        documents = tuple(
+            replace(d, categories=tuple(c for c in d.categories if c in keep)) for d in self.documents
+        )
+        return replace(self, documents=documents, categories=kept)
+
+    def labelled(self) -> Corpus:
+        """The documents with at least one category."""
+        return self.select([i for i, document in enumerate(self.documents) if document.categories])
+
+    def category_counts(self) -> Counter[str]:
+        """How many documents each category has; categories without any count 0."""
+        counts: Counter[str] = Counter(dict.fromkeys(self.categories, 0))
+        counts.update(c for document in self.documents for c in document.categories)
+        return counts
+
+
+def _refuse_duplicates(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"duplicate {what} {name!r}")
+        seen.add(name)
