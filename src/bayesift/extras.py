@@ -15,13 +15,13 @@ def require(module: str, *, extra: str) -> ModuleType:
     --------
     >>> require("math", extra="plots").sqrt(4)
     2.0
-    >>> require("no_such_module", extra="plots")
+    >>> require("matplotless", extra="plots")
     Traceback (most recent call last):
-    bayesift.errors.MissingExtraError: this needs no_such_module, which is not installed; run: pip install "bayesift[plots]"
+    bayesift.errors.MissingExtraError: this needs matplotless, not installed yet; run: pip install "bayesift[plots]"
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f'this needs {module.partition(".")[0]}, which is not installed; run: pip install "bayesift[{extra}]"'
+            f'this needs {module.partition(".")[0]}, not installed yet; run: pip install "bayesift[{extra}]"'
         ) from error

@@ -17,7 +17,7 @@ from bayesift.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text with what is known of it.
+    r"""One text with what is known of it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Document:
     Examples
     --------
     >>> Document("1", "Shares rose.", title="Markets", categories=("earn",)).full_text
-    'Markets\\nShares rose.'
+    'Markets\nShares rose.'
     """
 
     id: str
@@ -109,6 +109,11 @@ class Corpus:
                 raise DataError(f"document {document.id!r} has categories the corpus does not list: {unknown}")
         if self.vectors is not None and self.vectors.shape[0] != len(self.documents):
             raise DataError(f"{self.vectors.shape[0]} vectors for {len(self.documents)} documents")
+
+    def __reduce__(self) -> tuple[type[Corpus], tuple[object, ...]]:
+        # A read-only mapping cannot be pickled.
+        parents = dict(self.parents)
+        return Corpus, (self.documents, self.categories, self.name, parents, self.vectors, self.problems)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -190,9 +195,7 @@ class Corpus:
         """The same documents with only these categories."""
         kept = tuple(categories)
         keep = set(kept)
-        documents = tuple(
-            replace(d, categories=tuple(c for c in d.categories if c in keep)) for d in self.documents
-        )
+        documents = tuple(replace(d, categories=tuple(c for c in d.categories if c in keep)) for d in self.documents)
         return replace(self, documents=documents, categories=kept)
 
     def labelled(self) -> Corpus:

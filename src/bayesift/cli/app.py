@@ -55,5 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"bayesift: {' '.join(message.split())}", file=sys.stderr)
+    if message:
+        print(f"bayesift: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)

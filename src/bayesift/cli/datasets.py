@@ -2,11 +2,230 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from bayesift.datasets import CorpusSummary, FetchedFile, RemoteFile
+    from bayesift.records import Corpus
+
+SHOWN_PROBLEMS = 5
 
 app = typer.Typer(help="List, show and fetch corpora.", no_args_is_help=True)
 
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where corpora lie; else the variable BAYESIFT_DATA, else your cache directory.",
+        show_default=False,
+    ),
+]
+
+
+def _stderr() -> Console:
+    return Console(stderr=True)
+
 
 @app.command("list")
-def list_corpora() -> None:
-    """List the corpora bayesift knows."""
+def list_corpora(data_dir: DataDir = None) -> None:
+    """List the corpora bayesift knows, and whether they are there."""
+    from bayesift.datasets import CATALOGUE, data_directory
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("name", "what", "there"):
+        table.add_column(heading)
+    for entry in CATALOGUE.values():
+        there = "yes" if entry.is_present(data_dir) else "no"
+        table.add_row(entry.name, entry.description, there)
+    Console().print(table)
+    print(f"\nData directory: {data_directory(data_dir)}")
+
+
+@app.command("show")
+def show_corpus(
+    corpus: Annotated[
+        str,
+        typer.Argument(metavar="NAME_OR_PATH", help="A name of the list, or the path of your own."),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    data_dir: DataDir = None,
+    text: Annotated[str | None, typer.Option(help="Column of the text.", show_default=False)] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the categories.", show_default=False)] = None,
+    identity: Annotated[str | None, typer.Option("--id", help="Column of the id.", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="Column of the title.", show_default=False)] = None,
+    date: Annotated[str | None, typer.Option(help="Column of the date.", show_default=False)] = None,
+    split_column: Annotated[
+        str | None, typer.Option(help="Column of the split (train, test).", show_default=False)
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="What stands between several categories.", show_default=False)
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of the text; UTF-8 unless named.", show_default=False)
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out and count records that cannot be read.")
+    ] = False,
+) -> None:
+    """Show what a corpus holds: documents, splits, categories."""
+    with _busy(f"reading {corpus}"):
+        from bayesift.datasets import Columns, load, summarise
+
+        columns = Columns(text, label, identity, title, date, split_column)
+        with _bad_use():
+            loaded = load(
+                corpus,
+                data_dir=data_dir,
+                columns=None if columns == Columns() else columns,
+                separator=separator,
+                encoding=encoding,
+                skip_bad=skip_bad,
+            )
+        summary = summarise(loaded)
+    _print_problems(loaded)
+    if as_json:
+        print(json.dumps(summary.as_dict(), indent=2))
+    else:
+        _print_summary(summary)
+
+
+@app.command("fetch")
+def fetch_corpus(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of the list.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Download a public corpus into the data directory; goes on where it was interrupted."""
+    from bayesift.datasets import data_directory, fetch, find_entry
+
+    with _bad_use():
+        entry = find_entry(name)
+    if not entry.files:
+        reason = "is not published, so it cannot be fetched" if entry.paths else "needs no download"
+        raise typer.BadParameter(f"{name} {reason}")
+    with _download_bars() as progress:
+        fetched = fetch(entry.files, data_directory(data_dir), progress)
+    for file in fetched:
+        print(_describe_fetched(file))
+    print(f"terms of use: {entry.terms}")
+
+
+@contextmanager
+def _bad_use() -> Iterator[None]:
+    """Tell a request that cannot be met from data that cannot be read."""
+    from bayesift.datasets import RequestError
+
+    try:
+        yield
+    except RequestError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+@contextmanager
+def _busy(message: str) -> Iterator[None]:
+    """Show a spinner, on a terminal only."""
+    with _stderr().status(escape(message)):
+        yield
+
+
+@contextmanager
+def _download_bars() -> Iterator[_Bars]:
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    console = _stderr()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield _Bars(progress)
+
+
+class _Bars:
+    """A bar for each file, made when its first bytes come."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, file: RemoteFile, done: int, total: int | None) -> None:
+        if file.path not in self._tasks:
+            self._tasks[file.path] = self._progress.add_task(Path(file.path).name, total=total)
+        self._progress.update(self._tasks[file.path], completed=done, total=total)
+
+
+def _describe_fetched(file: FetchedFile) -> str:
+    verdict = {
+        True: "SHA-256 as published",
+        False: f"SHA-256 {file.sha256} is not the published one",
+        None: f"no published checksum; SHA-256 is {file.sha256}",
+    }[file.verified]
+    return f"{file.path}: {'fetched' if file.downloaded else 'already there'}; {verdict}"
+
+
+def _print_problems(corpus: Corpus) -> None:
+    if not corpus.problems:
+        return
+    print(f"records skipped: {len(corpus.problems):,}", file=sys.stderr)
+    for problem in corpus.problems[:SHOWN_PROBLEMS]:
+        print(f"  {problem}", file=sys.stderr)
+    if len(corpus.problems) > SHOWN_PROBLEMS:
+        print(f"  and {len(corpus.problems) - SHOWN_PROBLEMS:,} more", file=sys.stderr)
+
+
+def _print_summary(summary: CorpusSummary) -> None:
+    console = Console(highlight=False)
+    name = f"[bold]{escape(summary.name)}[/bold]"
+    console.print(f"{name}: {summary.documents:,} documents, {_categories(summary)}")
+    if summary.terms is not None:
+        console.print(f"vectors: {summary.terms:,} terms, {summary.nonzeros:,} non-zeros")
+    if summary.without_date is not None:
+        console.print(f"documents without date: {summary.without_date:,}")
+    if summary.skipped:
+        console.print(f"records skipped: {summary.skipped:,}")
+    console.print()
+    console.print(_split_table(summary))
+    if summary.largest:
+        console.print()
+        console.print(_category_table(summary))
+    print(f"\nfingerprint {summary.fingerprint}")
+
+
+def _categories(summary: CorpusSummary) -> str:
+    count = f"{summary.categories:,} categor{'y' if summary.categories == 1 else 'ies'}"
+    if summary.shared_categories is None:
+        return count
+    return f"{count} ({summary.shared_categories:,} in both train and test)"
+
+
+def _number_table(first: str, headings: list[str]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _split_table(summary: CorpusSummary) -> Table:
+    table = _number_table("split", ["documents", "labelled", "labels", "title only", "empty"])
+    for split in summary.splits:
+        numbers = (split.documents, split.labelled, split.assignments, split.title_only, split.empty)
+        name = "(none)" if split.name is None else escape(split.name)
+        table.add_row(name, *(f"{number:,}" for number in numbers))
+    return table
+
+
+def _category_table(summary: CorpusSummary) -> Table:
+    splits = [split.name for split in summary.splits if split.name is not None]
+    table = _number_table("largest categories", ["documents", *map(escape, splits)])
+    for category in summary.largest:
+        numbers = (category.documents, *(category.by_split[split] for split in splits))
+        table.add_row(escape(category.name), *(f"{number:,}" for number in numbers))
+    return table

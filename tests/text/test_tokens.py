@@ -1,0 +1,65 @@
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from sklearn.feature_extraction.text import CountVectorizer
+
+from bayesift.text import Tokeniser
+from bayesift.text.tokens import N_CODE_POINTS, word_characters
+from tests.oracles import text as oracle
+from tests.text.strategies import NASTY_WORDS, corpora
+
+scikit_learn_tokens = CountVectorizer().build_analyzer()
+
+
+def words_of(found):
+    names = found.words.to_strings()
+    begins = [0, *found.ends[:-1]]
+    return [[names[i] for i in found.tokens[a:b]] for a, b in zip(begins, found.ends, strict=True)]
+
+
+@given(corpora)
+@example([" ".join(NASTY_WORDS)])
+@example(["", " ", "ab", ""])
+@settings(max_examples=400, deadline=None)
+def test_tokens_are_those_of_scikit_learn(texts):
+    assert words_of(Tokeniser()(texts)) == [scikit_learn_tokens(text) for text in texts]
+
+
+@given(texts=corpora)
+@example(texts=[" ".join(NASTY_WORDS)])
+@settings(max_examples=150, deadline=None)
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("characters", ["words", "letters"])
+@pytest.mark.parametrize("min_length", [1, 2, 3])
+def test_every_rule_does_what_its_pattern_says(texts, lowercase, characters, min_length):
+    rules = {"lowercase": lowercase, "characters": characters, "min_length": min_length}
+    assert words_of(Tokeniser(**rules)(texts)) == [oracle.tokens(text, **rules) for text in texts]
+
+
+def test_words_are_numbered_by_first_appearance():
+    found = Tokeniser()(["wheat corn", "corn oats wheat"])
+    assert found.words.to_strings() == ["wheat", "corn", "oats"]
+    assert found.tokens.tolist() == [0, 1, 1, 2, 0]
+
+
+def test_more_words_than_the_first_table_holds():
+    text = " ".join(f"w{i} w{i // 2}" for i in range(50_000))
+    assert words_of(Tokeniser()([text, text])) == [scikit_learn_tokens(text)] * 2
+
+
+@pytest.mark.parametrize("texts", [["Ab CD", "ÄÖ üü"], ["ab", "cd"]])
+def test_arrow_strings_give_the_same_tokens(texts):
+    array = pa.array(["skipped", *texts], pa.large_string())[1:]
+    assert words_of(Tokeniser()(array)) == words_of(Tokeniser()(texts))
+
+
+@pytest.mark.parametrize(("characters", "pattern"), [("words", r"\w"), ("letters", r"[^\W\d_]")])
+def test_word_characters_are_those_of_the_regular_expressions(characters, pattern):
+    everything = "".join(map(chr, range(N_CODE_POINTS)))
+    expected = np.zeros(N_CODE_POINTS, dtype=bool)
+    for match in re.finditer(f"{pattern}+", everything):
+        expected[match.start() : match.end()] = True
+    assert (word_characters(characters) == expected).all()
