@@ -35,8 +35,8 @@ def render() -> list[str]:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench`: ours and the peers run in turns in one process; medians; a ratio is the peer's time",
-        "over ours. Times are CPU seconds unless the row says wall. Results that have to agree are checked to be equal.",
+        "Written by `make bench`: ours and the peers run in turns in one process. Times are medians, in CPU seconds",
+        "unless the row says wall; a ratio is the peer's time over ours. Results that have to agree are checked.",
     ]
     for name in [*RACES, *FOOTPRINTS]:
         file = RESULTS / f"{name}.json"
@@ -50,7 +50,10 @@ def render() -> list[str]:
 def _where(measured: dict[str, Any]) -> str:
     machine = measured["machine"]
     packages = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
-    return f"`{measured['command']}` on {machine['cores']} cores ({machine['processor']}), Python {machine['python']}, {packages}."
+    return (
+        f"`{measured['command']}` on {machine['cores']} cores ({machine['processor']}), "
+        f"Python {machine['python']}, {packages}."
+    )
 
 
 def _render_race(measured: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 
@@ -72,7 +73,7 @@ class Timing:
 
     def median(self, clock: str) -> float:
         """Median by one clock."""
-        return statistics.median(getattr(self, clock))
+        return statistics.median({"wall": self.wall, "cpu": self.cpu}[clock])
 
 
 def run(benchmark: Benchmark, say: Callable[[str], None]) -> dict[str, Any]:
@@ -138,7 +139,7 @@ def machine() -> dict[str, Any]:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()

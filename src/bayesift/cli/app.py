@@ -13,6 +13,8 @@ import bayesift
 from bayesift.cli import datasets, demo
 from bayesift.errors import BayesiftError
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="bayesift",
     help="Bayesian text categorization and filtering.",
@@ -41,7 +43,7 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; never ends in a traceback for what a user did."""
     try:
-        sys.exit(typer.main.get_command(app).main(args=arguments, standalone_mode=False))
+        code = typer.main.get_command(app).main(args=arguments, standalone_mode=False)
     except typer.TyperException as error:
         _fail(error.format_message(), error.exit_code)
     except BayesiftError as error:
@@ -50,8 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader of our output has gone; point stdout at nothing so that the flush at exit is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted", 130)
+    except typer.Abort:
+        code = _INTERRUPTED
+    if code == _INTERRUPTED:
+        _fail("interrupted", code)
+    sys.exit(code)
 
 
 def _fail(message: str, code: int) -> None:

@@ -3,7 +3,7 @@
     tokens, ends   int32, int64   term ids of all documents and where those of each document end
     indptr, indices, values       compressed rows
 
-Cost: one pass over the tokens to count, two over the counts to sort (a counting sort by column).
+Cost: one pass over the tokens to count, one over the counts to sort, row by row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bayesift.kernels.compile import kernel
 
 Array = np.ndarray[Any, Any]
 
-_BLOCK_ENTRIES = 1 << 16
+_FEW = 32
 
 
 @kernel
@@ -78,83 +78,57 @@ def order_rows(
     """Write rows sorted by column into the out arrays, a row at row_begins[row].
 
     rank: the order of each old column among the kept ones, -1 for dropped ones; columns: the new column at each rank.
-    Rows go in blocks that stay in the cache.
     """
-    cursor = np.empty(len(columns) + 1, dtype=np.int64)
-    next_place = row_begins.copy()
-    most = 0
-    first = 0
-    while first < len(row_begins):
-        last = _block_end(indptr, first)
-        most = max(most, indptr[last] - indptr[first])
-        first = last
-    by_rank = np.empty(most, dtype=np.int64)
-    first = 0
-    while first < len(row_begins):
-        last = _block_end(indptr, first)
-        _order_block(
-            first,
-            last,
-            indptr,
-            indices,
-            values,
-            rank,
-            columns,
-            cursor,
-            by_rank,
-            next_place,
-            out_indices,
-            out_values,
-        )
-        first = last
-
-
-@kernel
-def _block_end(indptr: Array, first: int) -> int:
-    last = first + 1
-    while last < len(indptr) - 1 and indptr[last + 1] - indptr[first] <= _BLOCK_ENTRIES:
-        last += 1
-    return last
-
-
-@kernel
-def _order_block(
-    first: int,
-    last: int,
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    rank: Array,
-    columns: Array,
-    cursor: Array,
-    by_rank: Array,
-    next_place: Array,
-    out_indices: Array,
-    out_values: Array,
-) -> None:
-    """A counting sort: entries by rank, then back to their rows in that order."""
-    cursor[:] = 0
-    for i in range(indptr[first], indptr[last]):
-        r = rank[indices[i]]
-        if r >= 0:
-            cursor[r + 1] += 1
-    for r in range(len(columns)):
-        cursor[r + 1] += cursor[r]
-    for row in range(first, last):
+    longest = 0
+    for row in range(len(row_begins)):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    entries = np.empty(longest, dtype=np.int64)
+    scratch = np.empty(longest, dtype=np.int64)
+    digit_ends = np.empty(257, dtype=np.int32)
+    for row in range(len(row_begins)):
+        n = 0
         for i in range(indptr[row], indptr[row + 1]):
-            r = rank[indices[i]]
-            if r >= 0:
-                by_rank[cursor[r]] = (np.int64(row) << 32) | np.int64(values[i])
-                cursor[r] += 1
-    i = 0
-    for r in range(len(columns)):
-        while i < cursor[r]:
-            row = by_rank[i] >> 32
-            place = next_place[row]
-            out_indices[place] = columns[r]
-            out_values[place] = by_rank[i] & 0xFFFFFFFF
-            next_place[row] = place + 1
-            i += 1
+            if rank[indices[i]] >= 0:
+                entries[n] = (np.int64(rank[indices[i]]) << 32) | np.int64(values[i])
+                n += 1
+        if n <= _FEW:
+            _sort_few(entries, n)
+        else:
+            _sort_many(entries, scratch, n, len(columns), digit_ends)
+        for i in range(n):
+            out_indices[row_begins[row] + i] = columns[entries[i] >> 32]
+            out_values[row_begins[row] + i] = entries[i] & 0xFFFFFFFF
+
+
+@kernel
+def _sort_few(entries: Array, n: int) -> None:
+    """Insertion sort."""
+    for i in range(1, n):
+        entry = entries[i]
+        k = i
+        while k > 0 and entries[k - 1] > entry:
+            entries[k] = entries[k - 1]
+            k -= 1
+        entries[k] = entry
+
+
+@kernel
+def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends: Array) -> None:
+    """Radix sort by the rank in the upper half, a byte at a time; the work stays in the first-level cache."""
+    shift = 32
+    while n_ranks > 0:
+        digit_ends[:] = 0
+        for i in range(n):
+            digit_ends[((entries[i] >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            digit_ends[digit + 1] += digit_ends[digit]
+        for i in range(n):
+            digit = (entries[i] >> shift) & 255
+            scratch[digit_ends[digit]] = entries[i]
+            digit_ends[digit] += 1
+        entries[:n] = scratch[:n]
+        n_ranks >>= 8
+        shift += 8
 
 
 @kernel

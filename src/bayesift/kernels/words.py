@@ -363,11 +363,10 @@ def _make_room(table: Array, starts: Array, pool: Array, n_words: int, length: i
 
 
 @kernel
-def word_keys(pool: Array, starts: Array) -> Array:
+def word_keys(pool: Array, starts: Array) -> tuple[Array, Array]:
     """First and next eight bytes of each word; they order words, but for ties beyond 16 bytes."""
-    keys = np.empty((len(starts) - 1, 2), dtype=np.uint64)
-    for word in range(len(keys)):
-        head, following, _ = _key(pool, starts[word], starts[word + 1] - starts[word])
-        keys[word, 0] = head
-        keys[word, 1] = following
-    return keys
+    head = np.empty(len(starts) - 1, dtype=np.uint64)
+    following = np.empty(len(starts) - 1, dtype=np.uint64)
+    for word in range(len(head)):
+        head[word], following[word], _ = _key(pool, starts[word], starts[word + 1] - starts[word])
+    return head, following

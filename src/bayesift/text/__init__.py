@@ -1,5 +1,6 @@
 """Text to term vectors: tokens, stop words, stems, a vocabulary that can grow, weights."""
 
+from bayesift.text.plots import zipf_figure
 from bayesift.text.stems import stemmer
 from bayesift.text.stopwords import ENGLISH_STOP_WORDS, stop_words_of
 from bayesift.text.tokens import Tokeniser, Tokens
@@ -24,4 +25,5 @@ __all__ = [
     "stemmer",
     "stop_words_of",
     "weigh",
+    "zipf_figure",
 ]

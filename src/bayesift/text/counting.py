@@ -109,10 +109,11 @@ class Lexicon:
     def prepare(self, batch: Tokens) -> Callable[[], Counts]:
         """Number the terms of a batch now; the counting that is left may run in any thread."""
         if self._ngrams == (1, 1):
-            return partial(_count, batch.tokens, batch.ends, self._number(batch.words, self._number_terms))
+            terms = self._number(batch.words, self._number_terms)
+            return partial(_count, batch.tokens, batch.ends, terms, distinct=self._stem is None)
         units = self._number(batch.words, self._units.add)
         grams, ends, words = _form_ngrams(units[batch.tokens], batch.ends, self._units.words, self._ngrams)
-        return partial(_count, grams, ends, self._number_terms(words))
+        return partial(_count, grams, ends, self._number_terms(words), distinct=True)
 
     def _number(self, words: Words, number: Callable[[Words], Array]) -> Array:
         """What each word stands for, -1 for stop words; a word is stemmed only when it is first seen."""
@@ -145,11 +146,15 @@ def _call(work: Callable[[], Counts]) -> Counts:
     return work()
 
 
-def _count(tokens: Array, ends: Array, term_of: Array) -> Counts:
-    present = term_of >= 0
-    terms, local = np.unique(term_of[present], return_inverse=True)
+def _count(tokens: Array, ends: Array, term_of: Array, *, distinct: bool) -> Counts:
+    """Count the terms that words stand for; `distinct` words stand for terms of their own."""
     local_of = np.full(len(term_of), -1, dtype=np.int32)
-    local_of[present] = local
+    present = np.flatnonzero(term_of >= 0)
+    terms = term_of[present]
+    if distinct:
+        local_of[present] = np.arange(len(present), dtype=np.int32)
+    else:
+        terms, local_of[present] = np.unique(terms, return_inverse=True)
     return Counts(terms, *kernels.count_terms(tokens, ends, local_of, len(terms)))
 
 

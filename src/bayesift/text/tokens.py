@@ -60,7 +60,19 @@ class Tokeniser:
 
     def __call__(self, texts: list[str] | pa.LargeStringArray) -> Tokens:
         """Find the words of a batch of texts."""
-        text, offsets = utf8_buffers(self._exact(texts))
+        return self.split(self.encode(texts))
+
+    def encode(self, texts: list[str] | pa.LargeStringArray) -> pa.LargeStringArray:
+        """The texts as UTF-8, with what only Python's own rules get right: capitals beyond ASCII, lone surrogates."""
+        if isinstance(texts, pa.LargeStringArray):
+            if not self.lowercase or pc.all(pc.string_is_ascii(texts)).as_py():
+                return texts
+            texts = texts.to_pylist()
+        return pa.array([text if text.isascii() else self._exact(text) for text in texts], pa.large_string())
+
+    def split(self, encoded: pa.LargeStringArray) -> Tokens:
+        """Find the words of encoded texts; runs without the GIL."""
+        text, offsets = utf8_buffers(encoded)
         n_bytes = int(offsets[-1] - offsets[0])
         ends = offsets[1:] - offsets[0] + np.arange(len(offsets) - 1)
         folded = np.empty(n_bytes + len(offsets) - 1 + kernels.PADDING, dtype=np.uint8)
@@ -75,15 +87,7 @@ class Tokeniser:
         )
         return Tokens(tokens, token_ends, Words(pool, starts))
 
-    def _exact(self, texts: list[str] | pa.LargeStringArray) -> list[str] | pa.LargeStringArray:
-        """The texts with what only Python's own rules get right: capitals beyond ASCII, lone surrogates."""
-        if isinstance(texts, pa.LargeStringArray):
-            if not self.lowercase or pc.all(pc.string_is_ascii(texts)).as_py():
-                return texts
-            texts = texts.to_pylist()
-        return [text if text.isascii() else self._exact_one(text) for text in texts]
-
-    def _exact_one(self, text: str) -> str:
+    def _exact(self, text: str) -> str:
         lowered = text.lower() if self.lowercase else text
         return _LONE_SURROGATE.sub(" ", lowered)
 

@@ -208,7 +208,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         tokeniser = Tokeniser(self.lowercase, self.characters, self.min_length)
         done = 0
         with self._threads() as (pool, width):
-            batches = in_order(tokeniser, batches_of(texts), pool, width)
+            encoded = map(tokeniser.encode, batches_of(texts))
+            batches = in_order(tokeniser.split, encoded, pool, width)
             for counts in count_batches(batches, lexicon, pool, width):
                 done += counts.n_documents
                 if self.progress is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ class Words:
     @classmethod
     def of(cls, strings: Iterable[str]) -> Words:
         """The words of these strings."""
-        text, starts = utf8_buffers(list(strings))
+        text, starts = utf8_buffers(pa.array(list(strings), pa.large_string()))
         return cls(np.concatenate([text[: starts[-1]], np.zeros(kernels.PADDING, dtype=np.uint8)]), starts)
 
     @classmethod
@@ -69,28 +69,32 @@ class Words:
 
     def sorted_order(self) -> Array:
         """The order that sorts the words by code point, as Python sorts strings."""
-        keys = kernels.word_keys(self.pool, self.starts)
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        tied = (keys[order][1:] == keys[order][:-1]).all(axis=1)
-        for begin, end in _runs(tied):
-            run = order[begin:end]
-            order[begin:end] = sorted(run, key=lambda i: self.pool[self.starts[i] : self.starts[i + 1]].tobytes())
+        head, following = kernels.word_keys(self.pool, self.starts)
+        order = np.argsort(head)
+        _order_ties(order, head, lambda tied, run: np.lexsort((following[tied], run)))
+        _order_ties(order, np.stack([head, following], axis=1), self._order_by_bytes)
         return order
 
-
-def _runs(tied: Array) -> zip[tuple[int, int]]:
-    """Begin and end of each run of places tied with their successor."""
-    edges = np.diff(np.concatenate([[0], tied.astype(np.int8), [0]]))
-    return zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1, strict=True)
+    def _order_by_bytes(self, tied: Array, run: Array) -> list[int]:
+        names = [self.pool[self.starts[i] : self.starts[i + 1]].tobytes() for i in tied]
+        return sorted(range(len(tied)), key=lambda i: (run[i], names[i]))
 
 
-def utf8_buffers(texts: list[str] | pa.LargeStringArray) -> tuple[Array, Array]:
-    """The UTF-8 bytes of all texts and where each begins; no copy of an Arrow array is made."""
-    array = texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
-    _, offsets, data = array.buffers()
+def _order_ties(order: Array, keys: Array, order_within: Callable[[Array, Array], Array | list[int]]) -> None:
+    """Reorder in place the runs of equal keys; `order_within` gets the tied places and the run each belongs to."""
+    same = keys[order[1:]] == keys[order[:-1]]
+    same = same if same.ndim == 1 else same.all(axis=1)
+    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
+    run = np.cumsum(~np.concatenate([[False], same]))[tied]
+    order[tied] = order[tied][order_within(order[tied], run)]
+
+
+def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
+    """The UTF-8 bytes of all texts and where each begins, without a copy."""
+    _, offsets, data = texts.buffers()
     if offsets is None:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-    begins = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    begins = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8), begins
 
 

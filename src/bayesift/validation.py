@@ -1,0 +1,146 @@
+"""Input checks that estimators share: one form of X, one form of y, whatever came in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Which documents belong to which categories.
+
+    Parameters
+    ----------
+    members : categories x documents; a row lists the documents of a category in their order
+    classes : the name of each category
+    multilabel : whether y was an indicator matrix, so that a document may have none or several categories
+    """
+
+    members: sparse.csr_array
+    classes: Array
+    multilabel: bool
+
+
+def check_terms(estimator: Any, X: Any, *, reset: bool = True, non_negative: bool = False) -> sparse.csr_array:
+    """X as rows of float64 with sorted int32 columns and without stored zeros; X itself stays as it is.
+
+    Parameters
+    ----------
+    estimator : gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`
+    X : documents x terms, sparse or dense
+    non_negative : refuse negative values
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> check_terms(BaseEstimator(), [[0, 2], [1, 0]]).indices.tolist()
+    [1, 0]
+    """
+    checked = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=True)
+    rows = sparse.csr_array(checked)
+    if not (rows.has_canonical_format and np.all(rows.data)):
+        rows = rows.copy()
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+    if non_negative and rows.nnz and rows.data.min() < 0:
+        raise ValueError(f"Negative values in data passed to {type(estimator).__name__}: X holds counts or weights")
+    small = max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max
+    index = np.int32 if small else np.int64
+    indices, indptr = rows.indices.astype(index, copy=False), rows.indptr.astype(index, copy=False)
+    return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
+
+
+def check_targets(y: Any, *, classes: Any = None) -> Targets:
+    """Read y as class labels (one dimension) or as an indicator matrix (sparse, or dense with several columns).
+
+    Parameters
+    ----------
+    y : labels or indicator; a dense single column counts as labels, as in scikit-learn
+    classes : labels that may appear elsewhere, or the names of the indicator's columns (0, 1, ... without)
+
+    Examples
+    --------
+    >>> check_targets(["b", "a", "b"]).members.toarray()
+    array([[0, 1, 0],
+           [1, 0, 1]], dtype=int8)
+    >>> check_targets([[1, 0], [1, 1]], classes=["earn", "acq"]).classes.tolist()
+    ['earn', 'acq']
+    """
+    if y is None:
+        raise ValueError("the estimator requires y to be passed, but the target y is None")
+    if sparse.issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
+        return _indicator_targets(y, classes)
+    return _label_targets(y, classes)
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Array:
+    """One non-negative weight a document, ones when there are none.
+
+    Examples
+    --------
+    >>> check_sample_weight(None, np.zeros((3, 2))).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    if sample_weight is None:
+        return np.ones(X.shape[0])
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    check_consistent_length(X, weights)
+    if np.any(weights < 0):
+        raise ValueError("Negative values in data passed to sample_weight")
+    return np.ascontiguousarray(weights)
+
+
+def _indicator_targets(y: Any, classes: Any) -> Targets:
+    indicator = sparse.csr_array(check_array(y, accept_sparse=True, dtype=np.float64, input_name="y"))
+    if not np.all((indicator.data == 0) | (indicator.data == 1)):
+        raise ValueError("Unknown label type: an indicator matrix y holds nothing but 0 and 1")
+    names = np.arange(indicator.shape[1]) if classes is None else np.asarray(classes)
+    if names.shape != (indicator.shape[1],):
+        raise ValueError(f"{len(names)} classes for the {indicator.shape[1]} columns of y")
+    members = sparse.csr_array(indicator.T)
+    members.eliminate_zeros()
+    return Targets(_as_members(members.indptr, members.indices, members.shape), names, multilabel=True)
+
+
+def _label_targets(y: Any, classes: Any) -> Targets:
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind not in "US":
+        check_array(labels, ensure_2d=False, dtype=None, input_name="y")
+        check_classification_targets(labels)
+    names, codes = np.unique(labels, return_inverse=True)
+    if classes is not None:
+        wider = union_of_classes(names, np.asarray(classes))
+        names, codes = wider, np.searchsorted(wider, names)[codes]
+    indptr = np.zeros(len(names) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(codes, minlength=len(names)), out=indptr[1:])
+    shape = (len(names), len(labels))
+    return Targets(_as_members(indptr, np.argsort(codes, kind="stable"), shape), names, multilabel=False)
+
+
+def union_of_classes(left: Array, right: Array) -> Array:
+    """The classes of both, sorted; names and numbers do not mix.
+
+    Examples
+    --------
+    >>> union_of_classes(np.array(["b"]), np.array(["a", "b"])).tolist()
+    ['a', 'b']
+    """
+    if (left.dtype.kind in "biuf") != (right.dtype.kind in "biuf"):
+        raise ValueError(f"classes cannot be both names and numbers: {left.tolist()} and {right.tolist()}")
+    return np.union1d(left, right)
+
+
+def _as_members(indptr: Array, indices: Array, shape: tuple[int, int]) -> sparse.csr_array:
+    ones = np.ones(len(indices), dtype=np.int8)
+    return sparse.csr_array((ones, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)

@@ -1,0 +1,68 @@
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesift.kernels import counts
+
+documents = st.lists(st.lists(st.integers(0, 400), max_size=80), min_size=1, max_size=6)
+
+
+def stream(rows):
+    tokens = np.array([t for row in rows for t in row], dtype=np.int32)
+    return tokens, np.cumsum([len(row) for row in rows], dtype=np.int64)
+
+
+@given(documents, st.integers(1, 5))
+@settings(deadline=None)
+def test_counting_and_ordering(rows, modulus):
+    tokens, ends = stream(rows)
+    term_of = np.array([t if t % modulus or modulus == 1 else -1 for t in range(401)], dtype=np.int32)
+    indptr, indices, values, in_documents, in_collection = counts.count_terms(tokens, ends, term_of, 401)
+    # Columns run backwards, and terms above 300 are dropped.
+    rank = np.array([300 - t if t <= 300 else -1 for t in range(401)], dtype=np.int32)
+    columns = np.arange(1000, 1301, dtype=np.int32)
+    kept = counts.kept_per_row(indptr, indices, rank)
+    begins = np.concatenate([[0], np.cumsum(kept)])
+    out_indices = np.zeros(begins[-1], dtype=np.int32)
+    out_values = np.zeros(begins[-1])
+    counts.order_rows(indptr, indices, values, rank, columns, begins[:-1], out_indices, out_values)
+    for row, begin, end in zip(rows, begins[:-1], begins[1:], strict=True):
+        expected = Counter(1300 - t for t in row if term_of[t] >= 0 and t <= 300)
+        assert list(zip(out_indices[begin:end], out_values[begin:end], strict=True)) == sorted(expected.items())
+    everything = Counter(t for row in rows for t in row if term_of[t] >= 0)
+    holding = Counter(t for row in rows for t in set(row) if term_of[t] >= 0)
+    assert in_collection.tolist() == [everything[t] for t in range(401)]
+    assert in_documents.tolist() == [holding[t] for t in range(401)]
+
+
+def test_rows_sort_by_ranks_beyond_two_bytes():
+    columns = np.arange(200_000, dtype=np.int32)
+    indices = np.random.default_rng(0).permutation(200_000)[:5_000].astype(np.int32)
+    values = np.arange(5_000, dtype=np.int32)
+    out_indices, out_values = np.zeros(5_000, dtype=np.int32), np.zeros(5_000)
+    counts.order_rows(np.array([0, 5_000]), indices, values, columns, columns, np.array([0]), out_indices, out_values)
+    order = np.argsort(indices)
+    np.testing.assert_array_equal(out_indices, indices[order])
+    np.testing.assert_array_equal(out_values, values[order])
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), max_size=60))
+@settings(deadline=None)
+def test_pairs_are_numbered_as_a_dict_would(pairs):
+    left = np.array([a for a, _ in pairs], dtype=np.int32)
+    right = np.array([b for _, b in pairs], dtype=np.int32)
+    ids, lefts, rights = counts.number_pairs(left, right)
+    seen = {}
+    expected = [-1 if min(pair) < 0 else seen.setdefault(pair, len(seen)) for pair in pairs]
+    assert ids.tolist() == expected
+    assert list(zip(lefts, rights, strict=True)) == list(seen)
+
+
+def test_many_pairs():
+    left, right = np.divmod(np.arange(10_000, dtype=np.int32), np.int32(100))
+    ids, lefts, rights = counts.number_pairs(left, right)
+    np.testing.assert_array_equal(ids, np.arange(10_000))
+    np.testing.assert_array_equal(lefts, left)
+    np.testing.assert_array_equal(rights, right)
