@@ -29,24 +29,41 @@ class Targets:
     classes: Array
     multilabel: bool
 
+    @property
+    def n_documents(self) -> int:
+        """How many documents y describes."""
+        return int(self.members.shape[1])
 
-def check_terms(estimator: Any, X: Any, *, reset: bool = True, non_negative: bool = False) -> sparse.csr_array:
+    def members_over(self, classes: Array) -> sparse.csr_array:
+        """The members of each of these classes: all of ours in the same order, and others between or after them."""
+        places = np.arange(len(self.classes)) if self.multilabel else np.searchsorted(classes, self.classes)
+        lengths = np.zeros(len(classes), dtype=np.int32)
+        lengths[places] = np.diff(self.members.indptr)
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        return _as_members(indptr, self.members.indices, (len(classes), self.n_documents))
+
+
+def check_terms(
+    estimator: Any, X: Any, *, reset: bool = True, may_grow: bool = False, non_negative: bool = False
+) -> sparse.csr_array:
     """X as rows of float64 with sorted int32 columns and without stored zeros; X itself stays as it is.
 
     Parameters
     ----------
-    estimator : gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`
+    estimator : gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`; None for a plain function
     X : documents x terms, sparse or dense
+    may_grow : whether X may have more columns than the estimator has seen so far
     non_negative : refuse negative values
 
     Examples
     --------
-    >>> from sklearn.base import BaseEstimator
-    >>> check_terms(BaseEstimator(), [[0, 2], [1, 0]]).indices.tolist()
+    >>> check_terms(None, [[0, 2], [1, 0]]).indices.tolist()
     [1, 0]
     """
-    checked = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=True)
-    rows = sparse.csr_array(checked)
+    rows = sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"))
+    if estimator is not None:
+        wider = may_grow and rows.shape[1] > estimator.n_features_in_
+        validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
     if not (rows.has_canonical_format and np.all(rows.data)):
         rows = rows.copy()
         rows.sum_duplicates()
@@ -59,13 +76,14 @@ def check_terms(estimator: Any, X: Any, *, reset: bool = True, non_negative: boo
     return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
 
 
-def check_targets(y: Any, *, classes: Any = None) -> Targets:
+def check_targets(y: Any, *, classes: Any = None, n_documents: int | None = None) -> Targets:
     """Read y as class labels (one dimension) or as an indicator matrix (sparse, or dense with several columns).
 
     Parameters
     ----------
     y : labels or indicator; a dense single column counts as labels, as in scikit-learn
     classes : labels that may appear elsewhere, or the names of the indicator's columns (0, 1, ... without)
+    n_documents : how many documents y must describe
 
     Examples
     --------
@@ -77,9 +95,12 @@ def check_targets(y: Any, *, classes: Any = None) -> Targets:
     """
     if y is None:
         raise ValueError("the estimator requires y to be passed, but the target y is None")
-    if sparse.issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1):
-        return _indicator_targets(y, classes)
-    return _label_targets(y, classes)
+    y = y if sparse.issparse(y) else np.asarray(y)
+    is_indicator = sparse.issparse(y) or (y.ndim == 2 and y.shape[1] > 1)
+    targets = _indicator_targets(y, classes) if is_indicator else _label_targets(y, classes)
+    if n_documents is not None and targets.n_documents != n_documents:
+        raise ValueError(f"inconsistent numbers of samples: X has {n_documents}, y has {targets.n_documents}")
+    return targets
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> Array:
@@ -139,6 +160,20 @@ def union_of_classes(left: Array, right: Array) -> Array:
     if (left.dtype.kind in "biuf") != (right.dtype.kind in "biuf"):
         raise ValueError(f"classes cannot be both names and numbers: {left.tolist()} and {right.tolist()}")
     return np.union1d(left, right)
+
+
+def longer_names(left: Array, right: Array) -> Array:
+    """The longer of two lists of column names, which has to begin with the shorter one.
+
+    Examples
+    --------
+    >>> longer_names(np.array(["earn"]), np.array(["earn", "acq"])).tolist()
+    ['earn', 'acq']
+    """
+    shorter, longer = sorted((left, right), key=len)
+    if not np.array_equal(shorter, longer[: len(shorter)]):
+        raise ValueError(f"the columns of y were {left.tolist()} before and are {right.tolist()} now")
+    return longer
 
 
 def _as_members(indptr: Array, indices: Array, shape: tuple[int, int]) -> sparse.csr_array:

@@ -1,3 +1,4 @@
+import json
 import math
 import pickle
 
@@ -262,3 +263,45 @@ def test_a_failed_fit_leaves_the_old_one():
     with pytest.raises(ValueError, match="empty vocabulary"):
         vectorizer.fit([""])
     assert vectorizer.vocabulary_.names == ["corn"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"stop_words": {"the", "and"}, "stemmer": "porter", "ngrams": (1, 2), "weighting": "ltc"}, {"min_df": 0.3}],
+)
+def test_state_gives_the_same_vectors_back(options):
+    vectorizer = TermVectorizer(**options).fit(TEXTS)
+    parameters, arrays, terms = vectorizer.get_state()
+    again = TermVectorizer.from_state(json.loads(json.dumps(parameters)), arrays, terms)
+    np.testing.assert_array_equal(again.transform(TEXTS).toarray(), vectorizer.transform(TEXTS).toarray())
+    assert again.partial_fit(["new"]).vocabulary_.names[-1] == "new" if "min_df" not in options else True
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda p, a, t: p.pop("n_documents"),
+        lambda p, a, t: p.update(weighting="bm25"),
+        lambda p, a, t: p.update(ngrams=7),
+        lambda p, a, t: p.update(surprise=1),
+        lambda p, a, t: a.pop("document_frequencies"),
+        lambda p, a, t: a.update(document_frequencies=np.ones(3)),
+        lambda p, a, t: t.append("one more"),
+        lambda p, a, t: t.__setitem__(0, t[1]),
+    ],
+)
+def test_damaged_state_is_refused(damage):
+    parameters, arrays, terms = TermVectorizer().fit(TEXTS).get_state()
+    terms = list(terms)
+    damage(parameters, arrays, terms)
+    with pytest.raises(DataError, match="not a saved vectorizer"):
+        TermVectorizer.from_state(parameters, arrays, terms)
+
+
+def test_term_counts_are_those_of_the_matrix():
+    vectorizer = TermVectorizer(stemmer="porter", ngrams=(1, 2), stop_words="english")
+    X = vectorizer.fit_transform([TEXTS[1]])
+    assert vectorizer.term_counts(TEXTS[1]) == dict(
+        zip(vectorizer.get_feature_names_out(), X.toarray()[0], strict=True)
+    )
+    assert vectorizer.term_counts("") == {}

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import bayesift
-from bayesift.cli import datasets, demo
+from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models
 from bayesift.errors import BayesiftError
 
 _INTERRUPTED = 130
@@ -21,8 +21,18 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+for command in (
+    demo.demo,
+    fit.fit,
+    classify.classify,
+    evaluate.evaluate,
+    compare.compare,
+    explain.explain,
+    inspect.inspect,
+    models.models,
+):
+    app.command()(command)
 app.add_typer(datasets.app, name="datasets")
-app.command()(demo.demo)
 
 
 def _print_version(wanted: bool) -> None:

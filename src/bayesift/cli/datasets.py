@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,27 +13,30 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bayesift.cli.corpora import (
+    CorpusName,
+    DataDir,
+    DateColumn,
+    Encoding,
+    IdColumn,
+    LabelColumn,
+    Separator,
+    SkipBad,
+    SplitColumn,
+    TextColumn,
+    TitleColumn,
+    bad_use,
+    busy,
+    read_corpus,
+    stderr,
+)
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from bayesift.datasets import CorpusSummary, FetchedFile, RemoteFile
-    from bayesift.records import Corpus
-
-SHOWN_PROBLEMS = 5
 
 app = typer.Typer(help="List, show and fetch corpora.", no_args_is_help=True)
-
-DataDir = Annotated[
-    Path | None,
-    typer.Option(
-        help="Where corpora lie; else the variable BAYESIFT_DATA, else your cache directory.",
-        show_default=False,
-    ),
-]
-
-
-def _stderr() -> Console:
-    return Console(stderr=True)
 
 
 @app.command("list")
@@ -54,46 +56,26 @@ def list_corpora(data_dir: DataDir = None) -> None:
 
 @app.command("show")
 def show_corpus(
-    corpus: Annotated[
-        str,
-        typer.Argument(metavar="NAME_OR_PATH", help="A name of the list, or the path of your own."),
-    ],
+    corpus: CorpusName,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     data_dir: DataDir = None,
-    text: Annotated[str | None, typer.Option(help="Column of the text.", show_default=False)] = None,
-    label: Annotated[str | None, typer.Option(help="Column of the categories.", show_default=False)] = None,
-    identity: Annotated[str | None, typer.Option("--id", help="Column of the id.", show_default=False)] = None,
-    title: Annotated[str | None, typer.Option(help="Column of the title.", show_default=False)] = None,
-    date: Annotated[str | None, typer.Option(help="Column of the date.", show_default=False)] = None,
-    split_column: Annotated[
-        str | None, typer.Option(help="Column of the split (train, test).", show_default=False)
-    ] = None,
-    separator: Annotated[
-        str | None, typer.Option(help="What stands between several categories.", show_default=False)
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of the text; UTF-8 unless named.", show_default=False)
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out and count records that cannot be read.")
-    ] = False,
+    text: TextColumn = None,
+    label: LabelColumn = None,
+    identity: IdColumn = None,
+    title: TitleColumn = None,
+    date: DateColumn = None,
+    split_column: SplitColumn = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    skip_bad: SkipBad = False,
 ) -> None:
     """Show what a corpus holds: documents, splits, categories."""
-    with _busy(f"reading {corpus}"):
-        from bayesift.datasets import Columns, load, summarise
+    from bayesift.datasets import Columns, summarise
 
-        columns = Columns(text, label, identity, title, date, split_column)
-        with _bad_use():
-            loaded = load(
-                corpus,
-                data_dir=data_dir,
-                columns=None if columns == Columns() else columns,
-                separator=separator,
-                encoding=encoding,
-                skip_bad=skip_bad,
-            )
+    columns = Columns(text, label, identity, title, date, split_column)
+    loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad)
+    with busy(f"counting {corpus}"):
         summary = summarise(loaded)
-    _print_problems(loaded)
     if as_json:
         print(json.dumps(summary.as_dict(), indent=2))
     else:
@@ -108,7 +90,7 @@ def fetch_corpus(
     """Download a public corpus into the data directory; goes on where it was interrupted."""
     from bayesift.datasets import data_directory, fetch, find_entry
 
-    with _bad_use():
+    with bad_use():
         entry = find_entry(name)
     if not entry.files:
         reason = "is not published, so it cannot be fetched" if entry.paths else "needs no download"
@@ -121,29 +103,11 @@ def fetch_corpus(
 
 
 @contextmanager
-def _bad_use() -> Iterator[None]:
-    """Tell a request that cannot be met from data that cannot be read."""
-    from bayesift.datasets import RequestError
-
-    try:
-        yield
-    except RequestError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-@contextmanager
-def _busy(message: str) -> Iterator[None]:
-    """Show a spinner, on a terminal only."""
-    with _stderr().status(escape(message)):
-        yield
-
-
-@contextmanager
 def _download_bars() -> Iterator[_Bars]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    console = _stderr()
+    console = stderr()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield _Bars(progress)
 
@@ -168,16 +132,6 @@ def _describe_fetched(file: FetchedFile) -> str:
         None: f"no published checksum; SHA-256 is {file.sha256}",
     }[file.verified]
     return f"{file.path}: {'fetched' if file.downloaded else 'already there'}; {verdict}"
-
-
-def _print_problems(corpus: Corpus) -> None:
-    if not corpus.problems:
-        return
-    print(f"records skipped: {len(corpus.problems):,}", file=sys.stderr)
-    for problem in corpus.problems[:SHOWN_PROBLEMS]:
-        print(f"  {problem}", file=sys.stderr)
-    if len(corpus.problems) > SHOWN_PROBLEMS:
-        print(f"  and {len(corpus.problems) - SHOWN_PROBLEMS:,} more", file=sys.stderr)
 
 
 def _print_summary(summary: CorpusSummary) -> None:

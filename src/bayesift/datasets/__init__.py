@@ -8,11 +8,13 @@ from bayesift.datasets.folders import load_folder
 from bayesift.datasets.newsgroups import load_newsgroups
 from bayesift.datasets.ohsumed import load_ohsumed
 from bayesift.datasets.ohsumed_trec9 import Topic, load_ohsumed_trec9, load_trec9_topics
+from bayesift.datasets.problems import ProblemLog
 from bayesift.datasets.pydocs import load_pydocs
 from bayesift.datasets.rcv1 import load_rcv1, load_rcv1_topic_names
 from bayesift.datasets.reuters import load_reuters
 from bayesift.datasets.screening import load_review, load_screening
 from bayesift.datasets.sms_spam import load_sms_spam
+from bayesift.datasets.streaming import TextRecord, read_texts
 from bayesift.datasets.summary import CorpusSummary, summarise
 from bayesift.datasets.svmlight import load_svmlight
 from bayesift.datasets.tables import load_table
@@ -23,8 +25,10 @@ __all__ = [
     "CorpusSummary",
     "Entry",
     "FetchedFile",
+    "ProblemLog",
     "RemoteFile",
     "RequestError",
+    "TextRecord",
     "Topic",
     "data_directory",
     "fetch",
@@ -44,5 +48,6 @@ __all__ = [
     "load_svmlight",
     "load_table",
     "load_trec9_topics",
+    "read_texts",
     "summarise",
 ]

@@ -7,7 +7,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -86,7 +86,9 @@ def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
     return raw
 
 
-def read_lines(path: Path, encoding: str = "utf-8", *, newline: str = "\n") -> Iterator[str]:
+def read_lines(
+    path: Path, encoding: str = "utf-8", *, newline: str = "\n", stream: BinaryIO | None = None
+) -> Iterator[str]:
     r"""Yield the lines of a file with their ends.
 
     A byte that cannot be decoded becomes a lone surrogate, for the caller to report with
@@ -97,6 +99,7 @@ def read_lines(path: Path, encoding: str = "utf-8", *, newline: str = "\n") -> I
     path : the file; decompressed when it ends in .gz or .zst
     encoding : a name Python knows
     newline : as for `open`: what ends a line
+    stream : read these bytes instead of the file; the path is then only a name for messages
 
     Examples
     --------
@@ -109,8 +112,8 @@ def read_lines(path: Path, encoding: str = "utf-8", *, newline: str = "\n") -> I
     """
     codec = check_encoding(encoding)
     count = 0
-    with open_bytes(path) as stream:
-        text = io.TextIOWrapper(stream, codec, errors="surrogateescape", newline=newline)
+    with open_bytes(path) if stream is None else nullcontext(stream) as source:
+        text = io.TextIOWrapper(source, codec, errors="surrogateescape", newline=newline)
         try:
             for line in text:
                 count += 1

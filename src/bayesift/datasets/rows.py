@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,11 @@ class TableReader:
             raise DataError(damage, file=self.path, line=line)
 
     def _read_json_lines(self) -> Iterator[Row]:
-        for line, text in enumerate(read_lines(self.path, self.encoding), 1):
+        return self.parse_json(read_lines(self.path, self.encoding))
+
+    def parse_json(self, lines: Iterable[str]) -> Iterator[Row]:
+        """Rows of lines that hold a JSON object each; blank lines are passed over."""
+        for line, text in enumerate(lines, 1):
             if not text.strip():
                 continue
             damage = describe_damage(text, self.encoding)

@@ -28,10 +28,11 @@ def _worth(criterion: Array, t: float, s: float, r: float) -> float:
     """The criterion of one cut; -inf where the constraint fails, 0 for 0 / 0."""
     if criterion[2, 0] + criterion[2, 1] * t + criterion[2, 2] * s + criterion[2, 3] * r < -_SLACK:
         return -np.inf
-    below = criterion[1, 0] + criterion[1, 1] * t + criterion[1, 2] * s + criterion[1, 3] * r
+    below: float = criterion[1, 0] + criterion[1, 1] * t + criterion[1, 2] * s + criterion[1, 3] * r
     if below == 0.0:
         return 0.0
-    return (criterion[0, 0] + criterion[0, 1] * t + criterion[0, 2] * s + criterion[0, 3] * r) / below
+    above: float = criterion[0, 0] + criterion[0, 1] * t + criterion[0, 2] * s + criterion[0, 3] * r
+    return above / below
 
 
 @inlined
@@ -50,8 +51,8 @@ def best_cuts(
     scores, rows, positive: a ranking a row: its scores falling, the document of each, whether it is a positive;
     weights: how often each document counts (0: left out). Writes into thresholds and worths.
 
-    Of equally good cuts that with the widest gap between its neighbours wins, then the higher one. To assign nothing the
-    threshold is the highest score, to assign everything it lies just below the lowest; without positives it is +inf.
+    Of equally good cuts that with the widest gap between its neighbours wins, then the higher one. To assign nothing
+    the threshold is the highest score, to assign everything just below the lowest; without positives it is +inf.
     """
     for category in range(len(thresholds)):
         thresholds[category], worths[category] = _best_cut(

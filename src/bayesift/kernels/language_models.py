@@ -19,14 +19,14 @@ from bayesift.kernels.compile import inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
-_ROUNDING = 1e-12  # a difference of sums below this share of them is rounding
+ROUNDING = 1e-12  # a difference of sums below this share of them is rounding
 
 
 @inlined
 def remainder(total: float, part: float) -> float:
-    """total - part, where what is only rounding is 0."""
+    """What is left of a total without a part, where what is only rounding is 0."""
     difference = total - part
-    return difference if difference > _ROUNDING * total else 0.0
+    return difference if difference > ROUNDING * total else 0.0
 
 
 @kernel

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.errors import DataError
 from bayesift.text.batches import batches_of, in_order
 from bayesift.text.counting import Counts, Frequencies, Lexicon, assemble, count_batches
 from bayesift.text.stems import stemmer
@@ -139,6 +140,64 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             raise ValueError(f"X has {rows.shape[1]} columns, but the vocabulary has {len(names)} terms")
         rows.eliminate_zeros()
         return [names[rows.indices[a:b]] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+
+    def term_counts(self, text: str) -> dict[str, int]:
+        """The terms of one text, known or not, with how often they stand in it, by first appearance.
+
+        Examples
+        --------
+        >>> TermVectorizer(stop_words="english").term_counts("The corn and the other corn exporters")
+        {'corn': 2, 'exporters': 1}
+        """
+        self._check_parameters()
+        table = WordTable()
+        (counts,) = self._count([text], table, grow=True)
+        names = table.words.to_strings()
+        numbers = counts.terms[counts.indices]
+        return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
+        """All that `from_state` needs: parameters that JSON can hold, arrays, and the terms."""
+        check_is_fitted(self)
+        unsaved = {"n_jobs", "progress"}
+        parameters = {name: value for name, value in self.get_params().items() if name not in unsaved}
+        if not isinstance(self.stop_words, str | None):
+            parameters["stop_words"] = sorted(self.stop_words)
+        parameters["ngrams"] = list(self.ngrams)
+        parameters["n_documents"] = self.n_documents_
+        arrays = {
+            "document_frequencies": self.document_frequencies_,
+            "collection_frequencies": self.collection_frequencies_,
+        }
+        return parameters, arrays, self.vocabulary_.names
+
+    @classmethod
+    def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array], terms: list[str]) -> Self:
+        """The vectorizer of `get_state`; refuses what does not fit together.
+
+        Examples
+        --------
+        >>> fitted = TermVectorizer(weighting="ltc").fit(["corn", "wheat"])
+        >>> TermVectorizer.from_state(*fitted.get_state()).transform(["corn"]).toarray()
+        array([[1., 0.]])
+        """
+        frequencies = Frequencies()
+        try:
+            options = dict(parameters)
+            frequencies.n_documents = int(options.pop("n_documents"))
+            vectorizer = cls(**{**options, "ngrams": tuple(options["ngrams"])})
+            vectorizer._check_parameters()
+            frequencies.documents = np.array(arrays["document_frequencies"], dtype=np.int64)
+            frequencies.collection = np.array(arrays["collection_frequencies"], dtype=np.int64)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"not a saved vectorizer ({error})") from error
+        shape = (len(terms),)
+        if frequencies.documents.shape != shape or frequencies.collection.shape != shape or frequencies.n_documents < 0:
+            raise DataError(f"not a saved vectorizer: frequencies do not fit its {len(terms):,} terms")
+        vectorizer._set_vocabulary(Words.of(terms), frequencies)
+        if len(vectorizer.vocabulary_.table) != len(terms):
+            raise DataError("not a saved vectorizer: a term stands twice in its vocabulary")
+        return vectorizer
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

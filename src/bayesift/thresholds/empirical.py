@@ -17,8 +17,8 @@ Fallback = Literal["never", "highest"]
 class EmpiricalRule(ThresholdRule):
     """A rule that supplies only its criterion; the best cut of each category is found in one pass.
 
-    A threshold lies midway between two neighbouring scores. Of equally good cuts that with the widest gap wins, then the
-    higher one. To assign nothing of the sample the threshold is its highest score, to assign all just below its lowest.
+    A threshold lies midway between two neighbouring scores. Of equally good cuts that with the widest gap wins, then
+    the higher one. To assign nothing of the sample it is the highest score, to assign all just below the lowest.
     """
 
     shrinkage: float
@@ -44,10 +44,13 @@ class EmpiricalRule(ThresholdRule):
         if self.shrinkage == 0:
             return thresholds
         (centre,), _ = (pooled or ranking.pooled()).cut(self.criterion, weights)
+        if not np.isfinite(centre):  # no category has a positive
+            return thresholds
         positives = ranking.positives if weights is None else (ranking.positive * weights[ranking.rows]).sum(axis=1)
         trust = positives / (positives + self.shrinkage)
         own = np.where(positives > 0, thresholds, centre)
-        return np.where(own == centre, centre, trust * own + (1 - trust) * centre)
+        shrunk: Array = trust * own + (1 - trust) * centre
+        return shrunk
 
 
 class MaxF1(EmpiricalRule):

@@ -19,7 +19,8 @@ class ExpectedF1(ThresholdRule):
 
         E[F1] ≈ 2 Σ_{D+} p_i / (|D+| + Σ_D p_i),   or   Π_D (1 - p_i)   when D+ is empty.
 
-    The optimum is exact: probabilities are sorted once and every cut is looked at. Of equally good cuts the highest wins.
+    The optimum is exact: probabilities are sorted once and every cut is looked at. Of equally good cuts the highest
+    wins.
 
     Parameters
     ----------

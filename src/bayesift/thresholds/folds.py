@@ -16,10 +16,10 @@ NEVER_HELD_OUT = -1
 def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
     """The fold in which each document is held out; -1 for those that always stay in training.
 
-    Categories are dealt out from the rarest to the most common, each document to the fold that has fewest of the category,
-    then fewest documents (the iterative stratification of Sechidis et al. 2011, without its fractional quotas). Where
-    all documents of a category would be held out together, one of them stays in training, so that every category can be
-    learned in every fold.
+    Categories are dealt out from the rarest to the most common, each document to the fold that has fewest of the
+    category, then fewest documents (the iterative stratification of Sechidis et al. 2011, without its fractional
+    quotas). Where all documents of a category would be held out together, one of them stays in training, so that every
+    category can be learned in every fold.
 
     Examples
     --------
@@ -29,7 +29,9 @@ def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Arr
     positive = label_matrix(Y)
     n_documents = len(positive)
     if not 2 <= n_folds <= n_documents:
-        raise ValueError(f"n_folds must be at least 2 and at most the number of documents {n_documents}, got {n_folds}")
+        raise ValueError(
+            f"n_folds must be at least 2 and at most the n_samples = {n_documents} documents, got {n_folds}"
+        )
     shuffled = np.random.default_rng(random_state).permutation(n_documents)
     folds = np.full(n_documents, NEVER_HELD_OUT)
     sizes = np.zeros(n_folds, dtype=np.int64)

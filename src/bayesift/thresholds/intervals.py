@@ -37,7 +37,7 @@ def threshold_intervals(
     >>> from bayesift.thresholds import MaxF1
     >>> Y, scores = [0] * 50 + [1] * 50, np.linspace(-1, 1, 100)
     >>> threshold_intervals(MaxF1(), Y, scores).round(2)
-    array([[-0.03,  0.03]])
+    array([[-0.03,  0.02]])
     """
     ranking = Ranking.of(Y, scores)
     pooled = ranking.pooled() if rule.shrinkage else None

@@ -56,7 +56,8 @@ class Ranking:
     @property
     def positives(self) -> Array:
         """How many positives each category has."""
-        return self.positive.sum(axis=1)
+        counts: Array = self.positive.sum(axis=1)
+        return counts
 
     def pooled(self) -> Ranking:
         """The decisions of all categories in one ranking."""

@@ -36,9 +36,6 @@ def threshold_rule(name: str, **parameters: Any) -> ThresholdRule:
     --------
     >>> threshold_rule("max-f1", shrinkage=5)
     MaxF1(shrinkage=5)
-    >>> threshold_rule("best")
-    Traceback (most recent call last):
-    ValueError: no threshold rule 'best'; there are: bayes, max-f1, expected-f1, minimum-errors, scut, rcut, pcut, utility, precision-target, recall-target
     """
     if name not in THRESHOLD_RULES:
         raise ValueError(f"no threshold rule {name!r}; there are: {', '.join(THRESHOLD_RULES)}")

@@ -1,0 +1,7 @@
+"""Text in, categories out: vectorizer, selection, model and decision rule in one, saved without pickle."""
+
+from bayesift.classifier.evaluating import Evaluation, evaluate
+from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
+from bayesift.classifier.text_classifier import TextClassifier
+
+__all__ = ["CategoryExplanation", "Evaluation", "Explanation", "TermContribution", "TextClassifier", "evaluate"]

@@ -1,0 +1,61 @@
+"""A classifier measured on a corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.classifier.labels import indicator_of
+from bayesift.classifier.text_classifier import TextClassifier
+from bayesift.errors import DataError
+from bayesift.evaluation import Scores, evaluate_decisions
+from bayesift.records import Corpus
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a classifier did on a corpus, and how well.
+
+    Parameters
+    ----------
+    corpus : the documents
+    truth : documents x categories of the classifier, as labelled
+    decisions, scores : documents x categories, as the classifier gave them
+    measures : precision, recall, F1, calibration and so on
+    unknown_categories : categories of the corpus the classifier does not know; their labels are left out
+    """
+
+    corpus: Corpus
+    truth: sparse.csr_array
+    decisions: Array
+    scores: Array
+    measures: Scores
+    unknown_categories: tuple[str, ...]
+
+
+def evaluate(classifier: TextClassifier, corpus: Corpus) -> Evaluation:
+    """Decide the documents of a labelled corpus and measure the decisions.
+
+    Examples
+    --------
+    >>> from bayesift.records import Document
+    >>> documents = [Document("1", "wheat corn", categories=("grain",)), Document("2", "oil", categories=("crude",))]
+    >>> corpus = Corpus(tuple(documents), ("crude", "grain"))
+    >>> evaluate(TextClassifier().fit_corpus(corpus), corpus).measures.accuracy
+    1.0
+    """
+    known = set(classifier.categories_)
+    unknown = tuple(category for category in corpus.categories if category not in known)
+    if len(unknown) == len(corpus.categories):
+        raise DataError("the model knows none of the categories of the corpus; is it labelled, and the right one?")
+    labels = [[category for category in document.categories if category in known] for document in corpus]
+    truth = indicator_of(labels, classifier.categories_)
+    decisions, scores = classifier.decide(corpus.texts if corpus.vectors is None else corpus.vectors)
+    probabilities = scores if hasattr(classifier.estimator_.estimator_, "predict_proba") else None
+    measures = evaluate_decisions(truth, decisions, probabilities, categories=list(classifier.categories_))
+    return Evaluation(corpus, truth, decisions, scores, measures, unknown)

@@ -1,0 +1,182 @@
+"""`bayesift compare`: several models on one corpus, with significance."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bayesift.cli.corpora import (
+    CorpusName,
+    DataDir,
+    Encoding,
+    IdColumn,
+    LabelColumn,
+    Separator,
+    SkipBad,
+    SplitColumn,
+    TextColumn,
+    TitleColumn,
+    busy,
+    read_corpus,
+)
+from bayesift.cli.options import (
+    AsJson,
+    Jobs,
+    MinDocuments,
+    Ngrams,
+    Quiet,
+    ReportPath,
+    Seed,
+    StemmerName,
+    StopWords,
+    TermNumber,
+    TermScore,
+    Threshold,
+    ThresholdFolds,
+    Weighting,
+    bad_options,
+    new_classifier,
+)
+from bayesift.files import whole_file
+
+if TYPE_CHECKING:
+    from bayesift.classifier import Evaluation
+    from bayesift.evaluation import SignificanceTable
+    from bayesift.records import Corpus
+
+
+def compare(
+    corpus: CorpusName,
+    models: Annotated[str, typer.Option(help="Learners with commas between; `bayesift models` lists them.")],
+    weighting: Weighting = None,
+    stop_words: StopWords = None,
+    stemmer: StemmerName = None,
+    min_df: MinDocuments = 1,
+    ngrams: Ngrams = 1,
+    terms: TermNumber = None,
+    score: TermScore = "likelihood-ratio",
+    threshold: Threshold = "bayes",
+    threshold_folds: ThresholdFolds = None,
+    test_folds: Annotated[
+        int, typer.Option(help="Without a test split, one part in so many is held out for testing.", min=2)
+    ] = 4,
+    as_json: AsJson = False,
+    report: ReportPath = None,
+    data_dir: DataDir = None,
+    text: TextColumn = None,
+    label: LabelColumn = None,
+    identity: IdColumn = None,
+    title: TitleColumn = None,
+    split_column: SplitColumn = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    skip_bad: SkipBad = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Fit several models to the train part, measure them on the test part, and test the differences."""
+    from bayesift.datasets import Columns
+    from bayesift.evaluation import significance_table
+
+    columns = Columns(text, label, identity, title, None, split_column)
+    loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad, quiet=quiet)
+    train, test = _train_and_test(loaded, test_folds, seed)
+    options = {
+        "weighting": weighting,
+        "stop_words": stop_words,
+        "stemmer": stemmer,
+        "min_df": min_df,
+        "ngrams": ngrams,
+        "terms": terms,
+        "score": score,
+        "threshold": threshold,
+        "threshold_folds": threshold_folds,
+        "seed": seed,
+        "jobs": jobs,
+    }
+    systems = {}
+    for name in _names(models):
+        with busy(f"fitting {name}", quiet=quiet), bad_options():
+            systems[name] = _run(name, options, train, test)
+    first = next(iter(systems.values()))[0]
+    table = significance_table(first.truth, {name: evaluation.decisions for name, (evaluation, _) in systems.items()})
+    if as_json:
+        print(json.dumps(_as_dict(systems, table), indent=2))
+    else:
+        _print_comparison(systems, table, train, test)
+    if report is not None:
+        from bayesift.report import comparison_content, comparison_report
+
+        evaluations = {name: evaluation for name, (evaluation, _) in systems.items()}
+        with whole_file(report, "w") as stream:
+            stream.write(comparison_report(comparison_content(evaluations, table)))
+        print(f"report: {report}", file=sys.stderr)
+
+
+def _names(models: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in models.split(",") if name.strip()))
+    if not names:
+        raise typer.BadParameter("names no model", param_hint="--models")
+    return names
+
+
+def _train_and_test(corpus: Corpus, test_folds: int, seed: int) -> tuple[Corpus, Corpus]:
+    """The splits of that name, or one part in `test_folds` held out, spread over the categories."""
+    import numpy as np
+
+    from bayesift.thresholds import category_folds
+
+    if {"train", "test"} <= set(corpus.splits):
+        return corpus.split("train"), corpus.split("test")
+    if corpus.is_single_label:
+        # A class no training document has cannot be learned: folds keep one of each in training.
+        corpus = corpus.labelled()
+    folds = category_folds(corpus.indicator, n_folds=test_folds, random_state=seed)
+    return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
+
+
+def _run(name: str, options: dict[str, Any], train: Corpus, test: Corpus) -> tuple[Evaluation, float]:
+    from bayesift.classifier import evaluate
+
+    classifier = new_classifier(name, **options)
+    start = time.perf_counter()
+    classifier.fit_corpus(train)
+    seconds = time.perf_counter() - start
+    return evaluate(classifier, test), seconds
+
+
+def _as_dict(systems: dict[str, tuple[Evaluation, float]], table: SignificanceTable) -> dict[str, Any]:
+    measured = [
+        {"model": name, "fit_seconds": seconds, "scores": evaluation.measures.to_dict()}
+        for name, (evaluation, seconds) in systems.items()
+    ]
+    return {"systems": measured, "significance": table.to_dict()}
+
+
+def _print_comparison(
+    systems: dict[str, tuple[Evaluation, float]], table: SignificanceTable, train: Corpus, test: Corpus
+) -> None:
+    console = Console(highlight=False)
+    console.print(f"[bold]{len(train):,}[/bold] documents to train on, [bold]{len(test):,}[/bold] to test\n")
+    scores = Table(box=None, header_style="bold", pad_edge=False)
+    scores.add_column("model", overflow="fold")
+    for heading in ("accuracy", "micro F1", "macro F1", "log loss", "ECE", "fit s"):
+        scores.add_column(heading, justify="right")
+    for name, (evaluation, seconds) in systems.items():
+        m, p = evaluation.measures, evaluation.measures.probabilities
+        calibration = ("", "") if p is None else (f"{p.log_loss:.4f}", f"{p.calibration_error_width:.4f}")
+        scores.add_row(
+            name, f"{m.accuracy:.4f}", f"{m.micro.f1:.4f}", f"{m.macro.f1:.4f}", *calibration, f"{seconds:.2f}"
+        )
+    console.print(scores)
+    if len(systems) > 1:
+        console.print("\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:")
+        console.print("[dim]>> or << P <= 0.01, > or < P <= 0.05, ~ neither[/dim]\n")
+        console.print(table.render(), markup=False)

@@ -1,0 +1,130 @@
+"""`bayesift evaluate`: measure a model on a labelled corpus."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bayesift.cli.corpora import (
+    CorpusName,
+    DataDir,
+    Encoding,
+    IdColumn,
+    LabelColumn,
+    Separator,
+    SkipBad,
+    SplitColumn,
+    TextColumn,
+    TitleColumn,
+    busy,
+    read_corpus,
+)
+from bayesift.cli.options import AsJson, ModelPath, Quiet, ReportPath, part_of
+from bayesift.files import whole_file
+
+if TYPE_CHECKING:
+    from bayesift.classifier import Evaluation, TextClassifier
+    from bayesift.evaluation import Scores
+
+_SHOWN_CATEGORIES = 10
+
+
+def evaluate(
+    model: ModelPath,
+    corpus: CorpusName,
+    split: Annotated[
+        str | None, typer.Option(help="Part to measure on; `test` where there is one.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+    report: ReportPath = None,
+    data_dir: DataDir = None,
+    text: TextColumn = None,
+    label: LabelColumn = None,
+    identity: IdColumn = None,
+    title: TitleColumn = None,
+    split_column: SplitColumn = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    skip_bad: SkipBad = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure a model on a labelled corpus."""
+    from bayesift.classifier import TextClassifier
+    from bayesift.classifier import evaluate as measure
+    from bayesift.datasets import Columns
+
+    classifier = TextClassifier.load(model)
+    columns = Columns(text, label, identity, title, None, split_column)
+    loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad, quiet=quiet)
+    part = part_of(loaded, split, default="test")
+    with busy(f"classifying {len(part):,} documents", quiet=quiet):
+        evaluation = measure(classifier, part)
+    _warn(classifier, evaluation)
+    if as_json:
+        print(json.dumps(evaluation.measures.to_dict(), indent=2))
+    else:
+        print_scores(evaluation.measures)
+    if report is not None:
+        from bayesift.report import evaluation_report, report_content
+
+        with busy("writing the report", quiet=quiet):
+            page = evaluation_report(report_content(classifier, evaluation))
+            with whole_file(report, "w") as stream:
+                stream.write(page)
+        print(f"report: {report}", file=sys.stderr)
+
+
+def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
+    if classifier.corpus_ and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint:
+        print("these are the documents the model was trained on: the scores say little", file=sys.stderr)
+    if evaluation.unknown_categories:
+        names = ", ".join(evaluation.unknown_categories[:5])
+        more = "" if len(evaluation.unknown_categories) <= 5 else ", ..."
+        print(f"categories the model does not know, left out: {names}{more}", file=sys.stderr)
+
+
+def print_scores(scores: Scores) -> None:
+    """The measures as tables."""
+    console = Console(highlight=False)
+    console.print(
+        f"[bold]{scores.n_documents:,} documents[/bold], {scores.n_positives:,} labels, "
+        f"{scores.n_assigned:,} assigned; accuracy [bold]{scores.accuracy:.4f}[/bold]\n"
+    )
+    averages = _table("", "precision", "recall", "F1")
+    for name, average in (("micro", scores.micro), ("macro (mean of F1)", scores.macro)):
+        averages.add_row(name, *(f"{value:.4f}" for value in (average.precision, average.recall, average.f1)))
+    console.print(averages)
+    if scores.probabilities is not None:
+        probabilities = _table("probabilities", "log loss", "Brier", "ECE", "mean AP")
+        p = scores.probabilities
+        values = (p.log_loss, p.brier_score, p.calibration_error_width, p.average_precision)
+        probabilities.add_row("", *(f"{value:.4f}" for value in values))
+        console.print()
+        console.print(probabilities)
+    largest = sorted(scores.categories, key=lambda row: -row.positives)[:_SHOWN_CATEGORIES]
+    rows = _table("category", "documents", "assigned", "precision", "recall", "F1")
+    for row in largest:
+        rows.add_row(
+            escape(row.category),
+            f"{row.positives:,}",
+            f"{row.assigned:,}",
+            *(f"{value:.4f}" for value in (row.precision, row.recall, row.f1)),
+        )
+    console.print()
+    console.print(rows)
+    if len(scores.categories) > len(largest):
+        console.print(f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has all)[/dim]")
+
+
+def _table(first: str, *headings: str) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    return table

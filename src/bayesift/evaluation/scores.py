@@ -1,0 +1,197 @@
+"""Everything one evaluation says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesift.errors import DataError
+from bayesift.evaluation.calibration import brier_score, expected_calibration_error, log_loss
+from bayesift.evaluation.contingency import Contingency
+from bayesift.evaluation.labels import aligned
+from bayesift.evaluation.measures import accuracy
+from bayesift.evaluation.ranking import average_precision, r_precision
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Precision, recall and F1, micro or macro.
+
+    Examples
+    --------
+    >>> Averages(precision=0.5, recall=1.0, f1=2 / 3).recall
+    1.0
+    """
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class CategoryScores:
+    """One row of the table of categories; the ranking measures are None without probabilities.
+
+    Examples
+    --------
+    >>> CategoryScores("corn", 3, 2, 2, 1.0, 2 / 3, 0.8).positives
+    3
+    """
+
+    category: str
+    positives: int
+    assigned: int
+    true_positives: int
+    precision: float
+    recall: float
+    f1: float
+    average_precision: float | None = None
+    r_precision: float | None = None
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """Measures of the probabilities: ranking averaged over categories, the others over all decisions.
+
+    Examples
+    --------
+    >>> Probabilities(0.9, 0.8, 0.3, 0.1, 0.02, 0.03).brier_score
+    0.1
+    """
+
+    average_precision: float
+    r_precision: float
+    log_loss: float
+    brier_score: float
+    calibration_error_width: float
+    calibration_error_mass: float
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The measures of one evaluation.
+
+    Parameters
+    ----------
+    n_documents, n_positives, n_assigned : how many documents, labels and yes-decisions there are
+    micro, macro : over all decisions together, and averaged over categories
+    accuracy : share of the documents that are decided right in every category
+    categories : a row a category
+    probabilities : None when there were none
+    zero_division : what 0/0 counted as
+
+    Examples
+    --------
+    >>> scores = evaluate_decisions([[1, 0], [0, 1]], [[1, 0], [1, 1]], categories=["corn", "oil"])
+    >>> scores.micro.f1, scores.categories[0].category, round(scores.categories[0].precision, 2)
+    (0.8, 'corn', 0.5)
+    """
+
+    n_documents: int
+    n_positives: int
+    n_assigned: int
+    micro: Averages
+    macro: Averages
+    accuracy: float
+    categories: tuple[CategoryScores, ...]
+    probabilities: Probabilities | None = None
+    zero_division: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries, lists and numbers, ready for JSON."""
+        return {**asdict(self), "categories": [asdict(row) for row in self.categories]}
+
+
+def evaluate_decisions(
+    Y: Any,
+    decisions: Any,
+    probabilities: Any = None,
+    *,
+    categories: Sequence[Any] | None = None,
+    zero_division: float = 0.0,
+) -> Scores:
+    """Measure decisions, and probabilities where there are any.
+
+    Parameters
+    ----------
+    Y, decisions : indicator matrices, or class labels; those are columns by `categories`, or else sorted
+    probabilities : documents x categories
+    categories : the names of the columns
+    zero_division : what 0/0 counts as
+
+    Examples
+    --------
+    >>> evaluate_decisions(["ham", "spam", "ham"], ["ham", "ham", "ham"], categories=["ham", "spam"]).macro.f1
+    0.4
+    """
+    names = _names(Y, decisions) if categories is None else list(categories)
+    truth, decided = aligned(Y, decisions, labels=names)
+    if len(names) != truth.shape[1]:
+        raise DataError(f"{len(names)} names for {truth.shape[1]} categories")
+    counts = Contingency.of(truth, decided)
+    return Scores(
+        n_documents=counts.n_documents,
+        n_positives=int(counts.positives.sum()),
+        n_assigned=int(counts.assigned.sum()),
+        micro=_averages(counts.pooled(), zero_division),
+        macro=_averages(counts, zero_division),
+        accuracy=accuracy(truth, decided),
+        categories=_rows(counts, names, _ranked(truth, probabilities, zero_division), zero_division),
+        probabilities=None if probabilities is None else _measured(Y, probabilities, names, zero_division),
+        zero_division=zero_division,
+    )
+
+
+def _names(Y: Any, decisions: Any) -> list[Any]:
+    """The class labels, or the numbers of the columns."""
+    if np.ndim(Y) == 1:
+        names: list[Any] = np.unique(np.concatenate([np.asarray(Y), np.asarray(decisions)])).tolist()
+        return names
+    return list(range(np.shape(Y)[1]))
+
+
+def _averages(counts: Contingency, zero_division: float) -> Averages:
+    parts = (counts.precision, counts.recall, counts.f1)
+    return Averages(*(float(np.mean(part(zero_division=zero_division))) for part in parts))
+
+
+def _ranked(truth: Any, probabilities: Any, zero_division: float) -> list[tuple[float | None, float | None]]:
+    """Average precision and R-precision of each category."""
+    if probabilities is None:
+        return [(None, None)] * truth.shape[1]
+    ranked = (
+        measure(truth, probabilities, average=None, zero_division=zero_division).tolist()
+        for measure in (average_precision, r_precision)
+    )
+    return list(zip(*ranked, strict=True))
+
+
+def _rows(
+    counts: Contingency, names: list[Any], ranked: list[tuple[float | None, float | None]], zero_division: float
+) -> tuple[CategoryScores, ...]:
+    columns = (
+        [str(name) for name in names],
+        counts.positives.tolist(),
+        counts.assigned.tolist(),
+        counts.true_positives.tolist(),
+        counts.precision(zero_division=zero_division).tolist(),
+        counts.recall(zero_division=zero_division).tolist(),
+        counts.f1(zero_division=zero_division).tolist(),
+    )
+    return tuple(CategoryScores(*row, *ranks) for *row, ranks in zip(*columns, ranked, strict=True))
+
+
+def _measured(Y: Any, probabilities: Any, names: list[Any], zero_division: float) -> Probabilities:
+    return Probabilities(
+        average_precision=average_precision(Y, probabilities, labels=names, zero_division=zero_division),
+        r_precision=r_precision(Y, probabilities, labels=names, zero_division=zero_division),
+        log_loss=log_loss(Y, probabilities, labels=names),
+        brier_score=brier_score(Y, probabilities, labels=names),
+        calibration_error_width=expected_calibration_error(Y, probabilities, labels=names, bins="width"),
+        calibration_error_mass=expected_calibration_error(Y, probabilities, labels=names, bins="mass"),
+    )

@@ -1,0 +1,215 @@
+"""The model file: a folder, or one zip, that people can read and that cannot run code.
+
+    model.json            kind, parameters, categories, thresholds, versions; digests of the other files
+    arrays.safetensors    numbers
+    *.txt                 lists of names, one a line
+
+Loading reads bytes, checks them and builds arrays; nothing is imported or executed on the file's word. Writing is
+atomic: a file is there whole or not at all, and an interrupted save leaves the old one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+
+from bayesift.errors import DataError
+from bayesift.files import whole_file
+
+Array = np.ndarray[Any, Any]
+
+FORMAT = "bayesift-model"
+FORMAT_VERSION = 1
+HEADER = "model.json"
+ARRAYS = "arrays.safetensors"
+MAX_BYTES = 8 * 1024**3
+
+
+@dataclass(frozen=True)
+class ModelContent:
+    """What a model file holds.
+
+    Parameters
+    ----------
+    header : what goes into model.json
+    arrays : numbers by name
+    lists : names by the name of their list
+    """
+
+    header: dict[str, Any]
+    arrays: dict[str, Array] = field(default_factory=dict)
+    lists: dict[str, list[str]] = field(default_factory=dict)
+
+
+def save_model(content: ModelContent, path: str | Path) -> None:
+    """Write a model file: one zip if the path ends in .zip, else a folder.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(ModelContent({"kind": "constant"}, {"weight": np.ones(2)}), f"{folder}/model.zip")
+    ...     load_model(f"{folder}/model.zip").arrays["weight"]
+    array([1., 1.])
+    """
+    path = Path(path)
+    if path.is_file() and path.suffix != ".zip":
+        raise DataError("is a file; name a folder, or a file that ends in .zip", file=path)
+    if path.is_dir() and not (path / HEADER).exists() and any(path.iterdir()):
+        raise DataError("is a folder with something else in it; name another", file=path)
+    (_write_zip if path.suffix == ".zip" else _write_folder)(_encode(content), path)
+
+
+def load_model(path: str | Path) -> ModelContent:
+    """Read a model file; one that is damaged, newer or something else is refused."""
+    path = Path(path)
+    read = _reader(path)
+    header = _read_header(read(HEADER), path)
+    contents = {name: _checked(read(name), digest, name, path) for name, digest in _digests(header, path).items()}
+    arrays = contents.pop(ARRAYS, None)
+    return ModelContent(
+        header["model"],
+        {} if arrays is None else _decode_arrays(arrays, path),
+        {name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()},
+    )
+
+
+def _encode(content: ModelContent) -> dict[str, bytes]:
+    files = {ARRAYS: save_arrays({name: np.ascontiguousarray(a) for name, a in content.arrays.items()})}
+    for name, lines in content.lists.items():
+        if any("\n" in line for line in lines):
+            raise DataError(f"{name}: a name with a line break cannot be saved")
+        files[f"{name}.txt"] = "".join(f"{line}\n" for line in lines).encode()
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "model": content.header,
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+    }
+    return {HEADER: (json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(), **files}
+
+
+def _write_zip(files: dict[str, bytes], path: Path) -> None:
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            # A fixed date, so that the same model is the same file.
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+
+
+def _write_folder(files: dict[str, bytes], path: Path) -> None:
+    """Write all files into a folder beside, then let it take the place of the old one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        try:
+            for name, data in files.items():
+                with whole_file(temporary / name) as stream:
+                    stream.write(data)
+            temporary.chmod(0o755)
+            old = temporary.with_name(f"{temporary.name}.old")
+            if path.exists():
+                path.replace(old)
+            temporary.replace(path)
+            shutil.rmtree(old, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
+
+
+def _reader(path: Path) -> Callable[[str], bytes]:
+    """A function that reads one part of the model."""
+    if path.is_dir():
+        return lambda name: _read_part(path / name, path)
+    if not path.exists():
+        raise DataError("no such model", file=path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                raise DataError(f"unpacks to more than {MAX_BYTES:,} bytes; refused", file=path)
+            parts = {member.filename: archive.read(member) for member in archive.infolist()}
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise DataError(f"damaged, or not a model file ({error})", file=path) from error
+
+    def read(name: str) -> bytes:
+        if name not in parts:
+            raise DataError(f"not a model file: no {name} in it", file=path)
+        return parts[name]
+
+    return read
+
+
+def _read_part(part: Path, path: Path) -> bytes:
+    try:
+        if part.stat().st_size > MAX_BYTES:
+            raise DataError(f"{part.name} is larger than {MAX_BYTES:,} bytes; refused", file=path)
+        return part.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"not a model file: no {part.name} in it", file=path) from None
+    except OSError as error:
+        raise DataError(f"{part.name} cannot be read ({error.strerror})", file=path) from error
+
+
+def _read_header(data: bytes, path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        _damaged(path, f"{HEADER} is not JSON", error)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DataError(f"not a model file: {HEADER} does not say {FORMAT!r}", file=path)
+    version = header.get("format_version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        _damaged(path, f"{HEADER} has no format version")
+    if version > FORMAT_VERSION:
+        raise DataError("written by a newer bayesift; upgrade to read it", file=path)
+    if not isinstance(header.get("model"), dict):
+        _damaged(path, f"{HEADER} describes no model")
+    return header
+
+
+def _digests(header: dict[str, Any], path: Path) -> dict[str, str]:
+    files = header.get("files")
+    if not isinstance(files, dict):
+        _damaged(path, f"{HEADER} lists no files")
+    for name in files:
+        if name != ARRAYS and (not name.endswith(".txt") or Path(name).name != name):
+            _damaged(path, f"{HEADER} lists a file {name!r}")
+    return files
+
+
+def _checked(data: bytes, digest: object, name: str, path: Path) -> bytes:
+    if hashlib.sha256(data).hexdigest() != digest:
+        _damaged(path, f"{name} is not what was saved")
+    return data
+
+
+def _decode_arrays(data: bytes, path: Path) -> dict[str, Array]:
+    try:
+        arrays: dict[str, Array] = load_arrays(data)
+    except (SafetensorError, ValueError, KeyError) as error:
+        _damaged(path, f"{ARRAYS} cannot be read", error)
+    return arrays
+
+
+def _decode_list(data: bytes, name: str, path: Path) -> list[str]:
+    try:
+        return data.decode().split("\n")[:-1]
+    except UnicodeDecodeError as error:
+        _damaged(path, f"{name} is not UTF-8", error)
+
+
+def _damaged(path: Path, what: str, cause: Exception | None = None) -> NoReturn:
+    raise DataError(f"damaged model: {what}", file=path) from cause

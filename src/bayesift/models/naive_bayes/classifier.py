@@ -1,0 +1,278 @@
+"""Naive Bayes: a language model for every category."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, log_expit, logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.kernels.language_models import log_ratios
+from bayesift.models.naive_bayes.bags import Bags
+from bayesift.models.naive_bayes.counts import CategoryCounts
+from bayesift.models.naive_bayes.kinds import describe_smoothing, smoothing_of
+from bayesift.models.naive_bayes.posterior import difference, log_odds_of, prior_where_impossible
+from bayesift.models.naive_bayes.priors import log_priors
+from bayesift.models.naive_bayes.smoothing import Laplace, Smoothing
+from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
+from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms, longer_names, union_of_classes
+
+Array = np.ndarray[Any, Any]
+
+_ADD_ONE = Laplace()
+
+
+class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
+    """Multinomial naive Bayes with exchangeable smoothings.
+
+        log P(c | d) = log P(c) + sum_w n_dw log p(w | c) + constant
+
+    With class labels the categories exclude one another. With an indicator matrix each category stands against its
+    rest (all documents outside it), all from one pass over the counts.
+
+    Parameters
+    ----------
+    smoothing : how counts become p(w | c): `Laplace`, `Dirichlet`, `JelinekMercer`, `AbsoluteDiscounting`,
+        `HierarchicalShrinkage` or `MaximumLikelihood`
+    priors : P(c): "empirical" (shares of the documents), "uniform" (1/2 with an indicator matrix), or the
+        probabilities in the order of `classes_`
+
+    Attributes
+    ----------
+    classes_ : labels, sorted; or the names of the indicator's columns
+    multilabel_ : whether y was an indicator matrix
+    counted_ : the `CategoryCounts` everything else follows from
+    class_log_prior_ : log P(c)
+    feature_log_prob_ : log p(w | c), categories x terms
+    log_odds_coef_, log_odds_intercept_ : the linear form of the log odds against the rest (multi-label), or of the
+        second of two classes against the first
+
+    Notes
+    -----
+    A document without words gets the prior; so does one that is impossible under every category (maximum likelihood).
+    TF-IDF and other non-negative weights may stand for counts.
+
+    References
+    ----------
+    McCallum & Nigam (1998); Zhai & Lafferty (2004) for the smoothings.
+
+    Examples
+    --------
+    >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3]]
+    >>> model = NaiveBayesClassifier().fit(X, ["grain", "grain", "crude"])
+    >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    ['grain', 'crude']
+    >>> NaiveBayesClassifier().fit(X, [[1, 0], [1, 1], [0, 1]]).predict([[1, 0, 0]]).tolist()
+    [[1, 0]]
+    """
+
+    def __init__(self, *, smoothing: Smoothing = _ADD_ONE, priors: Any = "empirical") -> None:
+        self.smoothing = smoothing
+        self.priors = priors
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Count the words of the categories; `classes` as in `partial_fit`."""
+        return self._learn(X, y, sample_weight, classes, first=True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Learn from more documents; the result is that of one `fit` to all of them.
+
+        New labels, further columns of an indicator, and further columns of X (terms that earlier documents did not
+        hold) may appear. `classes` lists labels that may come later, or names the columns of an indicator.
+        """
+        return self._learn(X, y, sample_weight, classes, first=not hasattr(self, "classes_"))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        if self._is_multilabel():
+            return (self.predict_log_odds(X) > 0).astype(np.int64)
+        best: Array = self.classes_[np.argmax(self._posterior_joint(X), axis=1)]
+        return best
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        if self._is_multilabel():
+            probabilities: Array = expit(self.predict_log_odds(X))
+            return probabilities
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        if self._is_multilabel():
+            logarithms: Array = log_expit(self.predict_log_odds(X))
+            return logarithms
+        joint = self._posterior_joint(X)
+        joint -= logsumexp(joint, axis=1, keepdims=True)
+        return joint
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """The logarithm of P(c) p(d | c), documents x categories, without the multinomial coefficient."""
+        joint: Array = self._terms(X) @ self.feature_log_prob_.T
+        joint += self.class_log_prior_
+        return joint
+
+    def predict_log_odds(self, X: Any) -> Array:
+        """The log odds of P(c | d), documents x categories, which tell apart what rounds to probability 1."""
+        if self._is_multilabel():
+            log_odds = self._terms(X) @ self.log_odds_coef_.T + self.log_odds_intercept_
+            return prior_where_impossible(log_odds, self.log_odds_intercept_)
+        return log_odds_of(self._posterior_joint(X))
+
+    def cross_entropy(self, X: Any) -> Array:
+        """H(d || c) - log P(c) / |d|, documents x categories: the bits (in nats) a word costs, smallest for the best.
+
+        The order of a document's categories is that of the posterior. With an indicator y it is the difference to
+        the rest of each category: negative for a category more probable than not. A document without words counts
+        as one of length 1, so that its prior is left.
+        """
+        X = self._terms(X)
+        lengths = X.sum(axis=1)[:, np.newaxis]
+        scores = self.predict_log_odds(X) if self.multilabel_ else self.predict_joint_log_proba(X)
+        return -scores / np.where(lengths > 0, lengths, 1)
+
+    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the log odds of a category, documents x terms, and the prior log odds.
+
+        Parameters
+        ----------
+        X : documents x terms
+        category : one of `classes_`
+        against : the class to compare with (labels only); the most probable other class of each document without.
+            With an indicator y it is always the rest of the category
+
+        Examples
+        --------
+        >>> model = NaiveBayesClassifier().fit([[2, 0], [0, 1]], ["grain", "crude"])
+        >>> terms, prior = model.contributions([[1, 1]], "grain")
+        >>> terms.toarray().round(3).tolist(), prior.tolist()
+        ([[0.811, -0.981]], [0.0])
+        """
+        X = self._terms(X)
+        c = self._place(category)
+        if self.multilabel_:
+            values = self.log_odds_coef_[c, X.indices]
+            prior = np.full(X.shape[0], self.log_odds_intercept_[c])
+        else:
+            others = self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
+            rival = np.repeat(others, np.diff(X.indptr))
+            ours, theirs = self.feature_log_prob_[c, X.indices], self.feature_log_prob_[rival, X.indices]
+            values = difference(ours, theirs)
+            prior = self.class_log_prior_[c] - self.class_log_prior_[others]
+        return sparse.csr_array((X.data * values, X.indices, X.indptr), shape=X.shape), prior
+
+    def get_state(self) -> tuple[Parameters, Arrays]:
+        """All that `from_state` needs: parameters that JSON can hold, and the counts as arrays."""
+        check_is_fitted(self)
+        priors = self.priors if isinstance(self.priors, str) else np.asarray(self.priors, dtype=float).tolist()
+        parameters: Parameters = {
+            "smoothing": describe_smoothing(self.smoothing),
+            "priors": priors,
+            "classes": describe_classes(self.classes_),
+            "multilabel": self.multilabel_,
+        }
+        return parameters, self.counted_.to_arrays()
+
+    @classmethod
+    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
+        """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
+        model = cls(smoothing=smoothing_of(expect(parameters, "smoothing", dict)), priors=parameters.get("priors"))
+        model.multilabel_ = expect(parameters, "multilabel", bool)
+        model.counted_ = CategoryCounts.from_arrays(arrays)
+        n_categories, model.n_features_in_ = model.counted_.counts.shape
+        model.classes_ = classes_of(expect(parameters, "classes", dict), n_categories)
+        model._estimate()
+        return model
+
+    @property
+    def log_odds_coef_(self) -> Array:
+        """The change of the log odds for each occurrence of a term, categories x terms."""
+        if self.multilabel_:
+            return self._log_ratio.T
+        return difference(*self._two_classes(self.feature_log_prob_))[np.newaxis]
+
+    @property
+    def log_odds_intercept_(self) -> Array:
+        """The prior log odds of each category."""
+        if self.multilabel_:
+            return self._prior_log_odds
+        return difference(*self._two_classes(self.class_log_prior_[:, np.newaxis]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, first: bool) -> Self:
+        """The one update behind `fit` and `partial_fit`."""
+        X = check_terms(self, X, reset=first, may_grow=not first, non_negative=True)
+        targets = check_targets(y, classes=classes, n_documents=X.shape[0])
+        weights = check_sample_weight(sample_weight, X)
+        if first:
+            self.multilabel_, self.classes_ = targets.multilabel, targets.classes
+            counted = CategoryCounts.empty(len(targets.classes), X.shape[1])
+        else:
+            counted = self._make_room(targets, X.shape[1])
+        self.counted_ = counted.add(X, targets.members_over(self.classes_), weights)
+        self._estimate()
+        return self
+
+    def _make_room(self, targets: Targets, n_terms: int) -> CategoryCounts:
+        if targets.multilabel != self.multilabel_:
+            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        before = self.classes_
+        if self.multilabel_:
+            self.classes_ = longer_names(before, targets.classes)
+            places = np.arange(len(before))
+        else:
+            self.classes_ = union_of_classes(before, targets.classes)
+            places = np.searchsorted(self.classes_, before)
+        return self.counted_.grow(places, len(self.classes_), n_terms)
+
+    def _estimate(self) -> None:
+        """Everything that follows from the counts."""
+        self.class_log_prior_, self._prior_log_odds = log_priors(self.priors, self.counted_, self.multilabel_)
+        log_prob = self.smoothing(Bags(self.counted_, self.classes_, self.multilabel_))
+        if self.multilabel_:
+            self._log_ratio = self.smoothing(Bags(self.counted_, self.classes_, multilabel=True, rest=True))
+            log_ratios(log_prob, self._log_ratio)
+        self.feature_log_prob_ = log_prob.T
+
+    def _is_multilabel(self) -> bool:
+        check_is_fitted(self)
+        return self.multilabel_
+
+    def _terms(self, X: Any) -> sparse.csr_array:
+        check_is_fitted(self)
+        return check_terms(self, X, reset=False, non_negative=True)
+
+    def _posterior_joint(self, X: Any) -> Array:
+        """The joint log probabilities, or the prior's where a document is impossible under every class."""
+        joint = self.predict_joint_log_proba(X)
+        joint[np.all(joint == -np.inf, axis=1)] = self.class_log_prior_
+        return joint
+
+    def _rivals(self, X: sparse.csr_array, category: int) -> Array:
+        """The most probable other class of each document."""
+        if len(self.classes_) < 2:
+            raise ValueError("there is no other class to compare with")
+        joint = self._posterior_joint(X)
+        joint[:, category] = -np.inf
+        rivals = np.argmax(joint, axis=1)
+        return np.where(rivals == category, (category + 1) % len(self.classes_), rivals)
+
+    def _place(self, category: Any) -> int:
+        places = np.flatnonzero(self.classes_ == category)
+        if len(places) != 1:
+            raise ValueError(f"no category {category!r}")
+        return int(places[0])
+
+    def _two_classes(self, rows: Array) -> Array:
+        if len(self.classes_) != 2:
+            raise AttributeError("log odds are linear for an indicator y or two classes; use `contributions`")
+        return rows[::-1]

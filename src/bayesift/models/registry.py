@@ -1,0 +1,90 @@
+"""Learners by name; a new learner only registers.
+
+A factory takes the parameters of its estimator by name and gives a new, unfitted one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import BernoulliNB, ComplementNB
+
+from bayesift.models.naive_bayes import (
+    AbsoluteDiscounting,
+    Dirichlet,
+    JelinekMercer,
+    MaximumLikelihood,
+    NaiveBayesClassifier,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A named way to make an estimator.
+
+    Parameters
+    ----------
+    name : what users write
+    description : one line
+    make : takes the estimator's parameters and gives an unfitted one
+    multilabel : whether it takes an indicator matrix itself; others are fitted to each category in turn
+    weighting : the term weights it wants, a name of `bayesift.text.WEIGHTINGS`
+    """
+
+    name: str
+    description: str
+    make: Callable[..., Any]
+    multilabel: bool = True
+    weighting: str = "tf"
+
+
+LEARNERS: dict[str, Learner] = {}
+
+
+def register(name: str, description: str, make: Callable[..., Any], *, multilabel: bool = True) -> None:
+    """Add a learner under a new name.
+
+    Examples
+    --------
+    >>> register("naive-bayes", "again", NaiveBayesClassifier)
+    Traceback (most recent call last):
+    ValueError: there is a learner 'naive-bayes' already
+    """
+    if name in LEARNERS:
+        raise ValueError(f"there is a learner {name!r} already")
+    LEARNERS[name] = Learner(name, description, make, multilabel)
+
+
+def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> Any:
+    """An unfitted estimator by name, for labels or (`multilabel`) for an indicator matrix.
+
+    Examples
+    --------
+    >>> make_learner("naive-bayes-jelinek-mercer", priors="uniform")
+    NaiveBayesClassifier(priors='uniform', smoothing=JelinekMercer(lambda_=0.5))
+    >>> make_learner("bernoulli-naive-bayes", multilabel=True, alpha=0.1)
+    OneVsRestClassifier(estimator=BernoulliNB(alpha=0.1))
+    """
+    if name not in LEARNERS:
+        raise ValueError(f"no learner {name!r}; there are: {', '.join(LEARNERS)}")
+    learner = LEARNERS[name]
+    estimator = learner.make(**parameters)
+    return OneVsRestClassifier(estimator) if multilabel and not learner.multilabel else estimator
+
+
+register("naive-bayes", "naive Bayes, every word counted once more (Laplace)", NaiveBayesClassifier)
+for _smoothing, _description in (
+    (Dirichlet(), "naive Bayes, words of the collection added to every category"),
+    (JelinekMercer(), "naive Bayes, every category mixed with the collection"),
+    (AbsoluteDiscounting(), "naive Bayes, counts discounted in favour of the collection"),
+    (MaximumLikelihood(), "naive Bayes without smoothing; unseen words rule a category out"),
+):
+    register(f"naive-bayes-{_smoothing.kind}", _description, partial(NaiveBayesClassifier, smoothing=_smoothing))
+register("bernoulli-naive-bayes", "presence of words (scikit-learn's BernoulliNB)", BernoulliNB, multilabel=False)
+register(
+    "complement-naive-bayes", "words outside a category (scikit-learn's ComplementNB)", ComplementNB, multilabel=False
+)
