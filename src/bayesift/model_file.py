@@ -65,11 +65,16 @@ def save_model(content: ModelContent, path: str | Path) -> None:
     array([1., 1.])
     """
     path = Path(path)
+    check_place(path)
+    (_write_zip if path.suffix == ".zip" else _write_folder)(_encode(content), path)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path where a model would take the place of something else."""
     if path.is_file() and path.suffix != ".zip":
         raise DataError("is a file; name a folder, or a file that ends in .zip", file=path)
-    if path.is_dir() and not (path / HEADER).exists() and any(path.iterdir()):
+    if path.is_dir() and (path.suffix == ".zip" or (not (path / HEADER).exists() and any(path.iterdir()))):
         raise DataError("is a folder with something else in it; name another", file=path)
-    (_write_zip if path.suffix == ".zip" else _write_folder)(_encode(content), path)
 
 
 def load_model(path: str | Path) -> ModelContent:

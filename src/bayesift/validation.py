@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -44,14 +44,21 @@ class Targets:
 
 
 def check_terms(
-    estimator: Any, X: Any, *, reset: bool = True, may_grow: bool = False, non_negative: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    n_documents: int | None = None,
+    reset: bool = True,
+    may_grow: bool = False,
+    non_negative: bool = False,
 ) -> sparse.csr_array:
     """X as rows of float64 with sorted int32 columns and without stored zeros; X itself stays as it is.
 
     Parameters
     ----------
     estimator : gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`; None for a plain function
-    X : documents x terms, sparse or dense
+    X : documents x terms, sparse or dense; when it is refused, the estimator stays as it is
+    n_documents : how many documents y describes
     may_grow : whether X may have more columns than the estimator has seen so far
     non_negative : refuse negative values
 
@@ -61,29 +68,30 @@ def check_terms(
     [1, 0]
     """
     rows = sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"))
-    if estimator is not None:
-        wider = may_grow and rows.shape[1] > estimator.n_features_in_
-        validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
+    if n_documents is not None and rows.shape[0] != n_documents:
+        raise ValueError(f"inconsistent numbers of samples: X has {rows.shape[0]}, y has {n_documents}")
     if not (rows.has_canonical_format and np.all(rows.data)):
         rows = rows.copy()
         rows.sum_duplicates()
         rows.eliminate_zeros()
     if non_negative and rows.nnz and rows.data.min() < 0:
         raise ValueError(f"Negative values in data passed to {type(estimator).__name__}: X holds counts or weights")
+    if estimator is not None:
+        wider = may_grow and rows.shape[1] > estimator.n_features_in_
+        validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
     small = max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max
     index = np.int32 if small else np.int64
     indices, indptr = rows.indices.astype(index, copy=False), rows.indptr.astype(index, copy=False)
     return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
 
 
-def check_targets(y: Any, *, classes: Any = None, n_documents: int | None = None) -> Targets:
+def check_targets(y: Any, *, classes: Any = None) -> Targets:
     """Read y as class labels (one dimension) or as an indicator matrix (sparse, or dense with several columns).
 
     Parameters
     ----------
     y : labels or indicator; a dense single column counts as labels, as in scikit-learn
     classes : labels that may appear elsewhere, or the names of the indicator's columns (0, 1, ... without)
-    n_documents : how many documents y must describe
 
     Examples
     --------
@@ -97,26 +105,22 @@ def check_targets(y: Any, *, classes: Any = None, n_documents: int | None = None
         raise ValueError("the estimator requires y to be passed, but the target y is None")
     y = y if sparse.issparse(y) else np.asarray(y)
     is_indicator = sparse.issparse(y) or (y.ndim == 2 and y.shape[1] > 1)
-    targets = _indicator_targets(y, classes) if is_indicator else _label_targets(y, classes)
-    if n_documents is not None and targets.n_documents != n_documents:
-        raise ValueError(f"inconsistent numbers of samples: X has {n_documents}, y has {targets.n_documents}")
-    return targets
+    return _indicator_targets(y, classes) if is_indicator else _label_targets(y, classes)
 
 
-def check_sample_weight(sample_weight: Any, X: Any) -> Array:
+def check_sample_weight(sample_weight: Any, n_documents: int) -> Array:
     """One non-negative weight a document, ones when there are none.
 
     Examples
     --------
-    >>> check_sample_weight(None, np.zeros((3, 2))).tolist()
+    >>> check_sample_weight(None, 3).tolist()
     [1.0, 1.0, 1.0]
     """
     if sample_weight is None:
-        return np.ones(X.shape[0])
+        return np.ones(n_documents)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    if weights.ndim != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
-    check_consistent_length(X, weights)
+    if weights.shape != (n_documents,):
+        raise ValueError(f"there must be one sample weight for each of the {n_documents} documents")
     if np.any(weights < 0):
         raise ValueError("Negative values in data passed to sample_weight")
     return np.ascontiguousarray(weights)

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -5,6 +7,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.feature_selection import chi2 as sklearn_chi2
 from sklearn.pipeline import make_pipeline
 
+from bayesift import DataError
 from bayesift.features import SCORES, SelectTerms, TermTables
 from bayesift.models import NaiveBayesClassifier
 
@@ -98,6 +101,30 @@ def test_fitting_again_without_per_category_forgets_the_sets(data):
 def test_wrong_parameters_are_named(data, parameters, message):
     with pytest.raises(ValueError, match=message):
         SelectTerms(**parameters).fit(*data)
+
+
+@pytest.mark.parametrize("per_category", [False, True])
+def test_stored_selections_keep_the_same_terms(data, per_category):
+    X, Y = data
+    selected = SelectTerms(by=SCORES["chi2"], k=4, per_category=per_category).fit(X, Y)
+    parameters, arrays = selected.get_state()
+    restored = SelectTerms.from_state(json.loads(json.dumps(parameters)), arrays)
+    assert (restored.transform(X) != selected.transform(X)).nnz == 0
+    assert restored.by == "chi2"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arrays"),
+    [
+        ({}, {}),
+        ({}, {"support": np.ones(3)}),
+        ({}, {"support": np.ones((3, 1), dtype=bool)}),
+        ({"nonsense": 1}, {"support": np.ones(3, dtype=bool)}),
+    ],
+)
+def test_other_states_are_refused(parameters, arrays):
+    with pytest.raises(DataError):
+        SelectTerms.from_state(parameters, arrays)
 
 
 def test_documents_and_labels_must_be_as_many(data):

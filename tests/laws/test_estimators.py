@@ -103,8 +103,6 @@ def test_explicit_zeros_and_duplicates_say_nothing(estimator):
     rows, columns = np.nonzero(X)
     halves = np.r_[X[rows, columns] / 2, X[rows, columns] / 2, 0.0, 0.0]
     places = np.r_[rows, rows, 0, 1], np.r_[columns, columns, 3, 3]
-    as_csr = sparse.coo_array((halves, places), shape=X.shape)
-    untidy = sparse.csr_array(as_csr.shape)
     order = np.argsort(places[0], kind="stable")
     indptr = np.searchsorted(places[0][order], np.arange(len(X) + 1))
     untidy = sparse.csr_array((halves[order], places[1][order], indptr), shape=X.shape)

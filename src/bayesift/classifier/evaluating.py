@@ -56,6 +56,16 @@ def evaluate(classifier: TextClassifier, corpus: Corpus) -> Evaluation:
     labels = [[category for category in document.categories if category in known] for document in corpus]
     truth = indicator_of(labels, classifier.categories_)
     decisions, scores = classifier.decide(corpus.texts if corpus.vectors is None else corpus.vectors)
+    return Evaluation(corpus, truth, decisions, scores, _measure(classifier, labels, truth, decisions, scores), unknown)
+
+
+def _measure(
+    classifier: TextClassifier, labels: list[list[str]], truth: sparse.csr_array, decisions: Array, scores: Array
+) -> Scores:
+    """The measures; where every document has one category of several, it is one forecast over all of them."""
+    names = list(classifier.categories_)
     probabilities = scores if hasattr(classifier.estimator_.estimator_, "predict_proba") else None
-    measures = evaluate_decisions(truth, decisions, probabilities, categories=list(classifier.categories_))
-    return Evaluation(corpus, truth, decisions, scores, measures, unknown)
+    if classifier.multilabel_ or any(len(label) != 1 for label in labels):
+        return evaluate_decisions(truth, decisions, probabilities, categories=names)
+    decided = [names[j] for j in np.argmax(decisions, axis=1)]
+    return evaluate_decisions([label[0] for label in labels], decided, probabilities, categories=names)

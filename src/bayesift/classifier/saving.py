@@ -51,10 +51,10 @@ def content_of(classifier: TextClassifier) -> ModelContent:
     lists: dict[str, list[str]] = {}
     if classifier.vectorizer_ is not None:
         header["vectorizer"], more, lists["vocabulary"] = classifier.vectorizer_.get_state()
-        arrays.update({f"vectorizer.{name}": array for name, array in more.items()})
+        arrays.update(_prefixed("vectorizer", more))
     if classifier.selection_ is not None:
-        header["selection"] = _describe_selection(classifier.selection_)
-        arrays["selection.support"] = classifier.selection_.get_support()
+        header["selection"], more = classifier.selection_.get_state()
+        arrays.update(_prefixed("selection", more))
     return ModelContent(header, arrays, lists)
 
 
@@ -78,7 +78,11 @@ def _model_state(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     if kind is None:
         raise DataError(f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}")
     parameters, arrays = model.get_state()
-    return {"kind": kind, "parameters": parameters}, {f"model.{name}": array for name, array in arrays.items()}
+    return {"kind": kind, "parameters": parameters}, _prefixed("model", arrays)
+
+
+def _prefixed(part: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    return {f"{part}.{name}": array for name, array in arrays.items()}
 
 
 def _part(content: ModelContent, name: str) -> dict[str, Array]:
@@ -104,34 +108,22 @@ def _vectorizer(content: ModelContent) -> TermVectorizer:
     )
 
 
-def _describe_selection(selection: SelectTerms) -> dict[str, Any]:
-    parameters = selection.get_params()
-    if callable(parameters["score"]):
-        parameters["score"] = getattr(parameters["score"], "__name__", "custom")
-    return parameters
-
-
 def _selection(content: ModelContent) -> SelectTerms:
-    support = content.arrays.get("selection.support")
-    if support is None or support.dtype != np.bool_ or support.ndim != 1:
-        raise DataError("the selected terms are missing")
-    try:
-        return SelectTerms.from_support(support, content.header["selection"])
-    except TypeError as error:
-        raise DataError(f"not a saved selection ({error})") from error
+    if not isinstance(content.header["selection"], dict):
+        raise DataError("the selection has no parameters")
+    return SelectTerms.from_state(content.header["selection"], _part(content, "selection"))
 
 
 def _estimator(content: ModelContent, form: LabelForm) -> ThresholdedClassifier:
     description = content.header.get("model")
-    kind = description.get("kind") if isinstance(description, dict) else None
-    if kind not in STORABLE:
-        raise DataError(f"unknown kind of model {kind!r}; is it from a newer bayesift?")
-    parameters = description.get("parameters")
-    if not isinstance(parameters, dict):
+    if not isinstance(description, dict) or not isinstance(description.get("parameters"), dict):
         raise DataError("the model has no parameters")
-    model = STORABLE[kind].from_state(parameters, _part(content, "model"))
-    names = [str(name) for name in model.classes_]
-    if len(names) != len(form.categories) or (not form.multilabel and tuple(names) != form.categories):
+    kind, parameters = description.get("kind"), description["parameters"]
+    if not isinstance(kind, str) or kind not in STORABLE:
+        raise DataError(f"unknown kind of model {kind!r:.40}; is it from a newer bayesift?")
+    model: Any = STORABLE[kind].from_state(parameters, _part(content, "model"))
+    expected = list(range(len(form.categories))) if form.multilabel else list(form.categories)
+    if model.classes_.tolist() != expected:
         raise DataError("the categories of the model are not those that are listed")
     return ThresholdedClassifier.assembled(
         model, _rule(content.header.get("thresholds"), form), multilabel=form.multilabel

@@ -76,13 +76,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """Learn from labelled texts; `categories` names the columns of an indicator matrix."""
         form = form_of(labels, categories)
         y = form.encode(labels)
+        model = make_learner(self.model, multilabel=form.multilabel) if isinstance(self.model, str) else self.model
         vectorizer = None if _are_vectors(texts) else self._new_vectorizer()
         X = texts if vectorizer is None else vectorizer.fit_transform(texts)
         if X.shape[0] != y.shape[0]:
             raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
         selection = None if self.selection is None else clone(self.selection).fit(X, y)
         estimator = ThresholdedClassifier(
-            make_learner(self.model, multilabel=form.multilabel) if isinstance(self.model, str) else self.model,
+            model,
             rule=self.threshold,
             cv=self.threshold_cv,
             random_state=self.random_state,
@@ -94,6 +95,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def fit_corpus(self, corpus: Corpus) -> Self:
         """Learn from the documents of a corpus."""
+        if not any(document.categories for document in corpus):
+            raise DataError("no document has a category; is the right column named?")
         texts = corpus.texts if corpus.vectors is None else corpus.vectors
         if corpus.is_single_label:
             self.fit(texts, corpus.labels)
@@ -244,9 +247,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(f"damaged model: {error}", file=path) from error
 
     def _new_vectorizer(self) -> TermVectorizer:
-        if self.vectorizer is not None:
-            return clone(self.vectorizer)
-        return TermVectorizer(weighting=LEARNERS[self.model].weighting if isinstance(self.model, str) else "tf")
+        if self.vectorizer is None:
+            return TermVectorizer(weighting=LEARNERS[self.model].weighting if isinstance(self.model, str) else "tf")
+        vectorizer: TermVectorizer = clone(self.vectorizer)
+        return vectorizer
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

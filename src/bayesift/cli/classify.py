@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +14,7 @@ from bayesift.cli.outputs import Classified, open_output
 
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
-    from bayesift.datasets import TextRecord
-
-_BATCH = 16_384
+    from bayesift.datasets import TextBatch
 
 
 def classify(
@@ -51,52 +47,31 @@ def classify(
 ) -> None:
     """Put documents into categories; memory does not grow with their number."""
     from bayesift.classifier import TextClassifier
-    from bayesift.datasets import Columns, ProblemLog, read_texts
+    from bayesift.datasets import Columns, ProblemLog, TextReader
 
     classifier = TextClassifier.load(model)
-    n_top = min(top, len(classifier.categories_))
     log = ProblemLog(skip=skip_bad)
-    records = read_texts(
+    reader = TextReader(
         sys.stdin.buffer if documents == "-" else Path(documents),
-        columns=Columns(text=text, id=identity, title=title),
-        encoding=encoding or "utf-8",
-        log=log,
+        Columns(text=text, id=identity, title=title),
+        encoding or "utf-8",
+        log,
+        batch=1 if stream else None,
     )
     done = 0
-    with open_output(output, n_top, flush=stream) as writer, counting("documents", None, quiet=quiet) as progress:
-        for batch in _batches(records, 1 if stream else _BATCH):
-            writer.write(_classified(classifier, batch, n_top))
-            done += len(batch)
+    with open_output(output) as writer, counting("documents", None, quiet=quiet) as progress:
+        for batch in reader:
+            writer.write(_classified(classifier, batch, top))
+            done += len(batch.ids)
             progress(done)
     print_problems(log.problems)
     if output is not None and not quiet:
         print(f"{output}: {done:,} documents classified", file=sys.stderr)
 
 
-def _batches(records: Iterator[TextRecord], size: int) -> Iterator[list[TextRecord]]:
-    while batch := list(islice(records, size)):
-        yield batch
-
-
-def _classified(classifier: TextClassifier, batch: list[TextRecord], n_top: int) -> Classified:
+def _classified(classifier: TextClassifier, batch: TextBatch, top: int) -> Classified:
     import numpy as np
 
-    decisions, scores = classifier.decide([record.text for record in batch])
-    names = classifier.categories_
-    assigned: list[list[str]] = [[] for _ in batch]
-    for row, column in zip(*np.nonzero(decisions), strict=True):
-        assigned[row].append(names[column])
-    best = _best(scores, n_top)
-    values = np.take_along_axis(scores, best, axis=1).tolist()
-    top = [
-        [(names[j], value) for j, value in zip(row, row_values, strict=True)]
-        for row, row_values in zip(best.tolist(), values, strict=True)
-    ]
-    return Classified([record.id for record in batch], assigned, top)
-
-
-def _best(scores: Any, n_top: int) -> Any:
-    """Columns of the highest scores of each row, best first."""
-    import numpy as np
-
-    return np.argsort(-scores, axis=1, kind="stable")[:, :n_top]
+    decisions, scores = classifier.decide(batch.texts)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    return Classified(batch.ids, classifier.categories_, decisions, best, np.take_along_axis(scores, best, axis=1))

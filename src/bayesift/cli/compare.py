@@ -110,13 +110,14 @@ def compare(
     if as_json:
         print(json.dumps(_as_dict(systems, table), indent=2))
     else:
-        _print_comparison(systems, table, train, test)
+        print(f"{len(train):,} documents to train on, {len(test):,} to test\n")
+        print_comparison(systems, table)
     if report is not None:
         from bayesift.report import comparison_content, comparison_report
 
-        evaluations = {name: evaluation for name, (evaluation, _) in systems.items()}
+        measures = {name: evaluation.measures for name, (evaluation, _) in systems.items()}
         with whole_file(report, "w") as stream:
-            stream.write(comparison_report(comparison_content(evaluations, table)))
+            stream.write(comparison_report(comparison_content(measures, test, table)))
         print(f"report: {report}", file=sys.stderr)
 
 
@@ -160,14 +161,12 @@ def _as_dict(systems: dict[str, tuple[Evaluation, float]], table: SignificanceTa
     return {"systems": measured, "significance": table.to_dict()}
 
 
-def _print_comparison(
-    systems: dict[str, tuple[Evaluation, float]], table: SignificanceTable, train: Corpus, test: Corpus
-) -> None:
+def print_comparison(systems: dict[str, tuple[Evaluation, float]], table: SignificanceTable) -> None:
+    """Scores and significance as tables."""
     console = Console(highlight=False)
-    console.print(f"[bold]{len(train):,}[/bold] documents to train on, [bold]{len(test):,}[/bold] to test\n")
     scores = Table(box=None, header_style="bold", pad_edge=False)
-    scores.add_column("model", overflow="fold")
-    for heading in ("accuracy", "micro F1", "macro F1", "log loss", "ECE", "fit s"):
+    scores.add_column("model", no_wrap=True)
+    for heading in ("accuracy", "micro F1", "macro F1", "log loss", "ECE", "s"):
         scores.add_column(heading, justify="right")
     for name, (evaluation, seconds) in systems.items():
         m, p = evaluation.measures, evaluation.measures.probabilities
@@ -176,7 +175,8 @@ def _print_comparison(
             name, f"{m.accuracy:.4f}", f"{m.micro.f1:.4f}", f"{m.macro.f1:.4f}", *calibration, f"{seconds:.2f}"
         )
     console.print(scores)
+    console.print("[dim]s: seconds to fit[/dim]")
     if len(systems) > 1:
         console.print("\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:")
         console.print("[dim]>> or << P <= 0.01, > or < P <= 0.05, ~ neither[/dim]\n")
-        console.print(table.render(), markup=False)
+        print(table.render())

@@ -4,77 +4,145 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from bayesift.cli.compare import print_comparison
+from bayesift.cli.evaluate import print_scores
+from bayesift.cli.explain import print_explanation
 from bayesift.errors import MissingExtraError
+from bayesift.files import whole_file
+
+if TYPE_CHECKING:
+    from bayesift.classifier import Evaluation, TextClassifier
+    from bayesift.records import Corpus
+    from bayesift.text import TermVectorizer
+
+_MODEL, _RIVAL = "naive-bayes-jelinek-mercer", "naive-bayes"
+_NEWCOMER = "Give the record to every handler of this logger, unless its level is too low."
+_OUT = Path("out/demo")
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the pictures.", file_okay=False)] = Path("out/demo"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the model, the report and the picture.", file_okay=False)
+    ] = Path("out/demo"),
 ) -> None:
     """See what bayesift does, on a corpus that needs no download."""
     console = Console(highlight=False)
-    _show_corpus(console, out)
+    corpus = _show_corpus(console)
+    classifier, seconds = _fit(console, corpus, out)
+    _draw_zipf(console, classifier.vectorizer_, out / "zipf.png")
+    evaluation = _evaluate(console, classifier, corpus)
+    _compare(console, corpus, evaluation, seconds)
+    _heading(console, "Why", f"what the model makes of a sentence it has never seen: [italic]{_NEWCOMER}[/italic]")
+    print_explanation(console, classifier.explain(_NEWCOMER, top=6))
+    _report(console, classifier, evaluation, out / "report.html")
 
 
-def _show_corpus(console: Console, out: Path) -> None:
+def _heading(console: Console, what: str, text: str) -> None:
+    console.print(f"\n[bold blue]{what}[/bold blue]: {text}\n")
+
+
+def _show_corpus(console: Console) -> Corpus:
     from bayesift.datasets import load_pydocs
-    from bayesift.text import TermVectorizer
 
     with console.status("Reading the documentation of Python's standard library ..."):
         corpus = load_pydocs()
-    console.print(
-        f"[bold]The corpus[/bold]: {len(corpus):,} documentation strings of Python's standard library, "
-        f"{len(corpus.categories)} categories (their modules), {len(corpus.split('train')):,} to train on, "
-        f"{len(corpus.split('test')):,} to test.\n"
+    _heading(
+        console,
+        "The corpus",
+        f"{len(corpus):,} documentation strings of Python's standard library; which of {len(corpus.categories)} "
+        f"modules does each belong to? {len(corpus.split('train')):,} to learn from, "
+        f"{len(corpus.split('test')):,} to test.",
     )
-    document = corpus.documents[0]
-    console.print(f"  for example [cyan]{document.id}[/cyan], of [green]{', '.join(document.categories)}[/green]:")
-    console.print(f"  [dim]{' '.join(document.full_text.split())[:160]} ...[/dim]\n", markup=True, soft_wrap=False)
+    document = corpus.split("test").documents[0]
+    excerpt = " ".join(document.full_text.split())[:150]
+    console.print(f"  [cyan]{escape(document.id)}[/cyan] of [green]{document.categories[0]}[/green]:")
+    console.print(f"  [dim]{escape(excerpt)} ...[/dim]")
+    return corpus
 
-    with console.status("Turning texts into vectors (the first time, kernels are compiled: about 20 seconds) ..."):
-        TermVectorizer().fit_transform(corpus.texts[:50])
-        start = time.perf_counter()
-        vectorizer = TermVectorizer()
-        X = vectorizer.fit_transform(corpus.texts)
-        seconds = time.perf_counter() - start
-    megabytes = sum(map(len, corpus.texts)) / 1e6
-    console.print(
-        f"[bold]The vectors[/bold]: {X.shape[0]:,} documents x {X.shape[1]:,} terms, {X.nnz:,} counts, "
-        f"made in {seconds * 1000:.0f} ms ({megabytes / seconds:.0f} MB of text a second).\n"
+
+def _fit(console: Console, corpus: Corpus, out: Path) -> tuple[TextClassifier, float]:
+    train = corpus.split("train")
+    with console.status("Learning (the first time, kernels are compiled: about half a minute) ..."):
+        _timed_fit(_MODEL, train)
+        classifier, seconds = _timed_fit(_MODEL, train)
+    classifier.save(out / "model")
+    _heading(
+        console,
+        "The model",
+        f"{_MODEL}, {len(classifier.terms()):,} terms, learned in {1000 * seconds:.0f} ms and saved in {out / 'model'}",
     )
-    _show_terms(console, vectorizer.vocabulary_.names, vectorizer.collection_frequencies_)
-    _draw_zipf(console, vectorizer.vocabulary_.names, vectorizer.collection_frequencies_, out / "zipf.png")
+    return classifier, seconds
 
 
-def _show_terms(console: Console, names: list[str], frequencies: object) -> None:
-    """The most frequent terms as bars: the head of Zipf's curve."""
-    import numpy as np
+def _timed_fit(model: str, train: Corpus) -> tuple[TextClassifier, float]:
+    from bayesift.classifier import TextClassifier
 
-    counts = np.asarray(frequencies)
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    top = np.argsort(-counts)[:10]
-    for place, term in enumerate(top, 1):
-        bar = "█" * max(1, round(40 * counts[term] / counts[top[0]]))
-        table.add_row(f"{place:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
-    console.print(table)
-    console.print()
+    start = time.perf_counter()
+    classifier = TextClassifier(model=model).fit_corpus(train)
+    return classifier, time.perf_counter() - start
 
 
-def _draw_zipf(console: Console, names: list[str], frequencies: object, path: Path) -> None:
+def _draw_zipf(console: Console, vectorizer: TermVectorizer | None, path: Path) -> None:
+    """Zipf's curve: its head as bars here, the whole of it as a picture."""
     import numpy as np
 
     from bayesift.text import zipf_figure
 
+    assert vectorizer is not None
+    names, counts = vectorizer.vocabulary_.names, vectorizer.collection_frequencies_
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    top = np.argsort(-counts)[:5]
+    for place, term in enumerate(top, 1):
+        bar = "█" * max(1, round(40 * counts[term] / counts[top[0]]))
+        table.add_row(f"{place:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
+    console.print(table)
     try:
-        figure = zipf_figure(names, np.asarray(frequencies), title="Words of Python's documentation")
+        figure = zipf_figure(names, counts, title="Words of Python's documentation")
     except MissingExtraError as missing:
-        console.print(f"[yellow]No picture of Zipf's curve: {missing}[/yellow]", markup=True)
+        console.print(f"[yellow]No picture of Zipf's curve: {escape(str(missing))}[/yellow]")
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    console.print(f"[bold]The picture[/bold]: Zipf's curve of these terms is in [cyan]{path}[/cyan]")
+    with whole_file(path) as stream:
+        figure.savefig(stream, dpi=120, format="png")
+    console.print(f"\nZipf's curve of its words is in [cyan]{path}[/cyan]")
+
+
+def _evaluate(console: Console, classifier: TextClassifier, corpus: Corpus) -> Evaluation:
+    from bayesift.classifier import evaluate
+
+    with console.status("Testing ..."):
+        evaluation = evaluate(classifier, corpus.split("test"))
+    _heading(console, "Its quality", "on the documents it has not seen")
+    print_scores(evaluation.measures, n_categories=5)
+    return evaluation
+
+
+def _compare(console: Console, corpus: Corpus, evaluation: Evaluation, seconds: float) -> None:
+    from bayesift.classifier import evaluate
+    from bayesift.evaluation import significance_table
+
+    rival, rival_seconds = _timed_fit(_RIVAL, corpus.split("train"))
+    measured = evaluate(rival, corpus.split("test"))
+    systems = {_MODEL: (evaluation, seconds), _RIVAL: (measured, rival_seconds)}
+    table = significance_table(evaluation.truth, {name: e.decisions for name, (e, _) in systems.items()})
+    _heading(console, "Two smoothings compared", "mixing with all modules' words, and adding one to every count")
+    print_comparison(systems, table)
+
+
+def _report(console: Console, classifier: TextClassifier, evaluation: Evaluation, path: Path) -> None:
+    from bayesift.report import evaluation_report, report_content
+
+    with console.status("Writing the report ..."):
+        content = report_content(
+            classifier, evaluation.corpus, evaluation.decisions, evaluation.scores, measured=evaluation.measures
+        )
+        with whole_file(path, "w") as stream:
+            stream.write(evaluation_report(content))
+    _heading(console, "The report", f"open [cyan]{path}[/cyan] in a browser: curves, words, the worst mistakes")
+    console.print("[dim]Now with your own: bayesift fit texts.csv -o model && bayesift classify model new.csv[/dim]")

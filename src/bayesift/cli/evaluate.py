@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from bayesift.classifier import Evaluation, TextClassifier
     from bayesift.evaluation import Scores
 
-_SHOWN_CATEGORIES = 10
-
 
 def evaluate(
     model: ModelPath,
@@ -74,7 +72,10 @@ def evaluate(
         from bayesift.report import evaluation_report, report_content
 
         with busy("writing the report", quiet=quiet):
-            page = evaluation_report(report_content(classifier, evaluation))
+            content = report_content(
+                classifier, part, evaluation.decisions, evaluation.scores, measured=evaluation.measures
+            )
+            page = evaluation_report(content)
             with whole_file(report, "w") as stream:
                 stream.write(page)
         print(f"report: {report}", file=sys.stderr)
@@ -89,8 +90,8 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
         print(f"categories the model does not know, left out: {names}{more}", file=sys.stderr)
 
 
-def print_scores(scores: Scores) -> None:
-    """The measures as tables."""
+def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
+    """The measures as tables, with the largest categories."""
     console = Console(highlight=False)
     console.print(
         f"[bold]{scores.n_documents:,} documents[/bold], {scores.n_positives:,} labels, "
@@ -107,7 +108,7 @@ def print_scores(scores: Scores) -> None:
         probabilities.add_row("", *(f"{value:.4f}" for value in values))
         console.print()
         console.print(probabilities)
-    largest = sorted(scores.categories, key=lambda row: -row.positives)[:_SHOWN_CATEGORIES]
+    largest = sorted(scores.categories, key=lambda row: -row.positives)[:n_categories]
     rows = _table("category", "documents", "assigned", "precision", "recall", "F1")
     for row in largest:
         rows.add_row(

@@ -75,7 +75,9 @@ def fit(
 ) -> None:
     """Learn the categories of a labelled corpus and save the model."""
     from bayesift.datasets import Columns
+    from bayesift.model_file import check_place
 
+    check_place(output)
     columns = Columns(text, label, identity, title, None, split_column)
     loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad, quiet=quiet)
     part = part_of(loaded, split, default="train")

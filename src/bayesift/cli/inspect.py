@@ -55,7 +55,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
                 "threshold": header["thresholds"]["learned"]["thresholds_"][j]
                 if thresholds is not None and len(thresholds) == len(classifier.categories_)
                 else None,
-                "top_terms": list(words[j]),
+                "top_terms": [word.word for word in words[j].words],
             }
             for j, category in enumerate(classifier.categories_)
         ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,6 +14,7 @@ from bayesift.cli.corpora import stderr
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
     from bayesift.records import Corpus
+    from bayesift.text.weighting import Weighting as WeightingName
 
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `bayesift fit` saved.")]
 Weighting = Annotated[
@@ -73,7 +74,7 @@ def new_classifier(
     if weighting is not None:
         _one_of("--weighting", weighting, WEIGHTINGS)
     vectorizer = TermVectorizer(
-        weighting=weighting or LEARNERS[model].weighting,  # type: ignore[arg-type]
+        weighting=cast("WeightingName", weighting) if weighting else LEARNERS[model].weighting,
         stop_words=stop_words,
         stemmer=stemmer,
         min_df=min_df,
@@ -84,7 +85,7 @@ def new_classifier(
     return TextClassifier(
         model=model,
         vectorizer=vectorizer,
-        selection=None if terms is None else SelectTerms(score=score, k=terms),
+        selection=None if terms is None else SelectTerms(score, k=terms),
         threshold=threshold,
         threshold_cv=threshold_folds,
         random_state=seed,

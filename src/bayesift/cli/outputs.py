@@ -1,21 +1,27 @@
-"""Where classified documents go: CSV, JSON lines or Parquet, written as they come."""
+"""Where classified documents go: CSV, JSON lines or Parquet, a batch at a time, without a Python object a document."""
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import typer
 
 from bayesift.files import whole_file
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    Array = np.ndarray[Any, Any]
+
 SEPARATOR = ";"
+_DIGITS = 6
 _KINDS = (".jsonl", ".csv", ".parquet")
 
 
@@ -26,13 +32,44 @@ class Classified:
     Parameters
     ----------
     ids : of the documents
-    assigned : the categories of each
-    top : the most probable categories of each with their scores, best first
+    categories : names of the columns
+    decisions : documents x categories, whether assigned
+    best : documents x k, columns of the highest scores, best first
+    scores : documents x k, those scores
     """
 
-    ids: Sequence[str]
-    assigned: Sequence[Sequence[str]]
-    top: Sequence[Sequence[tuple[str, float]]]
+    ids: pa.Array
+    categories: Sequence[str]
+    decisions: Array
+    best: Array
+    scores: Array
+
+    def assigned(self, names: Sequence[str]) -> pa.ListArray:
+        """The assigned categories of each document under these names."""
+        import numpy as np
+        import pyarrow as pa
+
+        offsets = np.concatenate([[0], np.cumsum(self.decisions.sum(axis=1))]).astype(np.int32)
+        return pa.ListArray.from_arrays(offsets, pa.array(names).take(pa.array(np.nonzero(self.decisions)[1])))
+
+    def top(self, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
+        """For each rank the category, under these names, and its score."""
+        import pyarrow as pa
+
+        known = pa.array(names)
+        ranks = range(self.best.shape[1])
+        scores = _significant(self.scores)
+        return [(known.take(pa.array(self.best[:, k])), pa.array(scores[:, k])) for k in ranks]
+
+
+def _significant(values: Array) -> Array:
+    """Values rounded to a few significant digits."""
+    import numpy as np
+
+    sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
+    scale = 10.0 ** np.clip(_DIGITS - 1 - sizes, 0, 300)
+    rounded: Array = np.round(values * scale) / scale
+    return rounded
 
 
 class Writer(Protocol):
@@ -44,45 +81,52 @@ class Writer(Protocol):
 
 
 class _JsonLines:
-    def __init__(self, stream: IO[str], *, flush: bool) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._flush = flush
 
     def write(self, batch: Classified) -> None:
-        quoted = _Quoted()
-        lines = []
-        for name, assigned, top in zip(batch.ids, batch.assigned, batch.top, strict=True):
-            categories = ", ".join([quoted[category] for category in assigned])
-            scores = ", ".join([f"{quoted[category]}: {score:.6g}" for category, score in top])
-            lines.append(f'{{"id": {json.dumps(name)}, "categories": [{categories}], "scores": {{{scores}}}}}\n')
-        self._stream.write("".join(lines))
-        if self._flush:
-            self._stream.flush()
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = [json.dumps(name, ensure_ascii=False) for name in batch.categories]
+        parts: list[Any] = ['{"id": ', _quoted(batch.ids), ', "categories": [']
+        parts += [pc.binary_join(batch.assigned(names), ", "), '], "scores": {']
+        for rank, (category, score) in enumerate(batch.top(names)):
+            parts += [", " if rank else "", category, ": ", score.cast(pa.string())]
+        rows = pc.binary_join_element_wise(*parts, "}}\n", "")
+        data = rows.cast(pa.large_string()).buffers()[2]
+        if data is not None:
+            self._stream.write(data)
+        self._stream.flush()
 
 
-class _Quoted(dict[str, str]):
-    """Category names as JSON, each made once."""
+def _quoted(ids: pa.Array) -> pa.Array:
+    """Ids as JSON; only those with a quote, a backslash or a control character need care."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    def __missing__(self, name: str) -> str:
-        self[name] = json.dumps(name, ensure_ascii=False)
-        return self[name]
+    if pc.any(pc.match_substring_regex(ids, r'["\\\x00-\x1f]')).as_py():
+        return pa.array([json.dumps(name, ensure_ascii=False) for name in ids.to_pylist()])
+    return pc.binary_join_element_wise('"', ids, '"', "")
 
 
 class _Csv:
-    def __init__(self, stream: IO[str], n_top: int, *, flush: bool) -> None:
-        self._writer = csv.writer(stream, lineterminator="\n")
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._flush = flush
-        numbered = [f"{what}_{k}" for k in range(1, n_top + 1) for what in ("category", "score")]
-        self._writer.writerow(["id", "categories", *numbered])
+        self._header = True
 
     def write(self, batch: Classified) -> None:
-        self._writer.writerows(
-            [name, SEPARATOR.join(assigned), *(part for c, s in top for part in (c, f"{s:.6g}"))]
-            for name, assigned, top in zip(batch.ids, batch.assigned, batch.top, strict=True)
-        )
-        if self._flush:
-            self._stream.flush()
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import csv
+
+        columns = {"id": batch.ids, "categories": pc.binary_join(batch.assigned(batch.categories), SEPARATOR)}
+        for rank, (category, score) in enumerate(batch.top(batch.categories), 1):
+            columns |= {f"category_{rank}": category, f"score_{rank}": score}
+        options = csv.WriteOptions(include_header=self._header, quoting_style="needed")
+        csv.write_csv(pa.table(columns), self._stream, options)
+        self._header = False
+        self._stream.flush()
 
 
 class _Parquet:
@@ -97,26 +141,29 @@ class _Parquet:
         self.writer = parquet.ParquetWriter(stream, self._schema)
 
     def write(self, batch: Classified) -> None:
+        import numpy as np
         import pyarrow as pa
 
-        top = [[{"category": category, "score": score} for category, score in row] for row in batch.top]
-        columns: list[Any] = [list(batch.ids), [list(row) for row in batch.assigned], top]
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, self._schema, strict=True)]
+        n, k = batch.best.shape
+        categories = pa.array(batch.categories).take(pa.array(batch.best.ravel()))
+        scored = pa.StructArray.from_arrays([categories, pa.array(batch.scores.ravel())], ["category", "score"])
+        top = pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32) * k, scored)
+        arrays = [batch.ids.cast(pa.string()), batch.assigned(batch.categories), top]
         self.writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
 
 
 @contextmanager
-def open_output(path: Path | None, n_top: int, *, flush: bool) -> Iterator[Writer]:
+def open_output(path: Path | None) -> Iterator[Writer]:
     """A writer to a file, by its suffix, or to stdout as JSON lines."""
     if path is None:
-        yield _JsonLines(sys.stdout, flush=flush)
+        yield _JsonLines(sys.stdout.buffer)
         return
     if path.suffix not in _KINDS:
         raise typer.BadParameter(f"{path} must end in {', '.join(_KINDS)}", param_hint="--output")
-    with whole_file(path, "wb" if path.suffix == ".parquet" else "w") as stream:
+    with whole_file(path) as stream:
         if path.suffix == ".parquet":
             parquet = _Parquet(stream)
             yield parquet
             parquet.writer.close()
         else:
-            yield _JsonLines(stream, flush=flush) if path.suffix == ".jsonl" else _Csv(stream, n_top, flush=flush)
+            yield _JsonLines(stream) if path.suffix == ".jsonl" else _Csv(stream)

@@ -14,7 +14,7 @@ from bayesift.datasets.rcv1 import load_rcv1, load_rcv1_topic_names
 from bayesift.datasets.reuters import load_reuters
 from bayesift.datasets.screening import load_review, load_screening
 from bayesift.datasets.sms_spam import load_sms_spam
-from bayesift.datasets.streaming import TextRecord, read_texts
+from bayesift.datasets.streaming import TextBatch, TextReader
 from bayesift.datasets.summary import CorpusSummary, summarise
 from bayesift.datasets.svmlight import load_svmlight
 from bayesift.datasets.tables import load_table
@@ -28,7 +28,8 @@ __all__ = [
     "ProblemLog",
     "RemoteFile",
     "RequestError",
-    "TextRecord",
+    "TextBatch",
+    "TextReader",
     "Topic",
     "data_directory",
     "fetch",
@@ -48,6 +49,5 @@ __all__ = [
     "load_svmlight",
     "load_table",
     "load_trec9_topics",
-    "read_texts",
     "summarise",
 ]

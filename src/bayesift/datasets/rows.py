@@ -60,7 +60,7 @@ class TableReader:
         if suffix in DELIMITERS:
             rows = self._read_delimited(DELIMITERS[suffix])
         elif suffix in JSON_LINES:
-            rows = self._read_json_lines()
+            return self.parse_json(read_lines(self.path, self.encoding))
         elif suffix in PARQUET:
             rows = self._read_parquet()
         else:
@@ -127,12 +127,9 @@ class TableReader:
         if damage is not None:
             raise DataError(damage, file=self.path, line=line)
 
-    def _read_json_lines(self) -> Iterator[Row]:
-        return self.parse_json(read_lines(self.path, self.encoding))
-
-    def parse_json(self, lines: Iterable[str]) -> Iterator[Row]:
-        """Rows of lines that hold a JSON object each; blank lines are passed over."""
-        for line, text in enumerate(lines, 1):
+    def parse_json(self, lines: Iterable[str], *, first: int = 1) -> Iterator[Row]:
+        """Rows of lines that hold a JSON object each, the first line numbered `first`; blank lines are passed over."""
+        for line, text in enumerate(lines, first):
             if not text.strip():
                 continue
             damage = describe_damage(text, self.encoding)
@@ -147,8 +144,8 @@ class TableReader:
                 damage = 'not a JSON object; each line must be one, such as {"text": "..."}'
             if damage is not None:
                 self._report(damage, line)
-            else:
-                yield Row(line, value)
+            elif not self._is_bad(row := Row(line, value)):
+                yield row
 
     def _read_parquet(self) -> Iterator[Row]:
         import pyarrow

@@ -38,7 +38,11 @@ class PrecisionRecallCurve:
     def of(cls, Y: Any, scores: Any) -> Self:
         """The curve of one category, or of all decisions of several together; recall is 0 without positives."""
         positive, values = scored(Y, scores)
-        true, assigned, thresholds = _cuts(positive.ravel(), values.ravel())
+        return cls._of_ranked(positive.ravel(), values.ravel())
+
+    @classmethod
+    def _of_ranked(cls, positive: Array, scores: Array) -> Self:
+        true, assigned, thresholds = _cuts(positive, scores)
         return cls(thresholds, true / assigned, true / max(true[-1], 1))
 
     @property
@@ -104,7 +108,7 @@ def _cuts(positive: Array, scores: Array) -> tuple[Array, Array, Array]:
 
 
 def _average_precision(positive: Array, scores: Array, zero_division: float) -> float:
-    return PrecisionRecallCurve.of(positive, scores).average_precision if positive.any() else zero_division
+    return PrecisionRecallCurve._of_ranked(positive, scores).average_precision if positive.any() else zero_division
 
 
 def _r_precision(positive: Array, scores: Array, zero_division: float) -> float:

@@ -134,6 +134,7 @@ def evaluate_decisions(
     if len(names) != truth.shape[1]:
         raise DataError(f"{len(names)} names for {truth.shape[1]} categories")
     counts = Contingency.of(truth, decided)
+    ranked = _ranked(truth, probabilities, zero_division)
     return Scores(
         n_documents=counts.n_documents,
         n_positives=int(counts.positives.sum()),
@@ -141,8 +142,8 @@ def evaluate_decisions(
         micro=_averages(counts.pooled(), zero_division),
         macro=_averages(counts, zero_division),
         accuracy=accuracy(truth, decided),
-        categories=_rows(counts, names, _ranked(truth, probabilities, zero_division), zero_division),
-        probabilities=None if probabilities is None else _measured(Y, probabilities, names, zero_division),
+        categories=_rows(counts, names, ranked, zero_division),
+        probabilities=None if ranked is None else _measured(Y, probabilities, names, ranked),
         zero_division=zero_division,
     )
 
@@ -160,19 +161,16 @@ def _averages(counts: Contingency, zero_division: float) -> Averages:
     return Averages(*(float(np.mean(part(zero_division=zero_division))) for part in parts))
 
 
-def _ranked(truth: Any, probabilities: Any, zero_division: float) -> list[tuple[float | None, float | None]]:
+def _ranked(truth: Any, probabilities: Any, zero_division: float) -> tuple[Array, Array] | None:
     """Average precision and R-precision of each category."""
     if probabilities is None:
-        return [(None, None)] * truth.shape[1]
-    ranked = (
-        measure(truth, probabilities, average=None, zero_division=zero_division).tolist()
-        for measure in (average_precision, r_precision)
-    )
-    return list(zip(*ranked, strict=True))
+        return None
+    options: dict[str, Any] = {"average": None, "zero_division": zero_division}
+    return average_precision(truth, probabilities, **options), r_precision(truth, probabilities, **options)
 
 
 def _rows(
-    counts: Contingency, names: list[Any], ranked: list[tuple[float | None, float | None]], zero_division: float
+    counts: Contingency, names: list[Any], ranked: tuple[Array, Array] | None, zero_division: float
 ) -> tuple[CategoryScores, ...]:
     columns = (
         [str(name) for name in names],
@@ -182,14 +180,15 @@ def _rows(
         counts.precision(zero_division=zero_division).tolist(),
         counts.recall(zero_division=zero_division).tolist(),
         counts.f1(zero_division=zero_division).tolist(),
+        *(() if ranked is None else (ranks.tolist() for ranks in ranked)),
     )
-    return tuple(CategoryScores(*row, *ranks) for *row, ranks in zip(*columns, ranked, strict=True))
+    return tuple(CategoryScores(*row) for row in zip(*columns, strict=True))
 
 
-def _measured(Y: Any, probabilities: Any, names: list[Any], zero_division: float) -> Probabilities:
+def _measured(Y: Any, probabilities: Any, names: list[Any], ranked: tuple[Array, Array]) -> Probabilities:
     return Probabilities(
-        average_precision=average_precision(Y, probabilities, labels=names, zero_division=zero_division),
-        r_precision=r_precision(Y, probabilities, labels=names, zero_division=zero_division),
+        average_precision=float(np.mean(ranked[0])),
+        r_precision=float(np.mean(ranked[1])),
         log_loss=log_loss(Y, probabilities, labels=names),
         brier_score=brier_score(Y, probabilities, labels=names),
         calibration_error_width=expected_calibration_error(Y, probabilities, labels=names, bins="width"),

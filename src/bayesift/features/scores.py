@@ -47,7 +47,7 @@ def likelihood_ratio(tables: TermTables) -> Array:
     for cell in tables.contingency():
         ratio += log_powers[cell.astype(np.intp)]
     # Differences of sums of this size are rounding.
-    ratio[ratio < 1e-12 * log_powers[n]] = 0
+    ratio[ratio < 1e-14 * log_powers[n]] = 0
     return 2 * ratio
 
 

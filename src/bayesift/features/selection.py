@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.errors import DataError
 from bayesift.features.scores import SCORES, Score
 from bayesift.features.tables import TermTables, gather
 from bayesift.validation import check_targets, check_terms
@@ -51,8 +52,8 @@ class SelectTerms(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        *,
         by: str | Score = "likelihood-ratio",
+        *,
         k: int | None = None,
         threshold: float | None = None,
         per_category: bool = False,
@@ -67,8 +68,8 @@ class SelectTerms(SelectorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Score the terms and choose; y is labels or an indicator matrix."""
         score = self._check_parameters()
-        terms = check_terms(self, X)
-        targets = check_targets(y, n_documents=terms.shape[0])
+        targets = check_targets(y)
+        terms = check_terms(self, X, n_documents=targets.n_documents)
         self.classes_ = targets.classes
         tables = gather(terms, targets)
         if self.per_category:
@@ -80,17 +81,32 @@ class SelectTerms(SelectorMixin, BaseEstimator):
             self._mask = self._choose(self.scores_)
         return self
 
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """All that `from_state` needs to transform again: parameters that JSON can hold, and the kept columns."""
+        parameters = self.get_params(deep=False)
+        if callable(self.by):
+            parameters["by"] = getattr(self.by, "__name__", type(self.by).__name__)
+        return parameters, {"support": self.get_support()}
+
     @classmethod
-    def from_support(cls, support: Array, parameters: dict[str, Any]) -> Self:
-        """A fitted selection that keeps these terms, as read from a file.
+    def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """A selection that keeps the columns of `get_state`, without scores; refuses what is no such state.
 
         Examples
         --------
-        >>> SelectTerms.from_support(np.array([False, True]), {"k": 1}).transform([[3, 4]]).tolist()
-        [[4]]
+        >>> selected = SelectTerms(k=1).fit([[1, 2], [1, 0]], ["grain", "crude"])
+        >>> SelectTerms.from_state(*selected.get_state()).transform([[5, 6]]).tolist()
+        [[6]]
         """
-        selection = cls(**parameters)
-        selection._mask, selection.n_features_in_ = support, len(support)
+        support = arrays.get("support")
+        if support is None or support.dtype != np.bool_ or support.ndim != 1:
+            raise DataError("the selected terms are missing")
+        try:
+            selection = cls(**parameters)
+        except TypeError as error:
+            raise DataError(f"not a stored selection: {error}") from error
+        selection._mask = support.copy()
+        selection.n_features_in_ = len(support)
         return selection
 
     def __sklearn_tags__(self) -> Any:

@@ -48,8 +48,8 @@ class TermTables:
     @classmethod
     def of(cls, X: Any, y: Any) -> TermTables:
         """The tables of documents x terms (sparse or dense) and labels or an indicator matrix."""
-        terms = check_terms(None, X)
-        return gather(terms, check_targets(y, n_documents=terms.shape[0]))
+        targets = check_targets(y)
+        return gather(check_terms(None, X, n_documents=targets.n_documents), targets)
 
     @property
     def shape(self) -> tuple[int, int]:

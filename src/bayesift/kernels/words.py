@@ -65,8 +65,15 @@ def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Ar
 
 
 @kernel
-def fold_wide(text: Array, begin: int, end: int, is_word: Array, min_length: int, target: Array) -> None:
-    """Fold one document of any characters, already lower-cased; words of fewer characters are blotted out."""
+def fold_wide(text: Array, offsets: Array, rows: Array, is_word: Array, min_length: int, folded: Array) -> None:
+    """Fold documents of any characters, already lower-cased, over what `fold_text` left; short words are blotted out."""
+    for row in rows:
+        target = folded[offsets[row] - offsets[0] + row :]
+        _fold_one(text, offsets[row], offsets[row + 1], is_word, min_length, target)
+
+
+@kernel
+def _fold_one(text: Array, begin: int, end: int, is_word: Array, min_length: int, target: Array) -> None:
     characters = 0
     word_begin = begin
     i = begin

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
@@ -20,6 +20,8 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+
+Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,15 @@ class Learner:
     description: str
     make: Callable[..., Any]
     multilabel: bool = True
-    weighting: str = "tf"
+    weighting: Weighting = "tf"
 
 
 LEARNERS: dict[str, Learner] = {}
 
 
-def register(name: str, description: str, make: Callable[..., Any], *, multilabel: bool = True) -> None:
+def register(
+    name: str, description: str, make: Callable[..., Any], *, multilabel: bool = True, weighting: Weighting = "tf"
+) -> None:
     """Add a learner under a new name.
 
     Examples
@@ -56,7 +60,7 @@ def register(name: str, description: str, make: Callable[..., Any], *, multilabe
     """
     if name in LEARNERS:
         raise ValueError(f"there is a learner {name!r} already")
-    LEARNERS[name] = Learner(name, description, make, multilabel)
+    LEARNERS[name] = Learner(name, description, make, multilabel, weighting)
 
 
 def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> Any:
@@ -84,7 +88,16 @@ for _smoothing, _description in (
     (MaximumLikelihood(), "naive Bayes without smoothing; unseen words rule a category out"),
 ):
     register(f"naive-bayes-{_smoothing.kind}", _description, partial(NaiveBayesClassifier, smoothing=_smoothing))
-register("bernoulli-naive-bayes", "presence of words (scikit-learn's BernoulliNB)", BernoulliNB, multilabel=False)
 register(
-    "complement-naive-bayes", "words outside a category (scikit-learn's ComplementNB)", ComplementNB, multilabel=False
+    "bernoulli-naive-bayes",
+    "presence and absence of words (scikit-learn's BernoulliNB)",
+    BernoulliNB,
+    multilabel=False,
+    weighting="binary",
+)
+register(
+    "complement-naive-bayes",
+    "words outside each category (scikit-learn's ComplementNB)",
+    ComplementNB,
+    multilabel=False,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesift.report.content import WordWeight
-from bayesift.report.html import Markup, element
+from bayesift.report.html import Markup, element, name_of
 from bayesift.report.numbers import score
 
 
@@ -55,7 +55,7 @@ def _word_bar(word: WordWeight, full: float) -> Markup:
     share = 100 * min(1.0, abs(word.weight) / full)
     return element(
         "li",
-        element("bdi", word.word),
+        name_of(word.word),
         class_="for" if word.weight >= 0 else "against",
         style=f"--share:{share:.1f}%",
     )

@@ -69,7 +69,7 @@ def reliability_chart(bins: Sequence[ReliabilityBin], *, n_slots: int = 10) -> M
     )
 
 
-def _svg(title: str, description: str, height: int, *children: Markup | None | Iterable[Markup | None]) -> Markup:
+def _svg(title: str, description: str, height: int, *children: Markup | Iterable[Markup | None] | None) -> Markup:
     return element(
         "svg",
         element("title", title),
@@ -168,5 +168,7 @@ def _histogram(bins: Sequence[ReliabilityBin], n_slots: int) -> Markup:
             )
         )
     base = element("line", class_="grid", x1=_LEFT, y1=_COUNTS_BOTTOM, x2=_RIGHT, y2=_COUNTS_BOTTOM)
-    name = element("text", "probability, and number of forecasts", class_="axis", x=_x(0.5), y=434, text_anchor="middle")
+    name = element(
+        "text", "probability, and number of forecasts", class_="axis", x=_x(0.5), y=434, text_anchor="middle"
+    )
     return join(base, bars, name)

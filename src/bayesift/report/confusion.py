@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesift.report.content import Confusion
-from bayesift.report.html import Markup, element, join
+from bayesift.report.html import Markup, element, join, name_of
 
 
 def confusion_table(confusion: Confusion) -> Markup:
@@ -24,10 +24,7 @@ def confusion_table(confusion: Confusion) -> Markup:
     head = element(
         "tr",
         element("th", "true category", scope="col"),
-        (
-            element("th", i, scope="col", title=name, aria_label=name)
-            for i, name in enumerate(confusion.categories, 1)
-        ),
+        (element("th", i, scope="col", title=name, aria_label=name) for i, name in enumerate(confusion.categories, 1)),
     )
     body = (_row(confusion, i) for i in range(len(confusion.categories)))
     table = element("table", element("thead", head), element("tbody", body), class_="confusion")
@@ -54,7 +51,7 @@ def largest_confusions(confusion: Confusion, limit: int = 10) -> list[tuple[str,
 
 def _row(confusion: Confusion, i: int) -> Markup:
     counts = confusion.counts[i]
-    name = element("th", element("span", i + 1, class_="number"), " ", element("bdi", confusion.categories[i]), scope="row")
+    name = element("th", element("span", i + 1, class_="number"), " ", name_of(confusion.categories[i]), scope="row")
     return element("tr", name, join(_cell(confusion.categories, counts, i, j) for j in range(len(counts))))
 
 

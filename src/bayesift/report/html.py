@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from html import escape as escape_html
 from typing import TypeAlias
 
-Child: TypeAlias = "str | int | float | None | Iterable[Child]"
+Child: TypeAlias = "str | int | float | Iterable[Child] | None"
 Attribute: TypeAlias = "str | int | float | bool | None"
 
 # What HTML forbids: controls except tab and line feed, lone surrogates, noncharacters.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_VOID = frozenset({"br", "circle", "line", "meta", "path", "rect"})
+_VOID = frozenset({"br", "meta", "wbr"})
+_LONGEST_NAME = 80
+_BREAKS = re.compile(r"(?<=[._/@:-])(?=\w)")
 
 
 class Markup(str):
@@ -31,7 +33,7 @@ class Markup(str):
 
 
 def escape(value: object) -> Markup:
-    r"""Text in a form that HTML shows as it is, in elements and in quoted attributes; forbidden characters become U+FFFD.
+    r"""Text that HTML shows as it is, in elements and in quoted attributes; forbidden characters become U+FFFD.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def join(*children: Child) -> Markup:
     return Markup("".join(_pieces(children)))
 
 
-def element(name: str, *children: Child, **attributes: Attribute) -> Markup:
+def element(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     """One element; `class_` names the class, underscores in attributes become hyphens, None leaves an attribute out.
 
     Examples
@@ -67,6 +69,19 @@ def element(name: str, *children: Child, **attributes: Attribute) -> Markup:
     """
     opened = f"<{name}{''.join(map(_attribute, attributes.items()))}>"
     return Markup(opened) if name in _VOID else Markup(f"{opened}{join(children)}</{name}>")
+
+
+def name_of(thing: str, **attributes: Attribute) -> Markup:
+    """A name of somebody else's: kept apart from the direction of the text around, broken where it may be, cut if absurd.
+
+    Examples
+    --------
+    >>> name_of("rec.autos")
+    '<bdi>rec.<wbr>autos</bdi>'
+    """
+    shown = thing if len(thing) <= _LONGEST_NAME else thing[:_LONGEST_NAME] + "…"
+    first, *others = _BREAKS.split(shown)
+    return element("bdi", first, ([element("wbr"), part] for part in others), **attributes)
 
 
 def _attribute(named: tuple[str, Attribute]) -> str:

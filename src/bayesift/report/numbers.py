@@ -10,21 +10,22 @@ def score(value: float | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> score(0.84567), score(None), score(float("nan"))
-    ('0.846', '–', '–')
+    >>> score(0.84567), score(None) == score(float("nan"))
+    ('0.846', True)
     """
-    return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"  # noqa: RUF001
+    return "\N{EN DASH}" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
 def signed(value: float) -> str:
-    """A contribution with its sign.
+    r"""A contribution with its sign.
 
     Examples
     --------
-    >>> signed(2.345), signed(-0.5)
-    ('+2.3', '−0.5')
+    >>> signed(2.345), signed(-0.5) == "\N{MINUS SIGN}0.5"
+    ('+2.3', True)
     """
-    return f"{'−' if value < 0 else '+'}{abs(value):.1f}"  # noqa: RUF001
+    sign = "\N{MINUS SIGN}" if value < 0 else "+"
+    return f"{sign}{abs(value):.1f}"
 
 
 def compact(count: int) -> str:
@@ -44,15 +45,24 @@ def compact(count: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share for readers; what is nearly but not wholly sure is not rounded to certainty.
+    """A share for readers.
 
     Examples
     --------
-    >>> percent(0.874), percent(0.99987), percent(0.999999), percent(1.0)
-    ('87.4%', '99.99%', 'over 99.99%', '100%')
+    >>> percent(0.874), percent(1.0)
+    ('87.4%', '100.0%')
     """
-    if share >= 1:
-        return "100%"
-    if share > 0.9999:
+    return f"{100 * share:.1f}%"
+
+
+def sureness(probability: float) -> str:
+    """The probability of a decision for readers; what only floating point makes certain is not called so.
+
+    Examples
+    --------
+    >>> sureness(0.874), sureness(0.9993), sureness(1.0)
+    ('87.4%', '99.93%', 'over 99.99%')
+    """
+    if probability > 0.9999:
         return "over 99.99%"
-    return f"{100 * share:.2f}%" if share > 0.999 else f"{100 * share:.1f}%"
+    return f"{100 * probability:.2f}%" if probability > 0.999 else percent(probability)

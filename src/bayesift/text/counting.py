@@ -172,11 +172,13 @@ def _form_ngrams(units: Array, ends: Array, words: Words, lengths: tuple[int, in
             grams, left, right = kernels.number_pairs(grams, following)
             joined = kernels.join_words(names.pool, names.starts, left, words.pool, words.starts, right, PADDING)
             names = Words(*joined)
+        if not len(names):
+            break
         if length >= lengths[0]:
             offset = sum(map(len, found))
             streams.append(np.where(grams >= 0, grams + offset, -1).astype(np.int32))
             found.append(names)
-    woven, woven_ends = kernels.weave(np.stack(streams), ends)
+    woven, woven_ends = kernels.weave(np.stack(streams) if streams else np.full((1, len(units)), -1, np.int32), ends)
     return woven, woven_ends, Words.concatenate(found)
 
 

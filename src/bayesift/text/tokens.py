@@ -65,9 +65,9 @@ class Tokeniser:
     def encode(self, texts: list[str] | pa.LargeStringArray) -> pa.LargeStringArray:
         """The texts as UTF-8, with what only Python's own rules get right: capitals beyond ASCII, lone surrogates."""
         if isinstance(texts, pa.LargeStringArray):
-            if not self.lowercase or pc.all(pc.string_is_ascii(texts)).as_py():
-                return texts
-            texts = texts.to_pylist()
+            wide = pc.invert(pc.string_is_ascii(texts))
+            exact = [self._exact(text) for text in texts.filter(wide).to_pylist()]
+            return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string())) if exact else texts
         return pa.array([text if text.isascii() else self._exact(text) for text in texts], pa.large_string())
 
     def split(self, encoded: pa.LargeStringArray) -> Tokens:
@@ -78,10 +78,9 @@ class Tokeniser:
         folded = np.empty(n_bytes + len(offsets) - 1 + kernels.PADDING, dtype=np.uint8)
         digits = self.characters == "words"
         beyond_ascii = kernels.fold_text(text, offsets, self.lowercase, digits, folded)
-        for row in np.flatnonzero(beyond_ascii):
-            begin, end = offsets[row], offsets[row + 1]
-            target = folded[begin - offsets[0] + row :]
-            kernels.fold_wide(text, begin, end, word_characters(self.characters), self.min_length, target)
+        wide = np.flatnonzero(beyond_ascii)
+        if len(wide):
+            kernels.fold_wide(text, offsets, wide, word_characters(self.characters), self.min_length, folded)
         tokens, token_ends, pool, starts = kernels.tokenise(
             folded, ends, self.min_length, empty_table(min(n_bytes // 100, 1 << 15))
         )

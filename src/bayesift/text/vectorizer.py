@@ -186,10 +186,10 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             options = dict(parameters)
             frequencies.n_documents = int(options.pop("n_documents"))
             vectorizer = cls(**{**options, "ngrams": tuple(options["ngrams"])})
-            vectorizer._check_parameters()
+            vectorizer.term_counts("a probe of the parameters")
             frequencies.documents = np.array(arrays["document_frequencies"], dtype=np.int64)
             frequencies.collection = np.array(arrays["collection_frequencies"], dtype=np.int64)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise DataError(f"not a saved vectorizer ({error})") from error
         shape = (len(terms),)
         if frequencies.documents.shape != shape or frequencies.collection.shape != shape or frequencies.n_documents < 0:

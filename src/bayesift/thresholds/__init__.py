@@ -2,7 +2,7 @@
 
 from bayesift.thresholds.bayes import Bayes
 from bayesift.thresholds.classifier import ThresholdedClassifier
-from bayesift.thresholds.empirical import MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut
+from bayesift.thresholds.empirical import EmpiricalRule, MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut
 from bayesift.thresholds.expected_f1 import ExpectedF1, expected_f1_thresholds
 from bayesift.thresholds.folds import category_folds
 from bayesift.thresholds.intervals import threshold_intervals
@@ -14,6 +14,7 @@ from bayesift.thresholds.utility import Utility
 __all__ = [
     "THRESHOLD_RULES",
     "Bayes",
+    "EmpiricalRule",
     "ExpectedF1",
     "MaxF1",
     "MinimumErrors",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -168,11 +170,11 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _splits(self, X: Any, y: Any, Y: Any) -> Iterator[tuple[Array, Array]]:
         if self.cv is None:
             return
-        if not isinstance(self.cv, int):
-            yield from self.cv.split(X, y)
+        if not isinstance(self.cv, Integral):
+            yield from check_cv(self.cv).split(X, y)
             return
-        folds = category_folds(Y, n_folds=self.cv, random_state=self.random_state)
-        for fold in range(self.cv):
+        folds = category_folds(Y, n_folds=int(self.cv), random_state=self.random_state)
+        for fold in range(int(self.cv)):
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 

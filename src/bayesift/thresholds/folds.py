@@ -29,9 +29,7 @@ def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Arr
     positive = label_matrix(Y)
     n_documents = len(positive)
     if not 2 <= n_folds <= n_documents:
-        raise ValueError(
-            f"n_folds must be at least 2 and at most the n_samples = {n_documents} documents, got {n_folds}"
-        )
+        raise ValueError(f"n_folds must be at least 2 and at most n_samples = {n_documents}, got {n_folds}")
     shuffled = np.random.default_rng(random_state).permutation(n_documents)
     folds = np.full(n_documents, NEVER_HELD_OUT)
     sizes = np.zeros(n_folds, dtype=np.int64)

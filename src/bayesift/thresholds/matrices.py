@@ -27,7 +27,7 @@ def label_matrix(Y: Any) -> Array:
     positive: Array = dense == 1
     if not (positive | (dense == 0)).all():
         raise DataError("labels must be 0 or 1: a column a category, 1 where the document belongs to it")
-    return positive.reshape(len(dense), -1)
+    return positive[:, None] if positive.ndim == 1 else positive
 
 
 def score_matrix(scores: Any) -> Array:

@@ -59,6 +59,12 @@ class Ranking:
         counts: Array = self.positive.sum(axis=1)
         return counts
 
+    def highest(self, weights: Array | None = None) -> Array:
+        """The highest score of each category among the documents that count."""
+        first = 0 if weights is None else np.argmax(weights[self.rows] > 0, axis=1)
+        scores: Array = self.scores[np.arange(len(self.scores)), first]
+        return scores
+
     def pooled(self) -> Ranking:
         """The decisions of all categories in one ranking."""
         order = np.argsort(-self.scores, axis=None)

@@ -10,6 +10,7 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.errors import DataError
 from bayesift.kernels.language_models import log_ratios
 from bayesift.models.naive_bayes.bags import Bags
 from bayesift.models.naive_bayes.counts import CategoryCounts
@@ -68,6 +69,10 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
     >>> NaiveBayesClassifier().fit(X, [[1, 0], [1, 1], [0, 1]]).predict([[1, 0, 0]]).tolist()
     [[1, 0]]
     """
+
+    classes_: Array
+    multilabel_: bool
+    counted_: CategoryCounts
 
     def __init__(self, *, smoothing: Smoothing = _ADD_ONE, priors: Any = "empirical") -> None:
         self.smoothing = smoothing
@@ -183,7 +188,15 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         model.counted_ = CategoryCounts.from_arrays(arrays)
         n_categories, model.n_features_in_ = model.counted_.counts.shape
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_categories)
-        model._estimate()
+        try:
+            if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
+                raise DataError("its classes are not sorted")
+            with np.errstate(over="ignore", invalid="ignore"):
+                model._estimate()
+        except (TypeError, ValueError) as error:
+            raise DataError(f"not the state of a naive Bayes model: {error}") from error
+        if np.any(np.isnan(model.feature_log_prob_)) or np.any(np.isnan(model.class_log_prior_)):
+            raise DataError("not the state of a naive Bayes model: its numbers are too large")
         return model
 
     @property
@@ -210,29 +223,27 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, first: bool) -> Self:
         """The one update behind `fit` and `partial_fit`."""
-        X = check_terms(self, X, reset=first, may_grow=not first, non_negative=True)
-        targets = check_targets(y, classes=classes, n_documents=X.shape[0])
-        weights = check_sample_weight(sample_weight, X)
+        targets = check_targets(y, classes=classes)
+        weights = check_sample_weight(sample_weight, targets.n_documents)
+        known = targets.classes if first else self._all_classes(targets)
+        n_documents = targets.n_documents
+        X = check_terms(self, X, n_documents=n_documents, reset=first, may_grow=not first, non_negative=True)
         if first:
-            self.multilabel_, self.classes_ = targets.multilabel, targets.classes
-            counted = CategoryCounts.empty(len(targets.classes), X.shape[1])
+            counted = CategoryCounts.empty(len(known), X.shape[1])
         else:
-            counted = self._make_room(targets, X.shape[1])
-        self.counted_ = counted.add(X, targets.members_over(self.classes_), weights)
+            places = np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
+            counted = self.counted_.grow(places, len(known), X.shape[1])
+        self.multilabel_, self.classes_ = targets.multilabel, known
+        self.counted_ = counted.add(X, targets.members_over(known), weights)
         self._estimate()
         return self
 
-    def _make_room(self, targets: Targets, n_terms: int) -> CategoryCounts:
+    def _all_classes(self, targets: Targets) -> Array:
+        """The classes so far and the new ones."""
         if targets.multilabel != self.multilabel_:
             raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
-        before = self.classes_
-        if self.multilabel_:
-            self.classes_ = longer_names(before, targets.classes)
-            places = np.arange(len(before))
-        else:
-            self.classes_ = union_of_classes(before, targets.classes)
-            places = np.searchsorted(self.classes_, before)
-        return self.counted_.grow(places, len(self.classes_), n_terms)
+        join = longer_names if self.multilabel_ else union_of_classes
+        return join(self.classes_, targets.classes)
 
     def _estimate(self) -> None:
         """Everything that follows from the counts."""

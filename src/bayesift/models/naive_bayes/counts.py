@@ -117,7 +117,7 @@ class CategoryCounts:
             rows.check_format(full_check=True)
         except ValueError as error:
             raise DataError(f"the counts do not fit together: {error}") from error
-        fits = rows.has_canonical_format and len(documents) == rows.nnz == len(counts)
+        fits = rows.has_canonical_format and len(documents) == rows.nnz and np.all(counts) and np.all(documents)
         if not (fits and len(term_documents) == shape[1] and len(n_documents) == 1):
             raise DataError("the counts do not fit together")
         return cls(rows, documents, category_documents, term_counts, term_documents, float(n_documents[0]))
@@ -132,8 +132,11 @@ def _rows(data: Array, indices: Array, indptr: Array, n_terms: int) -> sparse.cs
 
 def _non_negative(name: str, array: Array) -> Array:
     numbers = np.array(array)
-    if numbers.dtype != np.float64 or numbers.ndim != 1 or not np.all(np.isfinite(numbers) & (numbers >= 0)):
-        raise DataError(f"{name} are not finite numbers from 0 on")
+    if numbers.dtype != np.float64 or numbers.ndim != 1:
+        raise DataError(f"{name} are not a row of float64 numbers")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not (np.isfinite(numbers.sum()) and np.all(numbers >= 0)):
+            raise DataError(f"{name} are not finite numbers from 0 on")
     return numbers
 
 

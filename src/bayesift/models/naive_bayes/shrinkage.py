@@ -13,6 +13,8 @@ from bayesift.models.naive_bayes.bags import Bags, remainder
 
 Array = np.ndarray[Any, Any]
 
+_MOST_ITERATIONS = 100_000
+
 
 @dataclass(frozen=True)
 class HierarchicalShrinkage:
@@ -44,6 +46,8 @@ class HierarchicalShrinkage:
     kind: ClassVar[str] = "hierarchical-shrinkage"
 
     def __post_init__(self) -> None:
+        if not (self.tolerance >= 0 and 1 <= self.max_iterations <= _MOST_ITERATIONS):
+            raise ValueError(f"tolerance must be 0 or more, max_iterations from 1 to {_MOST_ITERATIONS:,}")
         object.__setattr__(self, "parents", dict(self.parents))
         for category in self.parents:
             self.ancestors(category)

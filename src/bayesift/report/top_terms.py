@@ -1,0 +1,100 @@
+"""The words that say most for each category.
+
+A word of naive Bayes counts by how surely it is more frequent in the category than outside,
+
+    weight(w, c) = sqrt(p(w | c)) log(p(w | c) / p(w | rest of c)),
+
+which is the log odds over their standard error 1 / sqrt(n_wc), but for a factor that all words of a category share
+(Monroe, Colaresi & Quinn 2008). The log odds alone would show the rarest words, and the expected contribution, with p
+instead of its root, the stop words. Linear models show their coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesift.errors import DataError
+from bayesift.report.content import CategoryWords, WordWeight
+
+if TYPE_CHECKING:
+    from bayesift.classifier import TextClassifier
+
+Array = np.ndarray[Any, Any]
+
+# Without smoothing a word may be impossible outside its category; no log odds count for more than this.
+_LARGEST_LOG_ODDS = 30.0
+
+
+def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
+    """The k words that say most for each category, in the order of `categories_`.
+
+    Examples
+    --------
+    >>> from bayesift.classifier import TextClassifier
+    >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
+    >>> classifier = TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"])
+    >>> [(category.category, category.words[0].word) for category in top_terms(classifier, k=1)]
+    [('crude', 'oil'), ('grain', 'corn')]
+    """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k!r}")
+    names = classifier.terms()
+    weights = _term_weights(classifier.estimator_.estimator_)
+    return [
+        CategoryWords(category, _largest(names, row, k))
+        for category, row in zip(classifier.categories_, weights, strict=True)
+    ]
+
+
+def _largest(names: list[str], weights: Array, k: int) -> tuple[WordWeight, ...]:
+    order = np.argsort(-weights, kind="stable")[:k]
+    return tuple(WordWeight(names[j], float(weights[j])) for j in order if weights[j] > 0)
+
+
+def _term_weights(model: Any) -> Iterator[Array]:
+    """The weights of all terms, category by category."""
+    if hasattr(model, "log_odds_coef_") and model.multilabel_:
+        return map(_surety, np.exp(model.feature_log_prob_), model.log_odds_coef_)
+    if hasattr(model, "estimators_"):  # one classifier a category, as scikit-learn's OneVsRestClassifier
+        return (_second_class(estimator, model.n_features_in_) for estimator in model.estimators_)
+    if hasattr(model, "feature_count_"):  # scikit-learn's naive Bayes
+        counts = np.asarray(model.feature_count_, dtype=np.float64) + 1
+        return _against_rest(
+            counts / counts.sum(axis=1, keepdims=True), np.asarray(model.class_count_, dtype=np.float64)
+        )
+    if hasattr(model, "feature_log_prob_"):
+        return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))
+    if hasattr(model, "coef_"):
+        coefficients = np.asarray(model.coef_, dtype=np.float64)
+        return iter(np.vstack([-coefficients, coefficients]) if len(coefficients) == 1 else coefficients)
+    raise DataError(f"a {type(model).__name__} does not tell what it thinks of words")
+
+
+def _second_class(estimator: Any, n_terms: int) -> Array:
+    """The weights of the positive class of a binary classifier; none for one that always says the same."""
+    if not any(hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")):
+        return np.zeros(n_terms)
+    *_, positive = _term_weights(estimator)
+    return positive
+
+
+def _against_rest(probabilities: Array, priors: Array) -> Iterator[Array]:
+    """Each class against all others taken together, weighted by their priors."""
+    joint = probabilities * priors[:, np.newaxis]
+    together = joint.sum(axis=0)
+    for c in range(len(priors)):
+        others = priors.sum() - priors[c]
+        rest = np.maximum(together - joint[c], 0) / others if others > 0 else np.ones_like(together)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_odds = np.log(probabilities[c]) - np.log(rest)
+        yield _surety(probabilities[c], log_odds)
+
+
+def _surety(probabilities: Array, log_odds: Array) -> Array:
+    # A word that is impossible everywhere has no log odds and says nothing.
+    finite = np.nan_to_num(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
+    weights: Array = np.sqrt(probabilities) * finite
+    return weights
