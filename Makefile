@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test slow check bench format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -21,6 +21,9 @@ demo: $(INSTALLED)  ## see what bayesift does, on a corpus that needs no downloa
 
 test: $(INSTALLED)  ## run the tests (BAYESIFT_DATA names the folder with the corpora)
 	@$(BIN)/python -m pytest
+
+slow: $(INSTALLED)  ## run the tests that take minutes
+	@$(BIN)/python -m pytest -m slow
 
 check: $(INSTALLED)  ## lint, format, types, layers
 	@$(BIN)/ruff check .

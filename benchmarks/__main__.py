@@ -7,13 +7,31 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import classify_throughput, harness, text_footprint, text_to_csr
+from benchmarks import (
+    classify_throughput,
+    harness,
+    naive_bayes,
+    term_scores,
+    text_footprint,
+    text_to_csr,
+    thresholds,
+)
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "out" / "benchmarks"
 REPORT = ROOT / "docs" / "benchmarks.md"
 
-RACES = {race.name: race for race in [text_to_csr.BENCHMARK, classify_throughput.BENCHMARK]}
+RACES = {
+    race.name: race
+    for race in (
+        text_to_csr.BENCHMARK,
+        term_scores.BENCHMARK,
+        naive_bayes.BENCHMARK,
+        naive_bayes.BENCHMARK_MULTILABEL,
+        thresholds.BENCHMARK,
+        classify_throughput.BENCHMARK,
+    )
+}
 FOOTPRINTS = {text_footprint.NAME: text_footprint}
 
 

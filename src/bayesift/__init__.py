@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayesift.classifier import TextClassifier
     from bayesift.errors import BayesiftError, CorpusNotFoundError, DataError, MissingExtraError
     from bayesift.records import Corpus, Document
     from bayesift.text import TermVectorizer
@@ -20,6 +21,7 @@ __all__ = [
     "Document",
     "MissingExtraError",
     "TermVectorizer",
+    "TextClassifier",
 ]
 
 # Names are looked up on first use, so that `import bayesift` stays fast.
@@ -31,6 +33,7 @@ _HOME = {
     "Document": "bayesift.records",
     "MissingExtraError": "bayesift.errors",
     "TermVectorizer": "bayesift.text",
+    "TextClassifier": "bayesift.classifier",
 }
 
 

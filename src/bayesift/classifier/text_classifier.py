@@ -132,9 +132,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         scores = self.scores_of(self.vectors(texts))
         if self.multilabel_:
             return self.estimator_.rule_.decide(scores), scores
-        chosen = self.estimator_.predict_from(scores[:, 1:] if len(self.categories_) == 2 else scores)
-        places = np.searchsorted(self.estimator_.classes_, chosen)
-        return places[:, None] == np.arange(len(self.categories_)), scores
+        chosen = self.estimator_.choose(scores[:, 1:] if len(self.categories_) == 2 else scores)
+        return chosen[:, None] == np.arange(len(self.categories_)), scores
 
     def predict_proba(self, texts: Any) -> Array:
         """Probabilities, texts x categories."""

@@ -72,6 +72,10 @@ def classify(
 def _classified(classifier: TextClassifier, batch: TextBatch, top: int) -> Classified:
     import numpy as np
 
+    from bayesift.kernels.decisions import highest
+
     decisions, scores = classifier.decide(batch.texts)
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    best = np.empty((len(scores), min(top, scores.shape[1])), dtype=np.int64)
+    if best.shape[1]:
+        highest(scores, best)
     return Classified(batch.ids, classifier.categories_, decisions, best, np.take_along_axis(scores, best, axis=1))

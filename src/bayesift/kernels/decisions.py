@@ -90,3 +90,21 @@ def _best_cut(scores: Array, rows: Array, positive: Array, weights: Array, crite
     if worth > best:
         return np.nextafter(last, -np.inf), worth
     return threshold, best
+
+
+@kernel
+def highest(scores: Array, places: Array) -> None:
+    """The columns of the highest scores of each row, falling, into places (rows x k); of equals the earlier one."""
+    k = places.shape[1]
+    for row in range(len(scores)):
+        found = 0
+        for column in range(scores.shape[1]):
+            score = scores[row, column]
+            if found == k and not score > scores[row, places[row, k - 1]]:
+                continue
+            place = min(found, k - 1)
+            while place > 0 and score > scores[row, places[row, place - 1]]:
+                places[row, place] = places[row, place - 1]
+                place -= 1
+            places[row, place] = column
+            found = min(found + 1, k)

@@ -66,7 +66,7 @@ def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Ar
 
 @kernel
 def fold_wide(text: Array, offsets: Array, rows: Array, is_word: Array, min_length: int, folded: Array) -> None:
-    """Fold documents of any characters, already lower-cased, over what `fold_text` left; short words are blotted out."""
+    """Fold documents of any characters, lower-cased before, over what `fold_text` left; short words are blotted out."""
     for row in rows:
         target = folded[offsets[row] - offsets[0] + row :]
         _fold_one(text, offsets[row], offsets[row + 1], is_word, min_length, target)

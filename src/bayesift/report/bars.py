@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bayesift.report.content import WordWeight
 from bayesift.report.html import Markup, element, name_of
-from bayesift.report.numbers import score
+from bayesift.report.numbers import score, signed
 
 
 def score_bar(f1: float, precision: float | None = None, recall: float | None = None) -> Markup:
@@ -34,13 +34,14 @@ def score_bar(f1: float, precision: float | None = None, recall: float | None = 
     )
 
 
-def word_bars(words: Sequence[WordWeight], *, largest: float | None = None) -> Markup:
+def word_bars(words: Sequence[WordWeight], *, largest: float | None = None, numbers: bool = False) -> Markup:
     """Words with bars behind them as long as their weights, those against in another colour.
 
     Parameters
     ----------
     words : in the order to show
     largest : the weight of a full bar; that of the strongest word without
+    numbers : whether to write the weights too
 
     Examples
     --------
@@ -48,14 +49,15 @@ def word_bars(words: Sequence[WordWeight], *, largest: float | None = None) -> M
     True
     """
     full = largest or max((abs(word.weight) for word in words), default=1.0) or 1.0
-    return element("ol", (_word_bar(word, full) for word in words), class_="words")
+    return element("ol", (_word_bar(word, full, numbers) for word in words), class_="words")
 
 
-def _word_bar(word: WordWeight, full: float) -> Markup:
+def _word_bar(word: WordWeight, full: float, numbers: bool) -> Markup:
     share = 100 * min(1.0, abs(word.weight) / full)
     return element(
         "li",
         name_of(word.word),
+        f" {signed(word.weight)}" if numbers else None,
         class_="for" if word.weight >= 0 else "against",
         style=f"--share:{share:.1f}%",
     )

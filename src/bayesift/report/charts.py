@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from bayesift.report.content import Curve, ReliabilityBin
-from bayesift.report.html import Markup, element, join
+from bayesift.report.html import Markup, element, join, shortened
 from bayesift.report.numbers import compact, percent, score
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 318.0, 10.0, 282.0
@@ -29,7 +29,7 @@ def precision_recall_chart(curves: Sequence[Curve]) -> Markup:
     (True, 5)
     """
     shown = curves[:N_SERIES]
-    told = "; ".join(f"{curve.name}: average precision {score(curve.average_precision)}" for curve in shown)
+    told = "; ".join(f"{shortened(curve.name)}: average precision {score(curve.average_precision)}" for curve in shown)
     # The first curve is drawn last, on top of the others.
     series = [_steps(curve, i) for i, curve in enumerate(shown, 1)][::-1]
     rings = [_ring(curve, i) for i, curve in enumerate(shown, 1)][::-1]
@@ -151,7 +151,7 @@ def _interval(bin_: ReliabilityBin) -> Markup:
 
 def _histogram(bins: Sequence[ReliabilityBin], n_slots: int) -> Markup:
     """How many forecasts each bin holds, as bars on a log scale with their numbers."""
-    highest = math.log10(1 + max((bin_.forecasts for bin_ in bins), default=1))
+    highest = math.log10(1 + max((1, *(bin_.forecasts for bin_ in bins))))
     step = (_RIGHT - _LEFT) / n_slots
     bars = []
     for bin_ in bins:

@@ -37,7 +37,7 @@ def _scores(systems: Sequence[System]) -> Section:
         element("tbody", (_score_row(systems, j) for j in range(len(systems[0].measures)))),
         class_="systems",
     )
-    falling = " and ".join(measure.name for measure in systems[0].measures if not measure.rising)
+    falling = ", ".join(measure.name for measure in systems[0].measures if not measure.rising)
     note = "The best of each row is bold." + (f" Of {falling}, less is better." if falling else "")
     body = join(element("p", note, class_="soft"), _scrolling(table, "scores"), _meanings(systems[0].measures))
     return Section("scores", "Scores", body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesift.report.content import Confusion
-from bayesift.report.html import Markup, element, join, name_of
+from bayesift.report.html import Markup, element, join, name_of, shortened
 
 
 def confusion_table(confusion: Confusion) -> Markup:
@@ -24,7 +24,10 @@ def confusion_table(confusion: Confusion) -> Markup:
     head = element(
         "tr",
         element("th", "true category", scope="col"),
-        (element("th", i, scope="col", title=name, aria_label=name) for i, name in enumerate(confusion.categories, 1)),
+        (
+            element("th", i, scope="col", title=shortened(name), aria_label=shortened(name))
+            for i, name in enumerate(confusion.categories, 1)
+        ),
     )
     body = (_row(confusion, i) for i in range(len(confusion.categories)))
     table = element("table", element("thead", head), element("tbody", body), class_="confusion")
@@ -66,5 +69,5 @@ def _cell(names: Sequence[str], counts: Sequence[int], i: int, j: int) -> Markup
         f"{count}",
         class_="right" if i == j else "wrong",
         style=f"--heat:{100 * heat:.0f}%",
-        title=f"{names[i]} decided as {names[j]}: {count:,} of {total:,}",
+        title=f"{shortened(names[i])} decided as {shortened(names[j])}: {count:,} of {total:,}",
     )

@@ -16,7 +16,6 @@ Attribute: TypeAlias = "str | int | float | bool | None"
 # What HTML forbids: controls except tab and line feed, lone surrogates, noncharacters.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _VOID = frozenset({"br", "meta", "wbr"})
-_LONGEST_NAME = 80
 _BREAKS = re.compile(r"(?<=[._/@:-])(?=\w)")
 
 
@@ -71,16 +70,26 @@ def element(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     return Markup(opened) if name in _VOID else Markup(f"{opened}{join(children)}</{name}>")
 
 
+def shortened(text: str, longest: int = 80) -> str:
+    """A text that is at most about so long.
+
+    Examples
+    --------
+    >>> shortened("x" * 1000, 3)
+    'xxx…'
+    """
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
 def name_of(thing: str, **attributes: Attribute) -> Markup:
-    """A name of somebody else's: kept apart from the direction of the text around, broken where it may be, cut if absurd.
+    """A foreign name: apart from the direction of the text around it, broken where it may be, cut if absurd.
 
     Examples
     --------
     >>> name_of("rec.autos")
     '<bdi>rec.<wbr>autos</bdi>'
     """
-    shown = thing if len(thing) <= _LONGEST_NAME else thing[:_LONGEST_NAME] + "…"
-    first, *others = _BREAKS.split(shown)
+    first, *others = _BREAKS.split(shortened(thing))
     return element("bdi", first, ([element("wbr"), part] for part in others), **attributes)
 
 

@@ -82,8 +82,7 @@ def _sides(words: Sequence[WordWeight], largest: float) -> Markup:
 
 
 def _side(name: str, words: Sequence[WordWeight], largest: float) -> Markup:
-    valued = [WordWeight(f"{word.word} {signed(word.weight)}", word.weight) for word in words]
-    listed = word_bars(valued, largest=largest) if words else element("p", "nothing", class_="soft")
+    listed = word_bars(words, largest=largest, numbers=True) if words else element("p", "nothing", class_="soft")
     return element("div", element("h4", f"spoke {name} it"), listed)
 
 

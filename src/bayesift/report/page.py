@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from bayesift.report.content import Fact, Measure
-from bayesift.report.html import Markup, element, join, name_of
+from bayesift.report.html import Markup, element, join, name_of, shortened
 from bayesift.report.numbers import score
 
 
@@ -29,7 +29,7 @@ def page(title: str, facts: Sequence[Fact], sections: Sequence[Section]) -> str:
         element("meta", http_equiv="Content-Security-Policy", content=_policy()),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", title),
+        element("title", shortened(title)),
         element("style", _own_file("page.css")),
     )
     main = element(
@@ -95,7 +95,9 @@ def tiles(measures: Iterable[Measure]) -> Markup:
 def _facts(facts: Sequence[Fact]) -> Markup | None:
     if not facts:
         return None
-    pairs = (join(element("dt", fact.name), element("dd", name_of(fact.value))) for fact in facts)
+    pairs = (
+        join(element("dt", shortened(fact.name)), element("dd", element("bdi", shortened(fact.value, 300)))) for fact in facts
+    )
     return element("dl", pairs, class_="facts")
 
 

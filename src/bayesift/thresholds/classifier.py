@@ -98,19 +98,17 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Class labels, or an indicator matrix."""
-        return self.predict_from(self.decision_scores(X))
-
-    def predict_from(self, scores: Array) -> Array:
-        """What `predict` gives for documents with these decision scores."""
-        check_is_fitted(self)
+        scores = self.decision_scores(X)
         if self.multilabel_:
             return self.rule_.decide(scores).astype(np.int64)
-        if self._binary:
-            chosen = self.rule_.decide(scores)[:, 0].astype(np.intp)
-        else:
-            chosen = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
-        labels: Array = self.classes_[chosen]
+        labels: Array = self.classes_[self.choose(scores)]
         return labels
+
+    def choose(self, scores: Array) -> Array:
+        """The place in `classes_` of the class predicted for documents with these decision scores."""
+        if self._binary:
+            return self.rule_.decide(scores)[:, 0].astype(np.intp)
+        return np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:

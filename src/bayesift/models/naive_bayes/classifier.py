@@ -102,7 +102,11 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         if self._is_multilabel():
             probabilities: Array = expit(self.predict_log_odds(X))
             return probabilities
-        return np.exp(self.predict_log_proba(X))
+        joint = self._posterior_joint(X)
+        joint -= joint.max(axis=1, keepdims=True)
+        np.exp(joint, out=joint)
+        joint /= joint.sum(axis=1, keepdims=True)
+        return joint
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of P(c | d), documents x categories."""

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+from bayesift.classifier import TextClassifier
+from bayesift.errors import DataError
+from bayesift.models import LEARNERS, make_learner
+from bayesift.models.naive_bayes import NaiveBayesClassifier
+from bayesift.report import top_terms
+
+TEXTS = ["wheat and corn and the harvest", "corn and the exports", "the crude oil and gas", "oil and the tankers"] * 3
+LABELS = ["grain", "grain", "crude", "crude"] * 3
+SETS = [["grain"], ["grain", "trade"], ["crude"], ["crude", "ship"]] * 3
+
+
+def first_words(classifier):
+    return {category.category: category.words[0].word for category in top_terms(classifier, 3)}
+
+
+@pytest.mark.parametrize("model", LEARNERS)
+def test_every_learner_tells_its_words(model):
+    assert first_words(TextClassifier(model=model).fit(TEXTS, LABELS)) == {"crude": "oil", "grain": "corn"}
+
+
+@pytest.mark.parametrize("model", LEARNERS)
+def test_every_learner_tells_its_words_of_several_categories(model):
+    learner = make_learner(model, multilabel=True)
+    found = first_words(TextClassifier(model=learner).fit(TEXTS, SETS))
+    assert found == {"crude": "oil", "grain": "corn", "ship": "tankers", "trade": "exports"}
+
+
+@pytest.mark.parametrize(
+    ("model", "labels"),
+    [(LogisticRegression(), LABELS), (OneVsRestClassifier(LogisticRegression()), SETS)],
+)
+def test_linear_models_show_coefficients(model, labels):
+    found = first_words(TextClassifier(model=model).fit(TEXTS, labels))
+    assert (found["crude"], found["grain"]) == ("oil", "corn")
+
+
+def test_weights_are_the_formula():
+    classifier = TextClassifier().fit(TEXTS, LABELS)
+    model = classifier.estimator_.estimator_
+    crude, grain = np.exp(model.feature_log_prob_)
+    word = top_terms(classifier, 1)[0].words[0]
+    j = classifier.terms().index(word.word)
+    assert word.weight == pytest.approx(np.sqrt(crude[j]) * np.log(crude[j] / grain[j]))
+
+
+def test_neither_the_rarest_nor_the_commonest_words_win():
+    texts = ["the oil price and the rare1", "the oil of the sea", "the corn in the field", "the corn and the hay"] * 5
+    texts.append("the oil rare2")
+    found = top_terms(TextClassifier().fit(texts, ["crude", "crude", "grain", "grain"] * 5 + ["crude"]), 2)
+    assert found[0].words[0].word == "oil"
+    assert "the" not in [word.word for word in found[0].words]
+
+
+def test_impossible_words_have_finite_weights():
+    classifier = TextClassifier(model="naive-bayes-maximum-likelihood").fit(TEXTS, SETS)
+    assert all(np.isfinite(word.weight) for category in top_terms(classifier) for word in category.words)
+
+
+def test_one_category_has_nothing_to_stand_against():
+    classifier = TextClassifier(model=NaiveBayesClassifier()).fit(["corn", "oats"], ["grain", "grain"])
+    assert [category.category for category in top_terms(classifier)] == ["grain"]
+
+
+def test_models_without_words_are_refused():
+    classifier = TextClassifier(model=KNeighborsClassifier(1)).fit(TEXTS, LABELS)
+    with pytest.raises(DataError, match="KNeighborsClassifier does not tell"):
+        top_terms(classifier)
+    with pytest.raises(ValueError, match="at least 1"):
+        top_terms(classifier, 0)
