@@ -32,7 +32,7 @@ NAMES = (
 def hostile_evaluation():
     words = tuple(WordWeight(name, 3.0 - i) for i, name in enumerate(NAMES))
     mistakes = [
-        Mistake(name, name, i % 2 == 0, NAMES[:i], NAMES[i:], 0.9, (Span(name), Span(SCRIPT, 2.0)), words, 0.25)
+        Mistake(name, name, i % 2 == 0, NAMES[:i], NAMES[i:], 0.9, (Span(name), Span(SCRIPT, 2.0)), words, -1.5, 0.25)
         for i, name in enumerate((*NAMES, "\n" * 1_000_000))
     ]
     n = len(NAMES)

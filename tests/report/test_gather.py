@@ -129,7 +129,7 @@ def test_models_that_explain_nothing():
     classifier = TextClassifier(model=KNeighborsClassifier(1)).fit_corpus(corpus_of(TRAIN, single=True))
     content = content_of(classifier, corpus_of(TEST, single=True))
     assert content.words == ()
-    assert all(mistake.unseen_share is None for mistake in content.mistakes)
+    assert all(mistake.prior is None for mistake in content.mistakes)
 
 
 def test_vectors_instead_of_texts():

@@ -106,9 +106,9 @@ def test_mistakes_are_told_in_sentences():
     assert "Missed spam. It belongs to no category; the model assigned none." in mistake_text(
         assigned=False, truth=(), decided=(), confidence=None
     )
-    several = mistake_text(decided=("spam", "work"), confidence=0.75, unseen_share=0.5)
+    several = mistake_text(decided=("spam", "work"), confidence=0.75, prior=-2.0, unseen_share=0.5)
     assert "Wrongly assigned spam, 75.0% sure. It is ham; the model says spam work." in several
-    assert "50.0% of its words are new" in several
+    assert "Log odds before any word: \N{MINUS SIGN}2.0. 50.0% of its words are new" in several
 
 
 def test_only_telling_words_are_marked():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from bayesift.datasets.columns import Columns, read_name, read_text
 from bayesift.datasets.lines import bare_suffix, check_encoding, describe_damage, open_bytes, read_lines
@@ -96,7 +96,8 @@ def _peek(stream: BinaryIO) -> tuple[BinaryIO, bool]:
     first = b"\n"
     while first and not first.strip():
         first = stream.readline()
-    return _Rejoined(first, stream), first.lstrip().startswith(b"{")
+    whole = cast(BinaryIO, io.BufferedReader(_Rejoined(first, stream)))
+    return whole, first.lstrip().startswith(b"{")
 
 
 class _Rejoined(io.RawIOBase):

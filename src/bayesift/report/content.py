@@ -173,7 +173,8 @@ class Mistake:
     confidence : of the wrong decision, a probability; None without probabilities
     excerpt : the beginning of the text
     words : what they added to the log odds of the category, the largest in size first
-    unseen_share : the share of the text the model does not know; None where it was not explained
+    prior : the log odds of the category before any word is read; None where the decision was not explained
+    unseen_share : the share of the text the model does not know
 
     Examples
     --------
@@ -189,7 +190,8 @@ class Mistake:
     confidence: float | None
     excerpt: tuple[Span, ...]
     words: tuple[WordWeight, ...] = ()
-    unseen_share: float | None = None
+    prior: float | None = None
+    unseen_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ def mistakes_section(mistakes: Sequence[Mistake]) -> Section:
     """
     note = (
         "Wrong decisions of which the model was surest. Often the label is wrong, the text is unusual, or one word "
-        "carries too much. Underlined words spoke for the category, dotted ones against it."
+        "carries too much. Underlined words spoke for the category, dotted ones against it; numbers are what a word "
+        "added to the log odds."
     )
     return Section(
         "mistakes",
@@ -55,9 +56,6 @@ def _mistake(mistake: Mistake) -> Markup:
 
 def _verdict(mistake: Mistake) -> Markup:
     sure = None if mistake.confidence is None else f", {sureness(mistake.confidence)} sure"
-    unseen = None
-    if mistake.unseen_share:
-        unseen = element("span", f" {percent(mistake.unseen_share)} of its words are new to the model.", class_="soft")
     if mistake.assigned and mistake.decided == (mistake.category,):
         done, also = "Taken for ", None
     else:
@@ -65,7 +63,14 @@ def _verdict(mistake: Mistake) -> Markup:
         also = join("; the model says ", _tags(mistake.decided, "")) if mistake.decided else "; the model assigned none"
     wrong = _tags([mistake.category], "bad")
     truth = join(" It is ", _tags(mistake.truth, "good")) if mistake.truth else " It belongs to no category"
-    return element("p", done, wrong, sure, ".", truth, also, ".", unseen, class_="verdict")
+    return element("p", done, wrong, sure, ".", truth, also, ".", _background(mistake), class_="verdict")
+
+
+def _background(mistake: Mistake) -> Markup:
+    """What was there besides the words: the prior, and words that say nothing."""
+    prior = None if mistake.prior is None else f" Log odds before any word: {signed(mistake.prior)}."
+    unseen = f" {percent(mistake.unseen_share)} of its words are new to the model." if mistake.unseen_share else None
+    return element("span", prior, unseen, class_="soft")
 
 
 def _tags(names: Sequence[str], kind: str) -> Markup:

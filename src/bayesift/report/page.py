@@ -96,7 +96,8 @@ def _facts(facts: Sequence[Fact]) -> Markup | None:
     if not facts:
         return None
     pairs = (
-        join(element("dt", shortened(fact.name)), element("dd", element("bdi", shortened(fact.value, 300)))) for fact in facts
+        join(element("dt", shortened(fact.name)), element("dd", element("bdi", shortened(fact.value, 300))))
+        for fact in facts
     )
     return element("dl", pairs, class_="facts")
 

@@ -104,7 +104,7 @@ def _mistake(
 ) -> Mistake:
     document = corpus.documents[i]
     category = classifier.categories_[j]
-    contributions, unseen = _explained(classifier, corpus, document, category)
+    contributions, prior, unseen = _explained(classifier, corpus, document, category)
     return Mistake(
         document=document.id,
         category=category,
@@ -114,19 +114,23 @@ def _mistake(
         confidence=None if confidence is None else float(confidence),
         excerpt=tuple(_spans(classifier, document.full_text, contributions)),
         words=tuple(WordWeight(term, weight) for term, weight in contributions.items() if weight),
+        prior=prior,
         unseen_share=unseen,
     )
 
 
 def _explained(
     classifier: TextClassifier, corpus: Corpus, document: Document, category: str
-) -> tuple[dict[str, float], float | None]:
-    """What each term added, the largest in size first; nothing for vectors and models that cannot explain."""
+) -> tuple[dict[str, float], float | None, float]:
+    """What each term added, the largest in size first, the prior, and the unseen share of the text.
+
+    Nothing for vectors and for models that cannot explain.
+    """
     if corpus.vectors is not None or not hasattr(classifier.estimator_.estimator_, "contributions"):
-        return {}, None
+        return {}, None, 0.0
     explanation = classifier.explain(document.full_text, categories=[category], top=_EXPLAINED_TERMS)
-    terms = explanation.categories[0].terms
-    return {term.term: term.contribution for term in terms}, explanation.unseen_share
+    (explained,) = explanation.categories
+    return {term.term: term.contribution for term in explained.terms}, explained.prior, explanation.unseen_share
 
 
 def _spans(classifier: TextClassifier, text: str, contributions: dict[str, float]) -> Iterator[Span]:

@@ -108,7 +108,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The place in `classes_` of the class predicted for documents with these decision scores."""
         if self._binary:
             return self.rule_.decide(scores)[:, 0].astype(np.intp)
-        return np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
+        places: Array = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
+        return places
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
