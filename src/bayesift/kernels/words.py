@@ -187,8 +187,8 @@ def _probe(
 
 @kernel
 def _grow(table: Array, starts: Array) -> tuple[Array, Array]:
-    """Four times the slots and the room for starts."""
-    wider = np.zeros((4 * len(table), 4), dtype=np.uint64)
+    """Twice the slots and the room for starts."""
+    wider = np.zeros((2 * len(table), 4), dtype=np.uint64)
     mask = np.uint64(len(wider) - 1)
     for row in range(len(table)):
         if table[row, NUMBER] != 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -183,28 +183,30 @@ def _form_ngrams(units: Array, ends: Array, words: Words, lengths: tuple[int, in
 
 
 def assemble(
-    batches: Sequence[Counts], columns: Array, n_columns: int, pool: Executor | None, width: int
+    batches: list[Counts], columns: Array, n_columns: int, pool: Executor | None, width: int
 ) -> sparse.csr_array:
-    """One matrix of all counts, rows sorted; columns[term] is the column of a term, -1 to leave it out."""
-    ranked = [_rank(batch.terms, columns) for batch in batches]
+    """One matrix of all counts, rows sorted; columns[term] is the column of a term, -1 to leave it out.
+
+    The list is emptied: each batch is let go once it is written, so that the counts are not held twice.
+    """
+    left = dict(enumerate(batches))
+    batches.clear()
+    ranked = [_rank(batch.terms, columns) for batch in left.values()]
     kept = in_order(
-        lambda i: kernels.kept_per_row(batches[i].indptr, batches[i].indices, ranked[i][0]),
-        range(len(batches)),
-        pool,
-        width,
+        lambda i: kernels.kept_per_row(left[i].indptr, left[i].indices, ranked[i][0]), range(len(left)), pool, width
     )
-    lengths = np.concatenate([np.zeros(1, dtype=np.int64), *kept])
-    indptr = np.cumsum(lengths)
+    rows = np.cumsum([0, *(batch.n_documents for batch in left.values())])
+    indptr = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *kept]))
     index_type = np.int32 if indptr[-1] < np.iinfo(np.int32).max else np.int64
     indices = np.empty(indptr[-1], dtype=index_type)
     values = np.empty(indptr[-1], dtype=np.float64)
-    rows = np.cumsum([0, *(batch.n_documents for batch in batches)])
 
     def write(i: int) -> None:
-        batch, begins = batches[i], indptr[rows[i] : rows[i + 1]]
+        batch = left.pop(i)
+        begins = indptr[rows[i] : rows[i + 1]]
         kernels.order_rows(batch.indptr, batch.indices, batch.values, *ranked[i], begins, indices, values)
 
-    for _ in in_order(write, range(len(batches)), pool, width):
+    for _ in in_order(write, range(len(ranked)), pool, width):
         pass
     matrix = sparse.csr_array((values, indices, indptr.astype(index_type)), shape=(rows[-1], n_columns))
     matrix.has_sorted_indices = True
