@@ -17,10 +17,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Dataset:
-    """Named input; `load` gives None when the corpus is not in the data directory."""
+    """Named input; `load` gives None when the corpus is not in the data directory, `judged` says whether bars apply."""
 
     name: str
     load: Callable[[], Any]
+    judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _run_on(benchmark: Benchmark, dataset: Dataset, data: Any, say: Callable[[st
             benchmark.check(outputs)
     return {
         "timings": {name: asdict(timing) for name, timing in timings.items()},
-        "comparisons": [_compare(comparison, timings) for comparison in benchmark.comparisons],
+        "comparisons": [_compare(comparison, timings, judged=dataset.judged) for comparison in benchmark.comparisons],
     }
 
 
@@ -120,10 +121,11 @@ def _time(contender: Contender, data: Any) -> tuple[tuple[float, float], Any]:
     return (time.perf_counter() - wall, time.process_time() - cpu), output
 
 
-def _compare(comparison: Comparison, timings: dict[str, Timing]) -> dict[str, Any]:
+def _compare(comparison: Comparison, timings: dict[str, Timing], *, judged: bool) -> dict[str, Any]:
     ours = timings[comparison.ours].median(comparison.clock)
     peer = timings[comparison.peer].median(comparison.clock)
-    return {**asdict(comparison), "ours_seconds": ours, "peer_seconds": peer, "ratio": peer / ours}
+    asked = comparison.asked if judged else None
+    return {**asdict(comparison), "asked": asked, "ours_seconds": ours, "peer_seconds": peer, "ratio": peer / ours}
 
 
 def machine() -> dict[str, Any]:

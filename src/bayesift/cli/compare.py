@@ -11,38 +11,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bayesift.cli.corpora import (
-    CorpusName,
-    DataDir,
-    Encoding,
-    IdColumn,
-    LabelColumn,
-    Separator,
-    SkipBad,
-    SplitColumn,
-    TextColumn,
-    TitleColumn,
-    busy,
-    read_corpus,
-)
-from bayesift.cli.options import (
-    AsJson,
-    Jobs,
-    MinDocuments,
-    Ngrams,
-    Quiet,
-    ReportPath,
-    Seed,
-    StemmerName,
-    StopWords,
-    TermNumber,
-    TermScore,
-    Threshold,
-    ThresholdFolds,
-    Weighting,
-    bad_options,
-    new_classifier,
-)
+from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
+from bayesift.cli.groups import grouped
+from bayesift.cli.options import AsJson, LearnerOptions, Quiet, ReportPath, bad_options
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
@@ -51,60 +22,28 @@ if TYPE_CHECKING:
     from bayesift.records import Corpus
 
 
+@grouped
 def compare(
     corpus: CorpusName,
     models: Annotated[str, typer.Option(help="Learners with commas between; `bayesift models` lists them.")],
-    weighting: Weighting = None,
-    stop_words: StopWords = None,
-    stemmer: StemmerName = None,
-    min_df: MinDocuments = 1,
-    ngrams: Ngrams = 1,
-    terms: TermNumber = None,
-    score: TermScore = "likelihood-ratio",
-    threshold: Threshold = "bayes",
-    threshold_folds: ThresholdFolds = None,
     test_folds: Annotated[
         int, typer.Option(help="Without a test split, one part in so many is held out for testing.", min=2)
     ] = 4,
     as_json: AsJson = False,
     report: ReportPath = None,
-    data_dir: DataDir = None,
-    text: TextColumn = None,
-    label: LabelColumn = None,
-    identity: IdColumn = None,
-    title: TitleColumn = None,
-    split_column: SplitColumn = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
+    *,
+    learner: LearnerOptions,
+    source: CorpusOptions,
     quiet: Quiet = False,
 ) -> None:
     """Fit several models to the train part, measure them on the test part, and test the differences."""
-    from bayesift.datasets import Columns
     from bayesift.evaluation import significance_table
 
-    columns = Columns(text, label, identity, title, None, split_column)
-    loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad, quiet=quiet)
-    train, test = _train_and_test(loaded, test_folds, seed)
-    options = {
-        "weighting": weighting,
-        "stop_words": stop_words,
-        "stemmer": stemmer,
-        "min_df": min_df,
-        "ngrams": ngrams,
-        "terms": terms,
-        "score": score,
-        "threshold": threshold,
-        "threshold_folds": threshold_folds,
-        "seed": seed,
-        "jobs": jobs,
-    }
+    train, test = _train_and_test(source.read(corpus, quiet=quiet), test_folds, learner.seed)
     systems = {}
     for name in _names(models):
         with busy(f"fitting {name}", quiet=quiet), bad_options():
-            systems[name] = _run(name, options, train, test)
+            systems[name] = _run(name, learner, train, test)
     first = next(iter(systems.values()))[0]
     table = significance_table(first.truth, {name: evaluation.decisions for name, (evaluation, _) in systems.items()})
     if as_json:
@@ -143,10 +82,10 @@ def _train_and_test(corpus: Corpus, test_folds: int, seed: int) -> tuple[Corpus,
     return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
 
 
-def _run(name: str, options: dict[str, Any], train: Corpus, test: Corpus) -> tuple[Evaluation, float]:
+def _run(name: str, learner: LearnerOptions, train: Corpus, test: Corpus) -> tuple[Evaluation, float]:
     from bayesift.classifier import evaluate
 
-    classifier = new_classifier(name, **options)
+    classifier = learner.classifier(name)
     start = time.perf_counter()
     classifier.fit_corpus(train)
     seconds = time.perf_counter() - start

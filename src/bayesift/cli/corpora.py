@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,58 +14,60 @@ from rich.console import Console
 from rich.markup import escape
 
 if TYPE_CHECKING:
-    from bayesift.datasets import Columns
     from bayesift.records import Corpus, Problem
 
 _SHOWN_PROBLEMS = 5
 
 
-def _option(meaning: str) -> object:
-    return typer.Option(help=meaning, show_default=False)
+def _option(*names: str, meaning: str) -> object:
+    return typer.Option(*names, help=meaning, show_default=False)
 
 
 CorpusName = Annotated[
     str, typer.Argument(metavar="CORPUS", help="A name of `bayesift datasets list`, or the path of your own.")
 ]
 DataDir = Annotated[
-    Path | None, _option("Where corpora lie; else the variable BAYESIFT_DATA, else your cache directory.")
+    Path | None, _option(meaning="Where corpora lie; else the variable BAYESIFT_DATA, else your cache directory.")
 ]
-TextColumn = Annotated[str | None, _option("Column of the text.")]
-LabelColumn = Annotated[str | None, _option("Column of the categories.")]
-IdColumn = Annotated[str | None, typer.Option("--id", help="Column of the id.", show_default=False)]
-TitleColumn = Annotated[str | None, _option("Column of the title.")]
-DateColumn = Annotated[str | None, _option("Column of the date.")]
-SplitColumn = Annotated[str | None, _option("Column of the split (train, test).")]
-Separator = Annotated[str | None, _option("What stands between several categories.")]
-Encoding = Annotated[str | None, _option("Encoding of the text; UTF-8 unless named.")]
+TextColumn = Annotated[str | None, _option(meaning="Column of the text.")]
+IdColumn = Annotated[str | None, _option("--id", meaning="Column of the id.")]
+TitleColumn = Annotated[str | None, _option(meaning="Column of the title.")]
+Encoding = Annotated[str | None, _option(meaning="Encoding of the text; UTF-8 unless named.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out and count records that cannot be read.")]
 
 
-def read_corpus(
-    name: str,
-    data_dir: Path | None,
-    columns: Columns,
-    separator: str | None,
-    encoding: str | None,
-    *,
-    skip_bad: bool,
-    quiet: bool = False,
-) -> Corpus:
-    """Load a corpus by name or path; skipped records are told on stderr."""
-    with busy(f"reading {name}", quiet=quiet):
-        from bayesift.datasets import Columns, load
+@dataclass(frozen=True)
+class CorpusOptions:
+    """How to read a corpus."""
 
-        with bad_use():
-            corpus = load(
-                name,
-                data_dir=data_dir,
-                columns=None if columns == Columns() else columns,
-                separator=separator,
-                encoding=encoding,
-                skip_bad=skip_bad,
-            )
-    print_problems(corpus.problems)
-    return corpus
+    data_dir: DataDir = None
+    text: TextColumn = None
+    label: Annotated[str | None, _option(meaning="Column of the categories.")] = None
+    identity: IdColumn = None
+    title: TitleColumn = None
+    date: Annotated[str | None, _option(meaning="Column of the date.")] = None
+    split_column: Annotated[str | None, _option(meaning="Column of the split (train, test).")] = None
+    separator: Annotated[str | None, _option(meaning="What stands between several categories.")] = None
+    encoding: Encoding = None
+    skip_bad: SkipBad = False
+
+    def read(self, name: str, *, quiet: bool = False) -> Corpus:
+        """Load a corpus by name or path; skipped records are told on stderr."""
+        with busy(f"reading {name}", quiet=quiet):
+            from bayesift.datasets import Columns, load
+
+            columns = Columns(self.text, self.label, self.identity, self.title, self.date, self.split_column)
+            with bad_use():
+                corpus = load(
+                    name,
+                    data_dir=self.data_dir,
+                    columns=None if columns == Columns() else columns,
+                    separator=self.separator,
+                    encoding=self.encoding,
+                    skip_bad=self.skip_bad,
+                )
+        print_problems(corpus.problems)
+        return corpus
 
 
 @contextmanager

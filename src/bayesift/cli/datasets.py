@@ -13,23 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bayesift.cli.corpora import (
-    CorpusName,
-    DataDir,
-    DateColumn,
-    Encoding,
-    IdColumn,
-    LabelColumn,
-    Separator,
-    SkipBad,
-    SplitColumn,
-    TextColumn,
-    TitleColumn,
-    bad_use,
-    busy,
-    read_corpus,
-    stderr,
-)
+from bayesift.cli.corpora import CorpusName, CorpusOptions, DataDir, bad_use, busy, stderr
+from bayesift.cli.groups import grouped
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -55,25 +40,17 @@ def list_corpora(data_dir: DataDir = None) -> None:
 
 
 @app.command("show")
+@grouped
 def show_corpus(
     corpus: CorpusName,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    data_dir: DataDir = None,
-    text: TextColumn = None,
-    label: LabelColumn = None,
-    identity: IdColumn = None,
-    title: TitleColumn = None,
-    date: DateColumn = None,
-    split_column: SplitColumn = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
+    *,
+    source: CorpusOptions,
 ) -> None:
     """Show what a corpus holds: documents, splits, categories."""
-    from bayesift.datasets import Columns, summarise
+    from bayesift.datasets import summarise
 
-    columns = Columns(text, label, identity, title, date, split_column)
-    loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad)
+    loaded = source.read(corpus)
     with busy(f"counting {corpus}"):
         summary = summarise(loaded)
     if as_json:

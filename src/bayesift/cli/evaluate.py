@@ -11,20 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bayesift.cli.corpora import (
-    CorpusName,
-    DataDir,
-    Encoding,
-    IdColumn,
-    LabelColumn,
-    Separator,
-    SkipBad,
-    SplitColumn,
-    TextColumn,
-    TitleColumn,
-    busy,
-    read_corpus,
-)
+from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
+from bayesift.cli.groups import grouped
 from bayesift.cli.options import AsJson, ModelPath, Quiet, ReportPath, part_of
 from bayesift.files import whole_file
 
@@ -33,6 +21,7 @@ if TYPE_CHECKING:
     from bayesift.evaluation import Scores
 
 
+@grouped
 def evaluate(
     model: ModelPath,
     corpus: CorpusName,
@@ -41,26 +30,16 @@ def evaluate(
     ] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
-    data_dir: DataDir = None,
-    text: TextColumn = None,
-    label: LabelColumn = None,
-    identity: IdColumn = None,
-    title: TitleColumn = None,
-    split_column: SplitColumn = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
+    *,
+    source: CorpusOptions,
     quiet: Quiet = False,
 ) -> None:
     """Measure a model on a labelled corpus."""
     from bayesift.classifier import TextClassifier
     from bayesift.classifier import evaluate as measure
-    from bayesift.datasets import Columns
 
     classifier = TextClassifier.load(model)
-    columns = Columns(text, label, identity, title, None, split_column)
-    loaded = read_corpus(corpus, data_dir, columns, separator, encoding, skip_bad=skip_bad, quiet=quiet)
-    part = part_of(loaded, split, default="test")
+    part = part_of(source.read(corpus, quiet=quiet), split, default="test")
     with busy(f"classifying {len(part):,} documents", quiet=quiet):
         evaluation = measure(classifier, part)
     _warn(classifier, evaluation)

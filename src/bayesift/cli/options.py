@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,79 +18,74 @@ if TYPE_CHECKING:
     from bayesift.text.weighting import Weighting as WeightingName
 
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `bayesift fit` saved.")]
-Weighting = Annotated[
-    str | None,
-    typer.Option(help="binary, tf, log-tf, tf-idf or ltc; what the model wants unless named.", show_default=False),
-]
-StopWords = Annotated[str | None, typer.Option(help="Leave out the stop words of this language.", show_default=False)]
-StemmerName = Annotated[
-    str | None, typer.Option("--stemmer", help="porter, or a Snowball language.", show_default=False)
-]
-MinDocuments = Annotated[int, typer.Option("--min-df", help="Leave out terms in fewer documents.")]
-Ngrams = Annotated[int, typer.Option("--ngrams", help="Longest n-gram of words.")]
-TermNumber = Annotated[
-    int | None, typer.Option("--terms", help="Keep so many terms, those that score best.", show_default=False)
-]
-TermScore = Annotated[str, typer.Option("--score", help="What terms are scored by, with --terms.")]
-Threshold = Annotated[str, typer.Option(help="Rule that turns probabilities into decisions.")]
-ThresholdFolds = Annotated[
-    int | None,
-    typer.Option(help="Fit the rule on scores cross-validated over so many folds.", show_default=False),
-]
-Seed = Annotated[int, typer.Option(help="Of everything that is drawn by lot.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
-Jobs = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportPath = Annotated[
     Path | None, typer.Option("--report", help="Write a report, one HTML file.", show_default=False, dir_okay=False)
 ]
 
 
-def new_classifier(
-    model: str,
-    *,
-    weighting: str | None,
-    stop_words: str | None,
-    stemmer: str | None,
-    min_df: int,
-    ngrams: int,
-    terms: int | None,
-    score: str,
-    threshold: str,
-    threshold_folds: int | None,
-    seed: int,
-    jobs: int,
-    progress: Callable[[int], None] | None = None,
-) -> TextClassifier:
-    """An unfitted classifier as the options say; unknown names are bad use."""
-    from bayesift.classifier import TextClassifier
-    from bayesift.features import SCORES, SelectTerms
-    from bayesift.models import LEARNERS
-    from bayesift.text import WEIGHTINGS, TermVectorizer
-    from bayesift.thresholds import THRESHOLD_RULES
+def _unless_named(*names: str, meaning: str) -> object:
+    return typer.Option(*names, help=meaning, show_default=False)
 
-    _one_of("--model", model, LEARNERS)
-    _one_of("--threshold", threshold, THRESHOLD_RULES)
-    _one_of("--score", score, SCORES)
-    if weighting is not None:
-        _one_of("--weighting", weighting, WEIGHTINGS)
-    vectorizer = TermVectorizer(
-        weighting=cast("WeightingName", weighting) if weighting else LEARNERS[model].weighting,
-        stop_words=stop_words,
-        stemmer=stemmer,
-        min_df=min_df,
-        ngrams=(1, ngrams),
-        n_jobs=jobs,
-        progress=progress,
-    )
-    return TextClassifier(
-        model=model,
-        vectorizer=vectorizer,
-        selection=None if terms is None else SelectTerms(score, k=terms),
-        threshold=threshold,
-        threshold_cv=threshold_folds,
-        random_state=seed,
-    )
+
+@dataclass(frozen=True)
+class LearnerOptions:
+    """How to learn: what text becomes, which terms are kept, how it is decided."""
+
+    weighting: Annotated[
+        str | None, _unless_named(meaning="binary, tf, log-tf, tf-idf or ltc; what the model wants unless named.")
+    ] = None
+    stop_words: Annotated[str | None, _unless_named(meaning="Leave out the stop words of this language.")] = None
+    stemmer: Annotated[str | None, _unless_named(meaning="porter, or a Snowball language.")] = None
+    min_df: Annotated[int, typer.Option(help="Leave out terms in fewer documents.")] = 1
+    ngrams: Annotated[int, typer.Option(help="Longest n-gram of words.")] = 1
+    terms: Annotated[int | None, _unless_named(meaning="Keep so many terms, those that score best.")] = None
+    score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
+    threshold: Annotated[str, typer.Option(help="Rule that turns probabilities into decisions.")] = "bayes"
+    threshold_folds: Annotated[
+        int | None, _unless_named(meaning="Fit the rule on scores cross-validated over so many folds.")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn by lot.")] = 0
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1
+
+    def classifier(self, model: str, progress: Callable[[int], None] | None = None) -> TextClassifier:
+        """An unfitted classifier; unknown names are bad use."""
+        from bayesift.classifier import TextClassifier
+        from bayesift.features import SelectTerms
+        from bayesift.models import LEARNERS
+        from bayesift.text import TermVectorizer
+
+        self._check_names(model)
+        vectorizer = TermVectorizer(
+            weighting=cast("WeightingName", self.weighting) if self.weighting else LEARNERS[model].weighting,
+            stop_words=self.stop_words,
+            stemmer=self.stemmer,
+            min_df=self.min_df,
+            ngrams=(1, self.ngrams),
+            n_jobs=self.jobs,
+            progress=progress,
+        )
+        return TextClassifier(
+            model=model,
+            vectorizer=vectorizer,
+            selection=None if self.terms is None else SelectTerms(self.score, k=self.terms),
+            threshold=self.threshold,
+            threshold_cv=self.threshold_folds,
+            random_state=self.seed,
+        )
+
+    def _check_names(self, model: str) -> None:
+        from bayesift.features import SCORES
+        from bayesift.models import LEARNERS
+        from bayesift.text import WEIGHTINGS
+        from bayesift.thresholds import THRESHOLD_RULES
+
+        _one_of("--model", model, LEARNERS)
+        _one_of("--threshold", self.threshold, THRESHOLD_RULES)
+        _one_of("--score", self.score, SCORES)
+        if self.weighting is not None:
+            _one_of("--weighting", self.weighting, WEIGHTINGS)
 
 
 def _one_of(option: str, name: str, known: Any) -> None:

@@ -295,12 +295,12 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     def _threads(self) -> Iterator[tuple[Executor | None, int]]:
         """A pool of threads and how far it may run ahead; no pool for one thread."""
         n_jobs = 1 if self.n_jobs is None else self.n_jobs
-        width = max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)
-        if width == 1:
+        n_threads = max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)
+        if n_threads == 1:
             yield None, 1
             return
-        with ThreadPoolExecutor(width) as pool:
-            yield pool, width
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield pool, 2 * n_threads
 
     def _check_parameters(self) -> None:
         if self.weighting not in WEIGHTINGS:
