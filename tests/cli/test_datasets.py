@@ -29,7 +29,7 @@ def test_list_fits_in_eighty_columns(run, tmp_path):
     result = run("list")
     assert result.code == 0
     lines = result.out.splitlines()
-    assert [line.split()[-1] for line in lines if line.startswith(("reuters", "rcv1 "))] == ["yes", "no"]
+    assert [line.split()[-1] for line in lines if line.startswith(("reuters ", "rcv1 "))] == ["yes", "no"]
     assert max(map(len, lines[: len(catalogue.CATALOGUE) + 1])) <= 80
 
 

@@ -84,6 +84,14 @@ _ENTRIES = (
         sources.REUTERS,
     ),
     Entry(
+        "reuters-labelled",
+        "of these, the 10,789 with one of the 90 topics",
+        "Reuters, research only",
+        partial(reuters.load_reuters, subset="labelled"),
+        reuters.PATHS,
+        sources.REUTERS,
+    ),
+    Entry(
         "20newsgroups",
         "20 Newsgroups by date: Usenet of 1993",
         "Usenet, research",
