@@ -46,11 +46,6 @@ def compare(
             systems[name] = _run(name, learner, train, test)
     first = next(iter(systems.values()))[0]
     table = significance_table(first.truth, {name: evaluation.decisions for name, (evaluation, _) in systems.items()})
-    if as_json:
-        print(json.dumps(_as_dict(systems, table), indent=2))
-    else:
-        print(f"{len(train):,} documents to train on, {len(test):,} to test\n")
-        print_comparison(systems, table)
     if report is not None:
         from bayesift.report import comparison_content, comparison_report
 
@@ -58,6 +53,11 @@ def compare(
         with whole_file(report, "w") as stream:
             stream.write(comparison_report(comparison_content(measures, test, table)))
         print(f"report: {report}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(_as_dict(systems, table), indent=2))
+    else:
+        print(f"{len(train):,} documents to train on, {len(test):,} to test\n")
+        print_comparison(systems, table)
 
 
 def _names(models: str) -> list[str]:

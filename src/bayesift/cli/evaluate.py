@@ -43,10 +43,6 @@ def evaluate(
     with busy(f"classifying {len(part):,} documents", quiet=quiet):
         evaluation = measure(classifier, part)
     _warn(classifier, evaluation)
-    if as_json:
-        print(json.dumps(evaluation.measures.to_dict(), indent=2))
-    else:
-        print_scores(evaluation.measures)
     if report is not None:
         from bayesift.report import evaluation_report, report_content
 
@@ -58,6 +54,10 @@ def evaluate(
             with whole_file(report, "w") as stream:
                 stream.write(page)
         print(f"report: {report}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(evaluation.measures.to_dict(), indent=2))
+    else:
+        print_scores(evaluation.measures)
 
 
 def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
