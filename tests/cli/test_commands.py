@@ -137,7 +137,7 @@ def test_evaluate(run, model, corpus, tmp_path):
 
 
 def test_compare(run, topics, tmp_path):
-    arguments = ("compare", topics, "--models", "naive-bayes, naive-bayes-dirichlet", "--threshold", "max-f1")
+    arguments = ("compare", topics, "--models", "naive-bayes, naive-bayes-dirichlet", "--threshold", "max-f1:shrinkage=2")
     code, out, err = run(*arguments, "--report", tmp_path / "report.html")
     assert code == 0, err
     assert "naive-bayes-dirichlet" in out
@@ -181,6 +181,8 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
     [
         (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: naive-bayes"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "coin"], 2, "no 'coin'"),
+        (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:luck=1"], 2, "luck"),
+        (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:shrinkage=much"], 2, "max-f1:shrinkage=much"),
         (["fit", "{corpus}", "-o", "{out}", "--weighting", "bm25"], 2, "no 'bm25'"),
         (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--stemmer", "klingon"], 2, "no stemmer 'klingon'"),
         (["fit", "{corpus}", "-o", "{out}", "--label", "nothing"], 1, "no column 'nothing'"),

@@ -23,6 +23,8 @@ from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
 Array = np.ndarray[Any, Any]
 
+_EXPLAINED = 5
+
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
     """Vectorizer, term selection, model and decision rule in one: text in, decided and explained categories out.
@@ -176,7 +178,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         text : the text
-        categories : which to explain; the assigned ones, and the most probable one in any case, without
+        categories : which to explain; without, the (five most probable) assigned ones, and the most probable one in
+            any case
         top : how many terms to list for each category
         """
         X = self.vectors([text])
@@ -200,8 +203,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _to_explain(self, categories: Sequence[str] | None, decisions: Array, scores: Array) -> list[str]:
         if categories is None:
-            wanted = {*np.flatnonzero(decisions).tolist(), int(np.argmax(scores))}
-            return [self.categories_[j] for j in wanted]
+            assigned = sorted(np.flatnonzero(decisions), key=lambda j: -scores[j])[:_EXPLAINED]
+            return [self.categories_[j] for j in {*assigned, np.argmax(scores)}]
         for name in categories:
             if name not in self.categories_:
                 raise DataError(f"no category {name!r}; there are: {', '.join(self.categories_[:20])}")

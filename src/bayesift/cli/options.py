@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
     from bayesift.records import Corpus
     from bayesift.text.weighting import Weighting as WeightingName
+    from bayesift.thresholds import ThresholdRule
 
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `bayesift fit` saved.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
@@ -42,7 +44,9 @@ class LearnerOptions:
     ngrams: Annotated[int, typer.Option(help="Longest n-gram of words.")] = 1
     terms: Annotated[int | None, _unless_named(meaning="Keep so many terms, those that score best.")] = None
     score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
-    threshold: Annotated[str, typer.Option(help="Rule that turns probabilities into decisions.")] = "bayes"
+    threshold: Annotated[
+        str, typer.Option(help="Rule that turns probabilities into decisions, such as scut or max-f1:shrinkage=3.")
+    ] = "bayes"
     threshold_folds: Annotated[
         int | None, _unless_named(meaning="Fit the rule on scores cross-validated over so many folds.")
     ] = None
@@ -70,7 +74,7 @@ class LearnerOptions:
             model=model,
             vectorizer=vectorizer,
             selection=None if self.terms is None else SelectTerms(self.score, k=self.terms),
-            threshold=self.threshold,
+            threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
             random_state=self.seed,
         )
@@ -79,13 +83,24 @@ class LearnerOptions:
         from bayesift.features import SCORES
         from bayesift.models import LEARNERS
         from bayesift.text import WEIGHTINGS
-        from bayesift.thresholds import THRESHOLD_RULES
 
         _one_of("--model", model, LEARNERS)
-        _one_of("--threshold", self.threshold, THRESHOLD_RULES)
         _one_of("--score", self.score, SCORES)
         if self.weighting is not None:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
+
+
+def _rule(description: str) -> ThresholdRule:
+    """The rule of "name:parameter=value,...", its values as JSON spells them."""
+    from bayesift.thresholds import THRESHOLD_RULES, threshold_rule
+
+    name, _, assignments = description.partition(":")
+    _one_of("--threshold", name, THRESHOLD_RULES)
+    parameters = dict(part.partition("=")[::2] for part in assignments.split(",") if part)
+    try:
+        return threshold_rule(name, **{key.strip(): json.loads(value) for key, value in parameters.items()})
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(f"{description!r}: {error}", param_hint="--threshold") from error
 
 
 def _one_of(option: str, name: str, known: Any) -> None:

@@ -132,7 +132,7 @@ class SCut(EmpiricalRule):
     array([0.75, 0.4 ])
     """
 
-    def __init__(self, *, minimum_f1: float = 0.0, fallback: Fallback = "highest", shrinkage: float = 0.0) -> None:
+    def __init__(self, *, minimum_f1: float = 0.1, fallback: Fallback = "highest", shrinkage: float = 0.0) -> None:
         self.minimum_f1 = minimum_f1
         self.fallback = fallback
         self.shrinkage = shrinkage
