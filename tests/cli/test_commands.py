@@ -180,6 +180,7 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
     ("arguments", "code", "message"),
     [
         (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: naive-bayes"),
+        (["fit", "{corpus}", "-o", "{out}", "--model", "complement-naive-bayes"], 2, "cannot be saved, only compared"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "coin"], 2, "no 'coin'"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:luck=1"], 2, "luck"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:shrinkage=much"], 2, "max-f1:shrinkage=much"),

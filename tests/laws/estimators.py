@@ -4,10 +4,13 @@ from bayesift.features import SelectTerms
 from bayesift.models import (
     AbsoluteDiscounting,
     Dirichlet,
+    GaussianPrior,
     HierarchicalShrinkage,
     JelinekMercer,
+    LaplacePrior,
     MaximumLikelihood,
     NaiveBayesClassifier,
+    SparseBayesClassifier,
 )
 
 CLASSIFIERS = [
@@ -17,6 +20,9 @@ CLASSIFIERS = [
     NaiveBayesClassifier(smoothing=JelinekMercer()),
     NaiveBayesClassifier(smoothing=AbsoluteDiscounting()),
     NaiveBayesClassifier(smoothing=HierarchicalShrinkage()),
+    SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11),
+    SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
+    SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
 ]
 TRANSFORMERS = [
     SelectTerms(),

@@ -14,7 +14,7 @@ from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.model_file import ModelContent
-from bayesift.models.storable import STORABLE
+from bayesift.models import STORABLE
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import THRESHOLD_RULES, ThresholdedClassifier, ThresholdRule
 

@@ -32,6 +32,7 @@ def fit(
     from bayesift.model_file import check_place
 
     check_place(output)
+    _check_storable(model)
     part = part_of(source.read(corpus, quiet=quiet), split, default="train")
     start = time.perf_counter()
     with counting("reading texts", len(part), quiet=quiet) as progress, bad_options():
@@ -45,3 +46,11 @@ def fit(
             f"{output}: {model} learned from {len(part):,} documents, {len(classifier.categories_):,} categories, "
             f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
         )
+
+
+def _check_storable(model: str) -> None:
+    """Refuse a learner that cannot be saved before it has learned anything."""
+    from bayesift.models import LEARNERS, is_storable
+
+    if model in LEARNERS and not is_storable(LEARNERS[model].make()):
+        raise typer.BadParameter(f"{model} cannot be saved, only compared (bayesift compare)", param_hint="--model")

@@ -1,5 +1,14 @@
 """Estimators: categories from term vectors; `state` says how they are stored without pickle."""
 
+from bayesift.models.linear import (
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    LogF,
+    Logit,
+    Probit,
+    SparseBayesClassifier,
+)
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -11,18 +20,28 @@ from bayesift.models.naive_bayes import (
 )
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
 from bayesift.models.state import Storable
+from bayesift.models.storable import STORABLE, is_storable
 
 __all__ = [
     "LEARNERS",
+    "STORABLE",
     "AbsoluteDiscounting",
     "Dirichlet",
+    "GaussianPrior",
     "HierarchicalShrinkage",
+    "JeffreysPrior",
     "JelinekMercer",
     "Laplace",
+    "LaplacePrior",
     "Learner",
+    "LogF",
+    "Logit",
     "MaximumLikelihood",
     "NaiveBayesClassifier",
+    "Probit",
+    "SparseBayesClassifier",
     "Storable",
+    "is_storable",
     "make_learner",
     "register",
 ]

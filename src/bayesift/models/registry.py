@@ -13,6 +13,7 @@ from typing import Any, Literal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 
+from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -101,3 +102,16 @@ register(
     ComplementNB,
     multilabel=False,
 )
+for _link, _prior, _description in (
+    ("logit", LaplacePrior(gamma=0.1), "logistic regression, most weights exactly 0 (Laplace prior)"),
+    ("logit", GaussianPrior(variance=10.0), "logistic regression, all weights small (Gaussian prior)"),
+    ("probit", LaplacePrior(gamma=0.1), "probit regression, most weights exactly 0 (Laplace prior)"),
+    ("probit", GaussianPrior(variance=10.0), "probit regression, all weights small (Gaussian prior)"),
+    ("probit", JeffreysPrior(), "probit regression, very few weights, nothing to set (Jeffreys prior); for few terms"),
+):
+    register(
+        f"{'logistic' if _link == 'logit' else 'probit'}-{_prior.kind}",
+        _description,
+        partial(SparseBayesClassifier, link=_link, prior=_prior),
+        weighting="ltc",
+    )

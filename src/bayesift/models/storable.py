@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.state import Storable
 
-STORABLE: Mapping[str, type[Storable]] = MappingProxyType({"naive-bayes": NaiveBayesClassifier})
+STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
+    {"naive-bayes": NaiveBayesClassifier, "sparse-bayes": SparseBayesClassifier}
+)
+
+
+def is_storable(model: object) -> bool:
+    """Whether a model file may hold such an estimator.
+
+    Examples
+    --------
+    >>> is_storable(NaiveBayesClassifier()), is_storable(object())
+    (True, False)
+    """
+    return type(model) in STORABLE.values()

@@ -1,0 +1,28 @@
+"""Linear models at the mode of their posterior: links, priors, solvers, one classifier.
+
+Conventions, here and in the kernels: the objective is minus the log posterior, a sum over documents (never a mean);
+labels are -1 and +1; the intercept has no prior unless one is given.
+"""
+
+from bayesift.models.linear.classifier import SparseBayesClassifier
+from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
+from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
+from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.solvers import SOLVERS
+
+__all__ = [
+    "LINKS",
+    "PRIORS",
+    "SOLVERS",
+    "GaussianPrior",
+    "JeffreysPrior",
+    "LaplacePrior",
+    "Link",
+    "LogF",
+    "Logit",
+    "Prior",
+    "Probit",
+    "Problem",
+    "Solution",
+    "SparseBayesClassifier",
+]

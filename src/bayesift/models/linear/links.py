@@ -1,0 +1,194 @@
+"""Links: from a score to a probability, P(y = 1 | x) = psi(f)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from scipy.special import betaln
+
+from bayesift.errors import DataError
+from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate
+
+Array = np.ndarray[Any, Any]
+
+
+class Link(Protocol):
+    """What solvers need of a link."""
+
+    kind: ClassVar[str]
+
+    @property
+    def code(self) -> int:
+        """The link of `bayesift.kernels.likelihoods`."""
+        ...
+
+    @property
+    def parameters(self) -> Array:
+        """The parameters the kernels take."""
+        ...
+
+    @property
+    def curvature_bound(self) -> float:
+        """No second derivative of the log-likelihood is larger in size."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Logit:
+    """The logit link, psi(f) = 1 / (1 + exp(-f)).
+
+    Examples
+    --------
+    >>> probabilities(Logit(), np.array([0.0, np.log(3)])).tolist()
+    [0.5, 0.75]
+    """
+
+    kind: ClassVar[str] = "logit"
+    code: ClassVar[int] = LOGIT
+    curvature_bound: ClassVar[float] = 0.25
+
+    @property
+    def parameters(self) -> Array:
+        """None are needed."""
+        return np.zeros(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Probit:
+    """The probit link, psi(f) = Phi(f), the distribution function of the standard normal.
+
+    Examples
+    --------
+    >>> probabilities(Probit(), np.array([0.0, 1.959963984540054])).round(6).tolist()
+    [0.5, 0.975]
+    """
+
+    kind: ClassVar[str] = "probit"
+    code: ClassVar[int] = PROBIT
+    curvature_bound: ClassVar[float] = 1.0
+
+    @property
+    def parameters(self) -> Array:
+        """None are needed."""
+        return np.zeros(3)
+
+
+@dataclass(frozen=True, slots=True)
+class LogF:
+    """The family that holds both: the symmetric log-F link of Prentice (1976), see `bayesift.kernels.likelihoods`.
+
+    Parameters
+    ----------
+    shape : 1 is the logit link, 0 the probit link, everything between lies between; log-concave throughout
+
+    Examples
+    --------
+    >>> probabilities(LogF(shape=0.5), np.array([0.0, 1.0])).round(4).tolist()
+    [0.5, 0.7757]
+    """
+
+    shape: float = 0.5
+    kind: ClassVar[str] = "log-f"
+
+    def __post_init__(self) -> None:
+        if not (self.shape == 0 or 1e-6 <= self.shape <= 1):
+            raise ValueError(f"shape must be 0 or lie between 1e-6 and 1, got {self.shape!r}")
+
+    @property
+    def code(self) -> int:
+        """The ends have kernels of their own."""
+        return {0.0: PROBIT, 1.0: LOGIT}.get(float(self.shape), LOG_F)
+
+    @property
+    def parameters(self) -> Array:
+        """M = 1 / shape, the scale of scores, and log 2 B(1/2, m)."""
+        if self.code != LOG_F:
+            return np.zeros(3)
+        m = 1.0 / self.shape
+        return np.array([m, np.sqrt(2.0 / (m + 1.0)), np.log(2.0) + betaln(0.5, m)])
+
+    @property
+    def curvature_bound(self) -> float:
+        """That of the log density, m c^2 / 2 = 1 / (1 + shape), which bounds that of its integral."""
+        return 0.25 if self.shape == 1 else 1.0 / (1.0 + self.shape)
+
+
+LINKS: dict[str, type[Any]] = {link.kind: link for link in (Logit, Probit, LogF)}
+
+
+def link_of(link: Any) -> Link:
+    """A link, or the one of that name.
+
+    Examples
+    --------
+    >>> link_of("probit")
+    Probit()
+    """
+    if isinstance(link, str):
+        if link not in LINKS:
+            raise ValueError(f"no link {link!r}; there are: {', '.join(LINKS)}")
+        named: Link = LINKS[link]()
+        return named
+    if getattr(link, "kind", None) not in LINKS:
+        raise ValueError(f"not a link: {link!r}")
+    given: Link = link
+    return given
+
+
+def describe_link(link: Any) -> dict[str, Any]:
+    """A link as JSON can hold it.
+
+    Examples
+    --------
+    >>> describe_link(LogF(shape=0.3))
+    {'kind': 'log-f', 'shape': 0.3}
+    """
+    fields: dict[str, Any] = asdict(link_of(link))  # type: ignore[call-overload]
+    return {"kind": link_of(link).kind, **fields}
+
+
+def described_link(description: dict[str, Any]) -> Link:
+    """The inverse of `describe_link`.
+
+    Examples
+    --------
+    >>> described_link({"kind": "logit"})
+    Logit()
+    """
+    fields = dict(description)
+    kind = fields.pop("kind", None)
+    if not isinstance(kind, str) or kind not in LINKS:
+        raise DataError(f"no link {kind!r}; there are: {', '.join(LINKS)}")
+    try:
+        link: Link = LINKS[kind](**fields)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"not a {kind} link: {error}") from error
+    return link
+
+
+def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
+    """The log-likelihood of margins y f, its derivative, and minus its second derivative.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in log_likelihoods(Logit(), np.zeros(1))]
+    [[-0.6931471805599453], [0.5], [0.25]]
+    """
+    flat = np.ascontiguousarray(margins, dtype=np.float64).ravel()
+    parts = np.empty((3, len(flat)))
+    evaluate(link.code, link.parameters, flat, *parts)
+    logarithms, slopes, curvatures = (part.reshape(np.shape(margins)) for part in parts)
+    return logarithms, slopes, curvatures
+
+
+def probabilities(link: Link, scores: Array) -> Array:
+    """Probabilities psi of scores.
+
+    Examples
+    --------
+    >>> probabilities(Probit(), np.zeros(1)).tolist()
+    [0.5]
+    """
+    return np.exp(log_likelihoods(link, scores)[0])

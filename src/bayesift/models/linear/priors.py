@@ -1,0 +1,225 @@
+"""Priors of weights: what is believed of each before a document is seen.
+
+Every (category, term) may have a mode, a scale and a sign of its own: parameters are numbers or arrays that broadcast
+to categories x terms. Priors with a concave logarithm have the `penalty` of `bayesift.kernels.linear`; every prior is a
+scale mixture of normals, which is what EM needs: `spread` gives the standard deviation it expects of a weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+class Prior(Protocol):
+    """What solvers need of a prior."""
+
+    kind: ClassVar[str]
+    convex: ClassVar[bool]
+    smooth: ClassVar[bool]
+    mode: Any
+    sign: Any
+
+    @property
+    def strengths(self) -> tuple[Any, Any]:
+        """The factors of |beta - mode| and of (beta - mode)^2 / 2 in minus the log prior."""
+        ...
+
+    def spread(self, distance: Array, category: int) -> Array:
+        """1 / sqrt(E[1 / tau | distance]), with tau the variance of each weight and distance = beta - mode."""
+        ...
+
+    def cost(self, distance: Array, category: int) -> float:
+        """Minus the log prior, without constants."""
+        ...
+
+
+@dataclass(frozen=True)
+class GaussianPrior:
+    """Normal, of this variance about the mode: ridge.
+
+    Parameters
+    ----------
+    variance : of each weight
+    mode : its most probable value
+    sign : 1 or -1 keeps a weight from being negative or positive, 0 leaves it free
+
+    Examples
+    --------
+    >>> GaussianPrior(variance=10.0).strengths
+    (0.0, 0.1)
+    """
+
+    variance: Any = 1.0
+    mode: Any = 0.0
+    sign: Any = 0
+    kind: ClassVar[str] = "gaussian"
+    convex: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check_positive("variance", self.variance)
+
+    @property
+    def strengths(self) -> tuple[Any, Any]:
+        """The factors of |beta - mode| and of (beta - mode)^2 / 2."""
+        return 0.0, 1.0 / self.variance
+
+    def spread(self, distance: Array, category: int) -> Array:
+        """The standard deviation, whatever the weight."""
+        return np.sqrt(row_of(self.variance, category, len(distance)))
+
+    def cost(self, distance: Array, category: int) -> float:
+        """The sum of distance^2 / (2 variance)."""
+        return float(np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance)))))
+
+
+@dataclass(frozen=True)
+class LaplacePrior:
+    """Double exponential, exp(-sqrt(gamma) |beta - mode|): the lasso; most weights end at their mode exactly.
+
+    Parameters
+    ----------
+    gamma : the square of the factor lambda of |beta - mode|; the variance is 2 / gamma
+    mode, sign : as in `GaussianPrior`
+
+    Examples
+    --------
+    >>> LaplacePrior(gamma=4.0).strengths
+    (2.0, 0.0)
+    >>> LaplacePrior.of_variance(0.5)
+    LaplacePrior(gamma=4.0, mode=0.0, sign=0)
+    """
+
+    gamma: Any = 1.0
+    mode: Any = 0.0
+    sign: Any = 0
+    kind: ClassVar[str] = "laplace"
+    convex: ClassVar[bool] = True
+    smooth: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_positive("gamma", self.gamma)
+
+    @classmethod
+    def of_variance(cls, variance: Any, *, mode: Any = 0.0, sign: Any = 0) -> LaplacePrior:
+        """The prior of this variance, 2 / gamma."""
+        _check_positive("variance", variance)
+        return cls(gamma=2.0 / variance, mode=mode, sign=sign)
+
+    @property
+    def strengths(self) -> tuple[Any, Any]:
+        """The factors of |beta - mode| and of (beta - mode)^2 / 2."""
+        return np.sqrt(self.gamma)[()] if np.ndim(self.gamma) else float(np.sqrt(self.gamma)), 0.0
+
+    def spread(self, distance: Array, category: int) -> Array:
+        """E[1 / tau] = sqrt(gamma) / |distance| (Figueiredo & Jain; the paper's gamma / |beta| is a misprint)."""
+        return np.sqrt(np.abs(distance)) / row_of(self.gamma, category, len(distance)) ** 0.25
+
+    def cost(self, distance: Array, category: int) -> float:
+        """The sum of sqrt(gamma) |distance|."""
+        return float(np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance)))
+
+
+@dataclass(frozen=True)
+class JeffreysPrior:
+    """Jeffreys' prior of the variance, p(tau) ~ 1/tau, so that p(beta) ~ 1/|beta|: sparse without a parameter.
+
+    The posterior is unbounded at 0 and has many local modes; the one found is that which EM reaches from the ridge
+    solution (eq. 14 of Eyheramendy et al.).
+
+    Examples
+    --------
+    >>> JeffreysPrior().spread(np.array([0.5, -2.0]), 0).tolist()
+    [0.5, 2.0]
+    """
+
+    kind: ClassVar[str] = "jeffreys"
+    convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    mode: ClassVar[float] = 0.0
+    sign: ClassVar[int] = 0
+
+    @property
+    def strengths(self) -> tuple[Any, Any]:
+        """There are none: its logarithm is not concave."""
+        raise ValueError("the Jeffreys prior is not log-concave; use solver='em'")
+
+    def spread(self, distance: Array, category: int) -> Array:
+        """E[1 / tau] = 1 / distance^2."""
+        return np.abs(distance)
+
+    def cost(self, distance: Array, category: int) -> float:
+        """The sum of log |distance| over the weights that are not 0."""
+        return float(np.sum(np.log(np.abs(distance[distance != 0]))))
+
+
+PRIORS: dict[str, type[Any]] = {prior.kind: prior for prior in (GaussianPrior, LaplacePrior, JeffreysPrior)}
+
+
+def prior_of(prior: Any) -> Prior:
+    """A prior, or the one of that name with its default parameters.
+
+    Examples
+    --------
+    >>> prior_of("laplace")
+    LaplacePrior(gamma=1.0, mode=0.0, sign=0)
+    """
+    if isinstance(prior, str):
+        if prior not in PRIORS:
+            raise ValueError(f"no prior {prior!r}; there are: {', '.join(PRIORS)}")
+        named: Prior = PRIORS[prior]()
+        return named
+    if getattr(prior, "kind", None) not in PRIORS:
+        raise ValueError(f"not a prior: {prior!r}")
+    given: Prior = prior
+    return given
+
+
+def row_of(parameter: Any, category: int, n_terms: int) -> Array:
+    """One category's row of a parameter that broadcasts to categories x terms.
+
+    Examples
+    --------
+    >>> row_of([[1.0], [2.0]], 1, 3).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    values = np.asarray(parameter, dtype=np.float64)
+    if values.ndim == 2:
+        values = values[category if values.shape[0] > 1 else 0]
+    return np.ascontiguousarray(np.broadcast_to(values, (n_terms,)))
+
+
+def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
+    """The penalty of one category's weights, in the layout of `bayesift.kernels.linear`.
+
+    Examples
+    --------
+    >>> penalty_rows(LaplacePrior(gamma=4.0, sign=[0, 1]), 0, 2)[[0, 3]].tolist()
+    [[2.0, 2.0], [-inf, 0.0]]
+    """
+    absolute, square = prior.strengths
+    sign = row_of(prior.sign, category, n_terms)
+    lower, upper = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
+    rows = (absolute, square, prior.mode)
+    return np.stack([*(row_of(row, category, n_terms) for row in rows), lower, upper])
+
+
+def is_shared(prior: Prior) -> bool:
+    """Whether all categories have the same prior.
+
+    Examples
+    --------
+    >>> is_shared(GaussianPrior()), is_shared(GaussianPrior(variance=np.ones((3, 1))))
+    (True, False)
+    """
+    return not any(np.ndim(value) == 2 for value in vars(prior).values())
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if np.asarray(value).dtype.kind not in "iuf" or not np.all(np.asarray(value) > 0) or not np.all(np.isfinite(value)):
+        raise ValueError(f"{name} must be positive, got {value!r:.60}")

@@ -1,0 +1,123 @@
+"""The posterior of all categories over one shared matrix, and what a solver gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.models.linear.links import Link, log_likelihoods
+from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where a solver stopped for one category.
+
+    Parameters
+    ----------
+    coefficients, intercept : the weights
+    objective : minus the log posterior after each round, without constants
+    iterations : how many rounds
+    converged : whether the tolerance was met
+    """
+
+    coefficients: Array
+    intercept: float
+    objective: Array
+    iterations: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One binary problem a category, all over the same documents.
+
+    Parameters
+    ----------
+    rows : documents x terms
+    members : categories x documents, the documents of each category
+    importance : the weight of each document, or one row a category (class weights)
+    link, prior : the model
+    intercept : (1 if there is one, precision of its prior or 0, mode of its prior)
+    terms : the terms each category may use, as columns; None for all
+    tolerance : of the largest violation of the optimality conditions, relative to the scale of the prior
+    max_iter : rounds
+    """
+
+    rows: sparse.csr_array
+    members: sparse.csr_array
+    importance: Array
+    link: Link
+    prior: Prior
+    intercept: Array
+    terms: list[Array] | None = None
+    tolerance: float = 1e-3
+    max_iter: int = 1000
+
+    @property
+    def n_terms(self) -> int:
+        """How many columns there are."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def columns(self) -> sparse.csc_array:
+        """The matrix by columns."""
+        return sparse.csc_array(self.rows)
+
+    @cached_property
+    def norms(self) -> Array:
+        """Of the columns."""
+        squares = np.bincount(self.rows.indices, weights=self.rows.data**2, minlength=self.n_terms)
+        return np.sqrt(squares)
+
+    @cached_property
+    def sums(self) -> Array:
+        """Of the columns, each document counted by its importance; only where categories share it."""
+        weights = np.repeat(self.importance, np.diff(self.rows.indptr))
+        return np.bincount(self.rows.indices, weights=self.rows.data * weights, minlength=self.n_terms)
+
+    @cached_property
+    def _shared_penalty(self) -> Array | None:
+        return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
+
+    def penalty(self, category: int) -> Array:
+        """The penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
+        shared = self._shared_penalty
+        return penalty_rows(self.prior, category, self.n_terms) if shared is None else shared
+
+    def mode(self, category: int) -> Array:
+        """The modes of the prior, within its bounds."""
+        mode, sign = row_of(self.prior.mode, category, self.n_terms), row_of(self.prior.sign, category, self.n_terms)
+        return np.where(sign * mode < 0, 0.0, mode)
+
+    def positives(self, category: int) -> Array:
+        """The documents of a category."""
+        return self.members.indices[self.members.indptr[category] : self.members.indptr[category + 1]]
+
+    def signs(self, category: int) -> Array:
+        """+1 for the documents of a category, -1 for all others."""
+        signs = np.full(self.rows.shape[0], -1.0)
+        signs[self.positives(category)] = 1.0
+        return signs
+
+    def importance_of(self, category: int) -> Array:
+        """The weight of each document in a category's problem."""
+        return self.importance if self.importance.ndim == 1 else np.ascontiguousarray(self.importance[category])
+
+    def terms_of(self, category: int) -> Array:
+        """The columns a category may use."""
+        return np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
+
+    def objective(self, category: int, coefficients: Array, intercept: float) -> float:
+        """Minus the log posterior, without constants."""
+        scores = self.rows @ coefficients + intercept
+        likelihood = log_likelihoods(self.link, self.signs(category) * scores)[0]
+        cost = self.prior.cost(coefficients - row_of(self.prior.mode, category, self.n_terms), category)
+        _, precision, centre = self.intercept
+        return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
