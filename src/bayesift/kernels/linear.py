@@ -32,7 +32,8 @@ _LARGE = 1e200
 def penalty_of(penalty: Array, j: int, weight: float) -> float:
     """P_j of a weight within its bounds."""
     distance = weight - penalty[MODE, j]
-    return penalty[L1, j] * abs(distance) + 0.5 * penalty[L2, j] * distance * distance
+    cost: float = penalty[L1, j] * abs(distance) + 0.5 * penalty[L2, j] * distance * distance
+    return cost
 
 
 @inlined
@@ -50,7 +51,8 @@ def violation(penalty: Array, j: int, weight: float, pull: float) -> float:
         slope = min(slope + penalty[L1, j], 0.0)
     if (slope > 0.0 and weight <= penalty[LOWER, j]) or (slope < 0.0 and weight >= penalty[UPPER, j]):
         return 0.0
-    return abs(slope)
+    size: float = abs(slope)
+    return size
 
 
 @inlined
@@ -61,7 +63,8 @@ def best_weight(penalty: Array, j: int, weight: float, pull: float, curvature: f
     distance = 0.0
     if size > 0.0:
         distance = math.copysign(size / (curvature + penalty[L2, j]), centre)
-    return min(max(penalty[MODE, j] + distance, penalty[LOWER, j]), penalty[UPPER, j])
+    best: float = min(max(penalty[MODE, j] + distance, penalty[LOWER, j]), penalty[UPPER, j])
+    return best
 
 
 @kernel

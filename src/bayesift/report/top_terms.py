@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from bayesift.errors import DataError
 from bayesift.report.content import CategoryWords, WordWeight
@@ -68,7 +69,7 @@ def _term_weights(model: Any) -> Iterator[Array]:
     if hasattr(model, "feature_log_prob_"):
         return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))
     if hasattr(model, "coef_"):
-        coefficients = np.asarray(model.coef_, dtype=np.float64)
+        coefficients = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
         return iter(np.vstack([-coefficients, coefficients]) if len(coefficients) == 1 else coefficients)
     raise DataError(f"a {type(model).__name__} does not tell what it thinks of words")
 

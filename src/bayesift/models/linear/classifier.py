@@ -72,6 +72,8 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: Array
     multilabel_: bool
+    coef_: Any
+    intercept_: Array
 
     def __init__(
         self,

@@ -98,7 +98,8 @@ class Problem:
 
     def positives(self, category: int) -> Array:
         """The documents of a category."""
-        return self.members.indices[self.members.indptr[category] : self.members.indptr[category + 1]]
+        documents: Array = self.members.indices[self.members.indptr[category] : self.members.indptr[category + 1]]
+        return documents
 
     def signs(self, category: int) -> Array:
         """+1 for the documents of a category, -1 for all others."""

@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 _SPARSE_BELOW = 0.25  # share of weights that are not 0
 
 
-def compact(weights: Array) -> Array | sparse.csr_array:
+def compact(weights: Array) -> Any:
     """Categories x terms, as a sparse array when most weights are 0.
 
     Examples
@@ -28,7 +28,7 @@ def compact(weights: Array) -> Array | sparse.csr_array:
     return sparse.csr_array(weights) if few else weights
 
 
-def scores_of(X: sparse.csr_array, coefficients: Array | sparse.csr_array, intercepts: Array) -> Array:
+def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Array:
     """X coefficients' + intercepts, documents x categories.
 
     Examples
@@ -45,7 +45,7 @@ def scores_of(X: sparse.csr_array, coefficients: Array | sparse.csr_array, inter
     return scores
 
 
-def to_arrays(coefficients: Array | sparse.csr_array, intercepts: Array) -> Arrays:
+def to_arrays(coefficients: Any, intercepts: Array) -> Arrays:
     """Plain arrays for a file.
 
     Examples
@@ -64,7 +64,7 @@ def to_arrays(coefficients: Array | sparse.csr_array, intercepts: Array) -> Arra
     }
 
 
-def from_arrays(arrays: Arrays) -> tuple[Array | sparse.csr_array, Array]:
+def from_arrays(arrays: Arrays) -> tuple[Any, Array]:
     """The inverse of `to_arrays`; refuses what does not fit together.
 
     Examples

@@ -39,8 +39,8 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
     scale = float(absolute.min()) if len(terms) and absolute.min() > 0 else 1.0
     violation = solve(
         columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data, problem.norms, rest, terms,
-        signs, importance, problem.link.code, problem.link.parameters, penalty, problem.intercept, weights, bias, scores,
-        term_pulls, pulls, scale, problem.tolerance * scale, problem.max_iter, trace, counts,
+        signs, importance, problem.link.code, problem.link.parameters, penalty, problem.intercept, weights, bias,
+        scores, term_pulls, pulls, scale, problem.tolerance * scale, problem.max_iter, trace, counts,
     )  # fmt: skip
     done = int(counts[0])
     return Solution(weights, float(bias[0]), trace[:done], done, bool(violation <= problem.tolerance * scale))
@@ -70,14 +70,14 @@ def _pulls(
         inside = problem.rows[positives]
         weights = np.repeat(importance[positives], np.diff(inside.indptr))
         ours = np.bincount(inside.indices, weights=inside.data * weights, minlength=problem.n_terms)
-        rest = problem.sums - ours
+        rest: Array = problem.sums - ours
         if constant and len(positives) and len(positives) < len(signs):
             with np.errstate(invalid="ignore", divide="ignore"):
                 unit = pulls / importance
             inner, outer = _any_of(unit[signs > 0]), _any_of(unit[signs < 0])
             return rest, inner * ours + outer * rest
     else:
-        rest = np.empty(problem.n_terms)
+        rest = np.zeros(problem.n_terms)
         column_dots(columns.indptr, columns.indices, columns.data, np.where(signs < 0, importance, 0.0), rest)
     term_pulls = np.empty(problem.n_terms)
     column_dots(columns.indptr, columns.indices, columns.data, pulls, term_pulls)

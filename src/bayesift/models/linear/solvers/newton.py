@@ -39,10 +39,26 @@ class _Block:
             self.used[:-1, place] = 0.0
             self.used[problem.terms_of(c), place] = 1.0
         self.weights = self.centre.copy()
+        if free:
+            self.weights[-1] = self._best_intercepts()
+        self.cold = self.weights.copy()
         for place, start in enumerate(starts):
             if start is not None:
                 self.weights[:, place] = np.append(start.coefficients, start.intercept)
         self.weights[:-1][self.used[:-1] == 0] = 0.0
+        self.cold[:-1][self.used[:-1] == 0] = 0.0
+
+    def _best_intercepts(self) -> Array:
+        """Those of documents without terms: the derivative falls with the intercept, so halve an interval."""
+        inside = np.sum(np.where(self.signs > 0, self.importance, 0.0), axis=0)
+        outside = self.importance.sum(axis=0) - inside
+        low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
+        for _ in range(40):
+            middle = (low + high) / 2
+            pull = inside * log_likelihoods(self.link, middle)[1] - outside * log_likelihoods(self.link, -middle)[1]
+            rising = pull > self.precision[-1] * (middle - self.centre[-1])
+            low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+        return low
 
     def scores(self, weights: Array) -> Array:
         """X weights + intercept, documents x categories."""
@@ -56,7 +72,8 @@ class _Block:
         out = np.empty(self.weights.shape)
         transposed_times(self.rows.indptr, self.rows.indices, self.rows.data, values, out)
         out[-1] = values.sum(axis=0)
-        return out * self.used
+        out *= self.used
+        return out
 
     def objective(self, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
         """Minus the log posterior of each category, and pulls and curvatures of the documents."""
@@ -67,12 +84,14 @@ class _Block:
 
     def gradient(self, pulls: Array) -> Array:
         """Of minus the log posterior."""
-        return self.used * self.precision * (self.weights - self.centre) - self.back(pulls)
+        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(pulls)
+        return gradient
 
     def gradient_at_start(self) -> Array:
         """The norm of the gradient where all weights are at the modes of their priors."""
-        pulls = self.objective(self.scores(self.centre * self.used), self.centre)[1]
-        return np.maximum(np.sqrt(np.sum(self.back(pulls) ** 2, axis=0)), 1e-300)
+        pulls = self.objective(self.scores(self.cold), self.cold)[1]
+        norms: Array = np.maximum(np.sqrt(np.sum(self.back(pulls) ** 2, axis=0)), 1e-300)
+        return norms
 
     def direction(self, gradient: Array, curvatures: Array, squares: Any, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
