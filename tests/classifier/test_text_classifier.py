@@ -187,3 +187,20 @@ def test_manners_of_scikit_learn():
     with pytest.raises(NotFittedError):
         clone(classifier).predict(TEXTS)
     assert clone(classifier).get_params()["threshold"] == "max-f1"
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic-gaussian"])
+@pytest.mark.parametrize("threshold_cv", [None, 2])
+def test_one_category_that_documents_have_or_have_not(model, threshold_cv, tmp_path):
+    relevant = [("relevant",) if label == "grain" else () for label in LABELS]
+    classifier = TextClassifier(model=model, threshold="max-f1", threshold_cv=threshold_cv).fit(TEXTS, relevant)
+    assert classifier.categories_ == ("relevant",)
+    assert classifier.predict_proba(TEXTS).shape == (6, 1)
+    if threshold_cv is None:
+        assert classifier.predict(TEXTS) == relevant
+    classifier.save(tmp_path / "model")
+    again = TextClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(NEW), classifier.predict_proba(NEW))
+    assert again.explain("corn").categories[0].category == "relevant"
+    documents = tuple(Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, relevant, strict=True)))
+    assert evaluate(classifier, Corpus(documents, ("relevant",))).measures.n_documents == 6

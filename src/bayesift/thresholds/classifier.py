@@ -178,11 +178,16 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _target(y: Any) -> tuple[Any, bool]:
-    """Class labels as a vector, or an indicator matrix of which rows can be taken; and whether it is one."""
+    """Class labels as a vector, or an indicator matrix of which rows can be taken; and whether it is one.
+
+    A sparse y is an indicator even if it has one column; a dense column holds labels.
+    """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     assert_all_finite(y, input_name="y")
+    if sparse.issparse(y) and y.shape[1] == 1:
+        return sparse.csr_array(y), True
     check_classification_targets(y)
     if type_of_target(y, input_name="y") == "multilabel-indicator":
         return (sparse.csr_array(y) if sparse.issparse(y) else np.asarray(y)), True
-    return column_or_1d(y.toarray() if sparse.issparse(y) else y, warn=True), False
+    return column_or_1d(y, warn=True), False

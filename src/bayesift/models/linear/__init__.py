@@ -6,6 +6,7 @@ labels are -1 and +1; the intercept has no prior unless one is given.
 
 from bayesift.models.linear.classifier import SparseBayesClassifier
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
+from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
 from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import SOLVERS
@@ -20,9 +21,12 @@ __all__ = [
     "Link",
     "LogF",
     "Logit",
+    "Posterior",
     "Prior",
     "Probit",
     "Problem",
     "Solution",
     "SparseBayesClassifier",
+    "integrated_probabilities",
+    "posterior_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -34,6 +35,11 @@ class Link(Protocol):
         """No second derivative of the log-likelihood is larger in size."""
         ...
 
+    @property
+    def moderation(self) -> float:
+        """The factor k with which psi(f / sqrt(1 + k v)) is close to the mean of psi over scores of variance v."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Logit:
@@ -48,6 +54,7 @@ class Logit:
     kind: ClassVar[str] = "logit"
     code: ClassVar[int] = LOGIT
     curvature_bound: ClassVar[float] = 0.25
+    moderation: ClassVar[float] = math.pi / 8.0
 
     @property
     def parameters(self) -> Array:
@@ -68,6 +75,7 @@ class Probit:
     kind: ClassVar[str] = "probit"
     code: ClassVar[int] = PROBIT
     curvature_bound: ClassVar[float] = 1.0
+    moderation: ClassVar[float] = 1.0
 
     @property
     def parameters(self) -> Array:
@@ -113,6 +121,12 @@ class LogF:
     def curvature_bound(self) -> float:
         """That of the log density, m c^2 / 2 = 1 / (1 + shape), which bounds that of its integral."""
         return 0.25 if self.shape == 1 else 1.0 / (1.0 + self.shape)
+
+    @property
+    def moderation(self) -> float:
+        """That of the normal distribution function with the same slope at 0, as MacKay's pi / 8 is for the logit."""
+        slope = float(log_likelihoods(self, np.zeros(1))[1][0]) / 2.0
+        return 2.0 * math.pi * slope**2
 
 
 LINKS: dict[str, type[Any]] = {link.kind: link for link in (Logit, Probit, LogF)}

@@ -1,0 +1,95 @@
+"""How sure: the Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
+
+About the mode the posterior of the weights that are off their prior's mode (the active set) is close to normal, with
+precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature.
+The score of a document is then normal, with mean f and variance v = x' S x, and its probability
+
+    probit   Phi(f / sqrt(1 + v)), exactly
+    logit    1 / (1 + exp(-f / sqrt(1 + pi v / 8))), MacKay (1992)
+
+with the shape's own factor between the two for the log-F family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from bayesift.models.linear.links import Link, log_likelihoods, probabilities
+from bayesift.models.linear.problem import Problem, Solution
+
+Array = np.ndarray[Any, Any]
+
+_LARGEST = 2000  # active terms of which the whole covariance is kept; beyond, its diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The normal approximation of one model's weights.
+
+    Parameters
+    ----------
+    terms : the active columns
+    covariance : of their weights and, last, of the intercept; only its diagonal for very many terms
+    """
+
+    terms: Array
+    covariance: Array
+
+    @property
+    def variances(self) -> Array:
+        """Of the weights of `terms` and, last, of the intercept."""
+        return self.covariance if self.covariance.ndim == 1 else np.diagonal(self.covariance).copy()
+
+    def score_variances(self, X: sparse.csr_array) -> Array:
+        """The variance of the score of each document."""
+        part = sparse.csr_array(sparse.csc_array(X)[:, self.terms])
+        design = sparse.csr_array(sparse.hstack([part, np.ones((X.shape[0], 1))]))
+        if self.covariance.ndim == 1:
+            spread: Array = design.multiply(design) @ self.covariance
+            return spread
+        return np.asarray(design.multiply(design @ self.covariance).sum(axis=1)).ravel()
+
+
+def posterior_of(problem: Problem, category: int, solution: Solution) -> Posterior:
+    """The Laplace approximation about a mode.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import GaussianPrior, Probit
+    >>> members = sparse.csr_array(np.array([[1, 0]]))
+    >>> rows = sparse.csr_array(np.array([[1.0], [-1.0]]))
+    >>> problem = Problem(rows, members, np.ones(2), Probit(), GaussianPrior(), np.zeros(3))
+    >>> posterior_of(problem, 0, Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
+    [0.4399, 0.0]
+    """
+    penalty, terms = problem.penalty(category), problem.terms_of(category)
+    settled = (solution.coefficients == penalty[2]) & (penalty[0] > 0)
+    terms = terms[~settled[terms]]
+    scores = problem.rows @ solution.coefficients + solution.intercept
+    curvatures = problem.importance_of(category) * log_likelihoods(problem.link, problem.signs(category) * scores)[2]
+    free, precision, _ = problem.intercept
+    ones = np.full((len(scores), 1), free)
+    design = sparse.csc_array(sparse.hstack([problem.columns[:, terms], ones]))
+    ridge = np.append(penalty[1, terms], precision if free else 1.0)
+    known = np.append(np.ones(len(terms)), free)
+    if len(terms) > _LARGEST:
+        return Posterior(terms, known / (design.multiply(design).T @ curvatures + ridge))
+    hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(ridge)
+    covariance = linalg.pinvh(hessian)
+    return Posterior(terms, known[:, np.newaxis] * covariance * known)
+
+
+def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Array:
+    """Probabilities of normal scores of these means and variances.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import Probit
+    >>> integrated_probabilities(Probit(), np.array([1.0]), np.array([3.0])).round(6).tolist()
+    [0.691462]
+    """
+    return probabilities(link, scores / np.sqrt(1.0 + link.moderation * variances))
