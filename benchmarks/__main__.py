@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks import (
     classify_throughput,
     harness,
+    linear,
     naive_bayes,
     term_scores,
     text_footprint,
@@ -29,6 +30,8 @@ RACES = {
         naive_bayes.BENCHMARK,
         naive_bayes.BENCHMARK_MULTILABEL,
         thresholds.BENCHMARK,
+        linear.BENCHMARK,
+        linear.BENCHMARK_GAUSSIAN,
         classify_throughput.BENCHMARK,
     )
 }

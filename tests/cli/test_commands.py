@@ -137,7 +137,8 @@ def test_evaluate(run, model, corpus, tmp_path):
 
 
 def test_compare(run, topics, tmp_path):
-    arguments = ("compare", topics, "--models", "naive-bayes, naive-bayes-dirichlet", "--threshold", "max-f1:shrinkage=2")
+    models = "naive-bayes, naive-bayes-dirichlet"
+    arguments = ("compare", topics, "--models", models, "--threshold", "max-f1:shrinkage=2")
     code, out, err = run(*arguments, "--report", tmp_path / "report.html")
     assert code == 0, err
     assert "naive-bayes-dirichlet" in out

@@ -34,9 +34,19 @@ _FLAT = 1e-10  # added to curvatures, so that a flat direction has a step
 
 @kernel
 def rows_of_set(
-    indptr: Array, indices: Array, data: Array, chosen: Array, starts: Array, columns: Array, values: Array
-) -> None:
-    """Write the columns of the working set as compressed rows; starts has one entry more than there are documents."""
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    chosen: Array,
+    documents: Array,
+    starts: Array,
+    columns: Array,
+    values: Array,
+) -> int:
+    """Write the columns of the working set as compressed rows of the documents that hold any; gives their number.
+
+    documents gets the documents of the rows; starts has room for one entry more than there are documents.
+    """
     starts[:] = 0
     for place in range(len(chosen)):
         for k in range(indptr[chosen[place]], indptr[chosen[place] + 1]):
@@ -52,20 +62,29 @@ def rows_of_set(
     for i in range(len(starts) - 1, 0, -1):
         starts[i] = starts[i - 1]
     starts[0] = 0
+    count = 0
+    for i in range(len(documents)):
+        if starts[i + 1] > starts[i]:
+            documents[count], starts[count] = i, starts[i]
+            count += 1
+    starts[count] = len(values)
+    return count
 
 
 @kernel
-def set_pulls(starts: Array, columns: Array, values: Array, pulls: Array, out: Array) -> None:
+def set_pulls(documents: Array, starts: Array, columns: Array, values: Array, pulls: Array, out: Array) -> None:
     """Write the pulls of the terms of the set."""
     out[:] = 0.0
-    for i in range(len(pulls)):
-        pull = pulls[i]
+    for i in range(len(documents)):
+        pull = pulls[documents[i]]
         for k in range(starts[i], starts[i + 1]):
             out[columns[k]] += values[k] * pull
 
 
 @kernel
-def gram(starts: Array, columns: Array, values: Array, curvatures: Array, out: Array, sums: Array) -> float:
+def gram(
+    documents: Array, starts: Array, columns: Array, values: Array, curvatures: Array, out: Array, sums: Array
+) -> float:
     """Write the lower half of X_W' H X_W, and X_W' h; gives the sum of h.
 
     Documents of little curvature, a tenth of it all together at most, count on the diagonal alone (that of the
@@ -75,8 +94,8 @@ def gram(starts: Array, columns: Array, values: Array, curvatures: Array, out: A
     sums[:] = 0.0
     total: float = curvatures.sum()
     least = _LITTLE * total / len(curvatures)
-    for i in range(len(curvatures)):
-        h = curvatures[i]
+    for i in range(len(documents)):
+        h = curvatures[documents[i]]
         if h < least:
             for k in range(starts[i], starts[i + 1]):
                 out[columns[k], columns[k]] += h * values[k] * values[k]
@@ -144,15 +163,24 @@ def minimise_model(
 
 @kernel
 def move(
-    starts: Array, columns: Array, values: Array, step: Array, common: float, direction: Array, scores: Array
+    documents: Array,
+    starts: Array,
+    columns: Array,
+    values: Array,
+    step: Array,
+    common: float,
+    direction: Array,
+    scores: Array,
 ) -> None:
     """Write the change of every score, and add it."""
-    for i in range(len(scores)):
+    direction[:] = common
+    for i in range(len(documents)):
         total = common
         for k in range(starts[i], starts[i + 1]):
             total += values[k] * step[columns[k]]
-        direction[i] = total
-        scores[i] += total
+        direction[documents[i]] = total
+    for i in range(len(scores)):
+        scores[i] += direction[i]
 
 
 @inlined
@@ -173,16 +201,24 @@ def intercept_penalty(intercept: Array, bias: float) -> float:
 
 @kernel
 def reduced_gram(
-    starts: Array, columns: Array, values: Array, curvatures: Array, intercept: Array, matrix: Array, sums: Array
+    documents: Array,
+    starts: Array,
+    columns: Array,
+    values: Array,
+    curvatures: Array,
+    intercept: Array,
+    matrix: Array,
+    sums: Array,
 ) -> float:
     """Write the Gram matrix with the intercept, which follows the weights at its best, taken out."""
-    total: float = gram(starts, columns, values, curvatures, matrix, sums) + intercept[PRECISION]
+    total: float = gram(documents, starts, columns, values, curvatures, matrix, sums) + intercept[PRECISION]
     complete(matrix, sums, total if intercept[FREE] != 0.0 else 0.0)
     return total
 
 
 @kernel
 def newton_step(
+    documents: Array,
     starts: Array,
     columns: Array,
     values: Array,
@@ -222,7 +258,7 @@ def newton_step(
         j = chosen[place]
         gain += set_pull[place] * step[place]
         gain -= penalty_of(penalty, j, weights[j] + step[place]) - penalty_of(penalty, j, weights[j])
-    move(starts, columns, values, step, common, direction, scores)
+    move(documents, starts, columns, values, step, common, direction, scores)
     return _search(
         chosen, step, common, direction, signs, importance, link, parameters, penalty, intercept,
         weights, bias, scores, pulls, curvatures, loss, gain, cautious,

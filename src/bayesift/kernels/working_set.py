@@ -33,7 +33,8 @@ _GROWTH = 0.5  # of the working set a round
 _SHARE = 48  # of the terms that violate their conditions at the start
 _LARGEST_SET = 2500
 _CAUTIOUS = 3  # rounds
-_STEPS = 3  # a round
+_STEPS = 3  # a round, on a large set
+_SMALL_SET, _SMALL_STEPS = 128, 8
 _SLOW = 0.25  # a step that leaves more than this share of the violation calls for a new Gram matrix
 
 
@@ -168,23 +169,26 @@ def improve(
     for place in range(size):
         entries += indptr[chosen[place] + 1] - indptr[chosen[place]]
     columns, values = np.empty(entries, dtype=np.int32), np.empty(entries)
-    rows_of_set(indptr, indices, data, chosen, starts, columns, values)
+    holders = np.empty(len(signs), dtype=np.int32)
+    count = rows_of_set(indptr, indices, data, chosen, holders, starts, columns, values)
+    documents = holders[:count]
     matrix = np.empty((size, size))
     sums, set_pull = np.empty(size), np.empty(size)
     slack, step = np.empty(size), np.empty(size)
     goal = max(0.1 * worst, 0.5 * tolerance)
-    set_pulls(starts, columns, values, pulls, set_pull)
+    set_pulls(documents, starts, columns, values, pulls, set_pull)
     left, before, total, steps = worst, 0.0, 0.0, 0
-    while steps < _STEPS:
+    most = _SMALL_STEPS if size <= _SMALL_SET else _STEPS
+    while steps < most:
         steps += 1
         if left > _SLOW * before:
-            total = reduced_gram(starts, columns, values, curvatures, intercept, matrix, sums)
+            total = reduced_gram(documents, starts, columns, values, curvatures, intercept, matrix, sums)
         loss = newton_step(
-            starts, columns, values, chosen, matrix, sums, set_pull, slack, step, direction, signs, importance, link,
-            parameters, penalty, intercept, weights, bias, scores, pulls, curvatures, loss, total,
+            documents, starts, columns, values, chosen, matrix, sums, set_pull, slack, step, direction, signs,
+            importance, link, parameters, penalty, intercept, weights, bias, scores, pulls, curvatures, loss, total,
             max(0.05 * left, 0.1 * tolerance), cautious,
         )  # fmt: skip
-        set_pulls(starts, columns, values, pulls, set_pull)
+        set_pulls(documents, starts, columns, values, pulls, set_pull)
         before, left = left, set_violation(chosen, penalty, weights, set_pull)
         left = max(left, abs(intercept_pull(intercept, bias[0], pulls)))
         if left <= goal:

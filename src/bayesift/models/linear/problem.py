@@ -86,6 +86,20 @@ class Problem:
     def _shared_penalty(self) -> Array | None:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
+    @cached_property
+    def start_intercepts(self) -> Array:
+        """The best intercept of each category for documents without terms; its derivative falls: halve an interval."""
+        free, precision, centre = self.intercept
+        inside = self.members @ self.importance if self.importance.ndim == 1 else _within(self.members, self.importance)
+        outside = self.importance.sum(axis=-1) - inside
+        low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
+        for _ in range(50 if free else 0):
+            middle = (low + high) / 2
+            pull = inside * log_likelihoods(self.link, middle)[1] - outside * log_likelihoods(self.link, -middle)[1]
+            rising = pull > precision * (middle - centre)
+            low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+        return low if free else np.full(len(inside), centre)
+
     def penalty(self, category: int) -> Array:
         """The penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
         shared = self._shared_penalty
@@ -122,3 +136,8 @@ class Problem:
         cost = self.prior.cost(coefficients - row_of(self.prior.mode, category, self.n_terms), category)
         _, precision, centre = self.intercept
         return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
+
+
+def _within(members: sparse.csr_array, importance: Array) -> Array:
+    """The importance of each category's documents, of a row of it a category."""
+    return np.asarray(members.multiply(importance).sum(axis=1)).ravel()

@@ -76,7 +76,7 @@ def solve_all(problem: Problem, solver: str, starts: Starts, n_jobs: int | None)
     """
     name = choose_solver(solver, problem)
     solve, size = SOLVERS[name], BLOCK if name == "newton" else 1
-    _ = problem.columns, problem.norms  # made once, before threads share them
+    _ = problem.columns, problem.norms, problem.start_intercepts  # made once, before threads share them
     chunks = [list(range(k, min(k + size, len(starts)))) for k in range(0, len(starts), size)]
 
     def work(chunk: list[int]) -> list[Solution]:

@@ -28,7 +28,7 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
     """
     signs, importance, penalty = problem.signs(category), problem.importance_of(category), problem.penalty(category)
     weights = problem.mode(category) if start is None else start.coefficients.copy()
-    bias = np.array([problem.intercept[2] if start is None else start.intercept])
+    bias = np.array([problem.start_intercepts[category] if start is None else start.intercept])
     rows, columns = problem.rows, problem.columns
     scores = np.full(rows.shape[0], bias[0])
     add_scores(columns.indptr, columns.indices, columns.data, weights, scores)
@@ -54,7 +54,7 @@ def _settle_intercept(problem: Problem, signs: Array, importance: Array, scores:
         differentiate(link, parameters, signs, importance, scores, pulls, curvatures, True)
         step = intercept_step(problem.intercept, bias[0], pulls, curvatures)
         step = min(max(step, -2.0), 2.0)
-        if abs(step) < 1e-9 or abs(bias[0]) > 30.0:
+        if abs(step) < 1e-8 or abs(bias[0]) > 30.0:
             break
         bias[0] += step
         scores += step

@@ -39,26 +39,13 @@ class _Block:
             self.used[:-1, place] = 0.0
             self.used[problem.terms_of(c), place] = 1.0
         self.weights = self.centre.copy()
-        if free:
-            self.weights[-1] = self._best_intercepts()
+        self.weights[-1] = problem.start_intercepts[categories]
         self.cold = self.weights.copy()
         for place, start in enumerate(starts):
             if start is not None:
                 self.weights[:, place] = np.append(start.coefficients, start.intercept)
         self.weights[:-1][self.used[:-1] == 0] = 0.0
         self.cold[:-1][self.used[:-1] == 0] = 0.0
-
-    def _best_intercepts(self) -> Array:
-        """Those of documents without terms: the derivative falls with the intercept, so halve an interval."""
-        inside = np.sum(np.where(self.signs > 0, self.importance, 0.0), axis=0)
-        outside = self.importance.sum(axis=0) - inside
-        low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
-        for _ in range(40):
-            middle = (low + high) / 2
-            pull = inside * log_likelihoods(self.link, middle)[1] - outside * log_likelihoods(self.link, -middle)[1]
-            rising = pull > self.precision[-1] * (middle - self.centre[-1])
-            low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-        return low
 
     def scores(self, weights: Array) -> Array:
         """X weights + intercept, documents x categories."""
