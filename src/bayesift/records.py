@@ -157,13 +157,7 @@ class Corpus:
     @property
     def indicator(self) -> sparse.csr_array:
         """Documents x categories, 1 where the document belongs to the category."""
-        column = {category: j for j, category in enumerate(self.categories)}
-        rows = [sorted(column[c] for c in document.categories) for document in self.documents]
-        indptr = np.zeros(len(rows) + 1, dtype=np.int32)
-        np.cumsum([len(row) for row in rows], out=indptr[1:])
-        indices = np.array([j for row in rows for j in row], dtype=np.int32)
-        data = np.ones(len(indices), dtype=np.int8)
-        return sparse.csr_array((data, indices, indptr), shape=(len(rows), len(self.categories)))
+        return indicator_of((document.categories for document in self.documents), self.categories)
 
     @property
     def fingerprint(self) -> str:
@@ -207,6 +201,27 @@ class Corpus:
         counts: Counter[str] = Counter(dict.fromkeys(self.categories, 0))
         counts.update(c for document in self.documents for c in document.categories)
         return counts
+
+
+def indicator_of(
+    labels: Iterable[Iterable[str]], categories: Sequence[str], *, skip_unknown: bool = False
+) -> sparse.csr_array:
+    """Documents x categories, 1 where the document has the category; an unlisted one is refused, or left out.
+
+    Examples
+    --------
+    >>> indicator_of([["grain"], []], ["corn", "grain"]).toarray()
+    array([[0, 1],
+           [0, 0]], dtype=int8)
+    """
+    column = {name: j for j, name in enumerate(categories)}
+    try:
+        rows = [{column[str(name)] for name in label if not skip_unknown or str(name) in column} for label in labels]
+    except KeyError as error:
+        raise DataError(f"unknown category {error.args[0]!r}") from None
+    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    indices = np.array([j for row in rows for j in sorted(row)], dtype=np.int32)
+    return sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(rows), len(categories)))
 
 
 def _refuse_duplicates(what: str, names: Iterable[str]) -> None:

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from bayesift.classifier import TextClassifier
+from bayesift.classifier import TextClassifier, evaluate
 from bayesift.evaluation import evaluate_decisions, significance_table
 from bayesift.records import Corpus, Document
 from bayesift.report import comparison_content, comparison_report, evaluation_report, report_content
@@ -37,8 +39,7 @@ def corpus_of(texts, name="commodities", split="test", single=False):
 
 
 def content_of(classifier, corpus, **options):
-    texts = corpus.texts if corpus.vectors is None else corpus.vectors
-    return report_content(classifier, corpus, *classifier.decide(texts), **options)
+    return report_content(classifier, evaluate(classifier, corpus), **options)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +179,8 @@ def test_long_curves_are_thinned_and_keep_their_shape():
 def test_a_given_evaluation_is_shown_as_it_is():
     classifier = TextClassifier().fit_corpus(corpus_of(TRAIN))
     measured = evaluate_decisions([[1, 0]], [[1, 0]], categories=["x", "y"])
-    content = content_of(classifier, corpus_of(TEST), measured=measured)
+    evaluation = replace(evaluate(classifier, corpus_of(TEST)), measures=measured)
+    content = report_content(classifier, evaluation)
     assert [row.category for row in content.categories] == ["x", "y"]
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.classifier.labels import indicator_of
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.evaluation import Scores, evaluate_decisions
-from bayesift.records import Corpus
+from bayesift.records import Corpus, indicator_of
 
 Array = np.ndarray[Any, Any]
 
@@ -53,19 +52,16 @@ def evaluate(classifier: TextClassifier, corpus: Corpus) -> Evaluation:
     unknown = tuple(category for category in corpus.categories if category not in known)
     if len(unknown) == len(corpus.categories):
         raise DataError("the model knows none of the categories of the corpus; is it labelled, and the right one?")
-    labels = [[category for category in document.categories if category in known] for document in corpus]
-    truth = indicator_of(labels, classifier.categories_)
+    truth = indicator_of((document.categories for document in corpus), classifier.categories_, skip_unknown=True)
     decisions, scores = classifier.decide(corpus.texts if corpus.vectors is None else corpus.vectors)
-    return Evaluation(corpus, truth, decisions, scores, _measure(classifier, labels, truth, decisions, scores), unknown)
+    return Evaluation(corpus, truth, decisions, scores, _measure(classifier, truth, decisions, scores), unknown)
 
 
-def _measure(
-    classifier: TextClassifier, labels: list[list[str]], truth: sparse.csr_array, decisions: Array, scores: Array
-) -> Scores:
+def _measure(classifier: TextClassifier, truth: sparse.csr_array, decisions: Array, scores: Array) -> Scores:
     """The measures; where every document has one category of several, it is one forecast over all of them."""
     names = list(classifier.categories_)
-    probabilities = scores if hasattr(classifier.estimator_.estimator_, "predict_proba") else None
-    if classifier.multilabel_ or any(len(label) != 1 for label in labels):
+    probabilities = scores if classifier.has_probabilities_ else None
+    if classifier.multilabel_ or (np.diff(truth.indptr) != 1).any():
         return evaluate_decisions(truth, decisions, probabilities, categories=names)
     decided = [names[j] for j in np.argmax(decisions, axis=1)]
-    return evaluate_decisions([label[0] for label in labels], decided, probabilities, categories=names)
+    return evaluate_decisions([names[j] for j in truth.indices], decided, probabilities, categories=names)

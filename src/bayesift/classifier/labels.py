@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.errors import DataError
+from bayesift.records import indicator_of
 
 Array = np.ndarray[Any, Any]
 Form = Literal["single", "sets", "indicator"]
@@ -77,25 +78,6 @@ def form_of(labels: Any, categories: Iterable[str] | None = None) -> LabelForm:
         return LabelForm("single", tuple(sorted({str(label) for label in labels})))
     found = {str(name) for label in labels for name in label}
     return LabelForm("sets", named or tuple(sorted(found)))
-
-
-def indicator_of(labels: Sequence[Iterable[str]], categories: Sequence[str]) -> sparse.csr_array:
-    """Texts x categories, 1 where the text has the category.
-
-    Examples
-    --------
-    >>> indicator_of([["grain"], []], ["corn", "grain"]).toarray()
-    array([[0, 1],
-           [0, 0]], dtype=int8)
-    """
-    column = {name: j for j, name in enumerate(categories)}
-    try:
-        rows = [sorted({column[str(name)] for name in label}) for label in labels]
-    except KeyError as error:
-        raise DataError(f"unknown category {error.args[0]!r}") from None
-    indptr = np.cumsum([0, *map(len, rows)])
-    indices = np.array([j for row in rows for j in row], dtype=np.int32)
-    return sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(rows), len(categories)))
 
 
 def _is_name(label: Any) -> bool:

@@ -124,6 +124,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._form.multilabel
 
+    @property
+    def has_probabilities_(self) -> bool:
+        """Whether the scores are probabilities."""
+        check_is_fitted(self)
+        return hasattr(self.estimator_.estimator_, "predict_proba")
+
     def predict(self, texts: Any) -> Any:
         """The decided categories, in the form labels were given."""
         X = self.vectors(texts)
@@ -154,7 +160,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def scores_of(self, X: Any) -> Array:
         """Probabilities of vectors, or scores where the model has no probabilities, texts x categories."""
         model = self.estimator_.estimator_
-        if hasattr(model, "predict_proba"):
+        if self.has_probabilities_:
             probabilities: Array = np.asarray(model.predict_proba(X))
             return probabilities
         scores = self.estimator_.decision_scores(X)

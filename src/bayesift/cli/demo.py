@@ -139,9 +139,7 @@ def _report(console: Console, classifier: TextClassifier, evaluation: Evaluation
     from bayesift.report import evaluation_report, report_content
 
     with console.status("Writing the report ..."):
-        content = report_content(
-            classifier, evaluation.corpus, evaluation.decisions, evaluation.scores, measured=evaluation.measures
-        )
+        content = report_content(classifier, evaluation)
         with whole_file(path, "w") as stream:
             stream.write(evaluation_report(content))
     _heading(console, "The report", f"open [cyan]{path}[/cyan] in a browser: curves, words, the worst mistakes")

@@ -47,9 +47,7 @@ def evaluate(
         from bayesift.report import evaluation_report, report_content
 
         with busy("writing the report", quiet=quiet):
-            content = report_content(
-                classifier, part, evaluation.decisions, evaluation.scores, measured=evaluation.measures
-            )
+            content = report_content(classifier, evaluation)
             page = evaluation_report(content)
             with whole_file(report, "w") as stream:
                 stream.write(page)

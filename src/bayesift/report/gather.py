@@ -12,7 +12,6 @@ from bayesift.evaluation import (
     PrecisionRecallCurve,
     Scores,
     SignificanceTable,
-    evaluate_decisions,
     reliability_curve,
 )
 from bayesift.records import Corpus
@@ -30,10 +29,10 @@ from bayesift.report.content import (
 )
 from bayesift.report.meanings import measures_of
 from bayesift.report.top_terms import top_terms
-from bayesift.report.worst_mistakes import gives_probabilities, truth_over, worst_mistakes
+from bayesift.report.worst_mistakes import worst_mistakes
 
 if TYPE_CHECKING:
-    from bayesift.classifier import TextClassifier
+    from bayesift.classifier import Evaluation, TextClassifier
 
 Array = np.ndarray[Any, Any]
 
@@ -43,11 +42,8 @@ _SHOWN_CONFUSED = 30
 
 def report_content(
     classifier: TextClassifier,
-    corpus: Corpus,
-    decisions: Array,
-    scores: Array,
+    evaluation: Evaluation,
     *,
-    measured: Scores | None = None,
     title: str | None = None,
     n_words: int = 10,
     n_mistakes: int = 10,
@@ -57,37 +53,34 @@ def report_content(
     Parameters
     ----------
     classifier : the fitted classifier
-    corpus : the documents it was measured on
-    decisions, scores : of `classifier.decide` on them
-    measured : the evaluation, if it was made already
+    evaluation : of `bayesift.classifier.evaluate`
     title : of the page
     n_words : how many words to show for each category
     n_mistakes : how many mistakes to show
 
     Examples
     --------
-    >>> from bayesift.classifier import TextClassifier
+    >>> from bayesift.classifier import TextClassifier, evaluate
     >>> from bayesift.records import Document
     >>> texts = {"wheat and corn": "grain", "corn exports": "grain", "crude oil": "crude", "oil tankers": "crude"}
     >>> documents = tuple(Document(text, text, categories=(label,)) for text, label in texts.items())
     >>> corpus = Corpus(documents, ("crude", "grain"), name="commodities")
     >>> classifier = TextClassifier().fit_corpus(corpus)
-    >>> content = report_content(classifier, corpus, *classifier.decide(corpus.texts))
+    >>> content = report_content(classifier, evaluate(classifier, corpus))
     >>> content.title, content.confusion.counts, content.mistakes
     ('naive-bayes on commodities', ((2, 0), (0, 2)), ())
     """
-    truth = truth_over(classifier.categories_, corpus)
-    probable = gives_probabilities(classifier)
+    corpus, decisions, scores = evaluation.corpus, evaluation.decisions, evaluation.scores
+    truth = evaluation.truth.toarray().astype(bool)
     categories = classifier.categories_
-    measured = measured or _measured(classifier, corpus, truth, decisions, scores if probable else None)
     sizes = np.argsort(-truth.sum(axis=0), kind="stable")
     return EvaluationContent(
         title=title or f"{_model_name(classifier)} on {corpus.name or 'a corpus'}",
         facts=_facts(classifier, corpus),
-        measures=measures_of(measured, multilabel=classifier.multilabel_),
-        categories=_category_rows(measured),
+        measures=measures_of(evaluation.measures, multilabel=classifier.multilabel_),
+        categories=_category_rows(evaluation.measures),
         curves=_curves(truth, np.asarray(decisions), np.asarray(scores), categories, sizes),
-        reliability=_reliability(truth, scores) if probable else (),
+        reliability=_reliability(truth, scores) if classifier.has_probabilities_ else (),
         confusion=_confusion(classifier, corpus, decisions),
         words=_words(classifier, n_words, sizes),
         mistakes=worst_mistakes(classifier, corpus, decisions, scores, n_mistakes),
@@ -105,6 +98,7 @@ def comparison_content(
 
     Examples
     --------
+    >>> from bayesift.evaluation import evaluate_decisions
     >>> from bayesift.records import Document
     >>> corpus = Corpus((Document("1", "oil", categories=("crude",)),), ("crude", "grain"), name="one")
     >>> scores = evaluate_decisions([[1, 0]], [[1, 0]], categories=corpus.categories)
@@ -124,17 +118,6 @@ def comparison_content(
         symbols=symbols,
         note="P-values are corrected for the number of pairs (Holm)." if corrected else "",
     )
-
-
-def _measured(
-    classifier: TextClassifier, corpus: Corpus, truth: Array, decisions: Array, probabilities: Array | None
-) -> Scores:
-    """The evaluation; a document of one category is one forecast over all of them."""
-    names = classifier.categories_
-    if classifier.multilabel_ or not corpus.is_single_label or not set(corpus.labels) <= set(names):
-        return evaluate_decisions(truth, decisions, probabilities, categories=names)
-    decided = [names[j] for j in np.argmax(decisions, axis=1)]
-    return evaluate_decisions(corpus.labels, decided, probabilities, categories=names)
 
 
 def _model_name(classifier: TextClassifier) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesift.records import Corpus, Document
+from bayesift.records import Corpus, Document, indicator_of
 from bayesift.report.content import Mistake, Span, WordWeight
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def worst_mistakes(
     ('grain', ('crude',), 'corn', 'corn')
     """
     decided = np.asarray(decisions, dtype=bool)
-    probable = gives_probabilities(classifier)
+    probable = classifier.has_probabilities_
     found = []
     for i, j in _surest(classifier, corpus, decided, np.asarray(scores), n):
         confidence = (scores[i, j] if decided[i, j] else 1 - scores[i, j]) if probable else None
@@ -53,43 +53,16 @@ def worst_mistakes(
     return tuple(found)
 
 
-def truth_over(categories: Sequence[str], corpus: Corpus) -> Array:
-    """Documents x categories, whether the document belongs to it; categories that are not listed are left out.
-
-    Examples
-    --------
-    >>> corpus = Corpus((Document("1", "oil", categories=("crude", "ship")),), ("crude", "ship"))
-    >>> truth_over(["corn", "crude"], corpus).tolist()
-    [[False, True]]
-    """
-    column = {category: j for j, category in enumerate(categories)}
-    truth = np.zeros((len(corpus), len(column)), dtype=bool)
-    for i, document in enumerate(corpus):
-        truth[i, [column[category] for category in document.categories if category in column]] = True
-    return truth
-
-
-def gives_probabilities(classifier: TextClassifier) -> bool:
-    """Whether the scores of a classifier are probabilities.
-
-    Examples
-    --------
-    >>> from bayesift.classifier import TextClassifier
-    >>> gives_probabilities(TextClassifier().fit(["oil", "corn"], ["crude", "grain"]))
-    True
-    """
-    return hasattr(classifier.estimator_.estimator_, "predict_proba")
-
-
 def _surest(
     classifier: TextClassifier, corpus: Corpus, decided: Array, scores: Array, n: int
 ) -> Iterator[tuple[int, int]]:
     """Document and category of wrong decisions; of a single label only the wrongly assigned one counts."""
-    truth = truth_over(classifier.categories_, corpus)
+    labels = (document.categories for document in corpus)
+    truth = indicator_of(labels, classifier.categories_, skip_unknown=True).toarray().astype(bool)
     wrong = decided & ~truth if not classifier.multilabel_ else decided != truth
     rows, columns = np.nonzero(wrong)
     assigned, given = decided[rows, columns], scores[rows, columns]
-    sureness = np.where(assigned, given, (1 if gives_probabilities(classifier) else 0) - given)
+    sureness = np.where(assigned, given, (1 if classifier.has_probabilities_ else 0) - given)
     seen: set[int] = set()
     for place in np.argsort(-sureness, kind="stable").tolist():
         if len(seen) == n:
