@@ -6,11 +6,16 @@ from bayesift.models import (
     Dirichlet,
     GaussianPrior,
     HierarchicalShrinkage,
+    HybridClassifier,
     JelinekMercer,
     LaplacePrior,
     MaximumLikelihood,
     NaiveBayesClassifier,
+    NBSVMClassifier,
+    NeighborsClassifier,
+    RocchioClassifier,
     SparseBayesClassifier,
+    SupportVectorClassifier,
 )
 
 CLASSIFIERS = [
@@ -23,6 +28,11 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11),
     SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
     SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
+    SupportVectorClassifier(dual=False, tol=1e-12),
+    NBSVMClassifier(dual=False, tol=1e-12),
+    HybridClassifier(alpha=0.5, dual=False, tol=1e-12),
+    RocchioClassifier(),
+    NeighborsClassifier(k=1000),
 ]
 TRANSFORMERS = [
     SelectTerms(),
@@ -30,3 +40,5 @@ TRANSFORMERS = [
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
 ESTIMATORS = CLASSIFIERS + TRANSFORMERS
+CHECKED = [*ESTIMATORS, NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
+LIBLINEAR = (SupportVectorClassifier, NBSVMClassifier, HybridClassifier)

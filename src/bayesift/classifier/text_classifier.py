@@ -37,7 +37,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     model : a name of `bayesift.models.MODELS`, or a classifier
     vectorizer : a `TermVectorizer`; None takes the weighting the model wants
     selection : a `SelectTerms`; None keeps all terms
-    threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule
+    threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule; "auto" is "bayes" for probabilities and
+        "sign" for scores
     threshold_cv : folds of cross-validated scores to fit the rule on; None takes the training scores
     random_state : deals the folds
 
@@ -63,7 +64,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         model: str | Any = "naive-bayes",
         vectorizer: TermVectorizer | None = None,
         selection: SelectTerms | None = None,
-        threshold: str | ThresholdRule = "bayes",
+        threshold: str | ThresholdRule = "auto",
         threshold_cv: int | None = None,
         random_state: int | None = 0,
     ) -> None:

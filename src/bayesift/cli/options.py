@@ -45,8 +45,12 @@ class LearnerOptions:
     terms: Annotated[int | None, _unless_named(meaning="Keep so many terms, those that score best.")] = None
     score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
     threshold: Annotated[
-        str, typer.Option(help="Rule that turns probabilities into decisions, such as scut or max-f1:shrinkage=3.")
-    ] = "bayes"
+        str,
+        typer.Option(
+            help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto is bayes for "
+            "probabilities and sign for other scores."
+        ),
+    ] = "auto"
     threshold_folds: Annotated[
         int | None, _unless_named(meaning="Fit the rule on scores cross-validated over so many folds.")
     ] = None
@@ -90,10 +94,12 @@ class LearnerOptions:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
 
 
-def _rule(description: str) -> ThresholdRule:
-    """The rule of "name:parameter=value,...", its values as JSON spells them."""
+def _rule(description: str) -> ThresholdRule | str:
+    """The rule of "name:parameter=value,...", its values as JSON spells them; "auto" stays what it is."""
     from bayesift.thresholds import THRESHOLD_RULES, threshold_rule
 
+    if description == "auto":
+        return description
     name, _, assignments = description.partition(":")
     _one_of("--threshold", name, THRESHOLD_RULES)
     parameters = dict(part.partition("=")[::2] for part in assignments.split(",") if part)

@@ -13,6 +13,12 @@ from typing import Any, Literal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 
+from bayesift.models.hyperplanes import (
+    HybridClassifier,
+    NBSVMClassifier,
+    RocchioClassifier,
+    SupportVectorClassifier,
+)
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
@@ -21,6 +27,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.neighbors import NeighborsClassifier
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -115,3 +122,14 @@ for _link, _prior, _description in (
         partial(SparseBayesClassifier, link=_link, prior=_prior),
         weighting="ltc",
     )
+register(
+    "svm", "linear support vector machine (scikit-learn's); no probabilities", SupportVectorClassifier, weighting="ltc"
+)
+register(
+    "nbsvm", "support vector machine on naive Bayes features; no probabilities", NBSVMClassifier, weighting="binary"
+)
+register(
+    "hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier, weighting="ltc"
+)
+register("rocchio", "the mean document of each category; no probabilities", RocchioClassifier, weighting="ltc")
+register("knn", "the categories of the 45 most similar documents", NeighborsClassifier, weighting="ltc")
