@@ -11,6 +11,7 @@ from benchmarks import (
     classify_throughput,
     harness,
     linear,
+    linear_gaussian,
     naive_bayes,
     term_scores,
     text_footprint,
@@ -31,7 +32,8 @@ RACES = {
         naive_bayes.BENCHMARK_MULTILABEL,
         thresholds.BENCHMARK,
         linear.BENCHMARK,
-        linear.BENCHMARK_GAUSSIAN,
+        linear_gaussian.BENCHMARK,
+        linear_gaussian.BENCHMARK_NEWSGROUPS,
         classify_throughput.BENCHMARK,
     )
 }

@@ -15,6 +15,7 @@ from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.expectation_maximisation import solve_by_em
 from bayesift.models.linear.solvers.lbfgs import solve_by_lbfgs
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_newton
+from bayesift.models.linear.solvers.variational import solve_by_bound
 
 Starts = list[Solution | None]
 BlockSolver = Callable[[Problem, list[int], Starts], list[Solution]]
@@ -34,10 +35,12 @@ SOLVERS: dict[str, BlockSolver] = {
     "dual": solve_by_dual,
     "newton": solve_by_newton,
     "lbfgs": _one_by_one(solve_by_lbfgs),
+    "variational": _one_by_one(solve_by_bound),
+    "variational-mode": _one_by_one(partial(solve_by_bound, to_mode=True)),
     "em": _one_by_one(solve_by_em),
     "ecm": _one_by_one(partial(solve_by_em, block=_SUB_VECTOR)),
 }
-_SMOOTH = ("dual", "newton", "lbfgs")
+_SMOOTH = ("dual", "newton", "lbfgs", "variational", "variational-mode")
 _BLOCKS = ("dual", "newton")
 
 
@@ -47,7 +50,7 @@ def choose_solver(name: str, problem: Problem) -> str:
     Examples
     --------
     >>> list(SOLVERS)
-    ['coordinate', 'dual', 'newton', 'lbfgs', 'em', 'ecm']
+    ['coordinate', 'dual', 'newton', 'lbfgs', 'variational', 'variational-mode', 'em', 'ecm']
     """
     prior = problem.prior
     constrained = bool(np.any(prior.sign))

@@ -179,7 +179,8 @@ class _Block:
         cost = 0.5 * np.sum(self.weights**2, axis=0) + 0.5 * self.precision * (best - self.centre) ** 2
         self.loss = cost - np.sum(self.importance * logarithms, axis=0)
         self.trace.append(self.loss)
-        self.ratio = np.maximum(1.0, self.ratio * size / np.maximum(self._estimate(), 1e-300))
+        guess = self._estimate()
+        self.ratio = np.where(guess > 0, np.clip(self.ratio * size / np.maximum(guess, 1e-300), 1.0, 100.0), self.ratio)
         passed = size <= 2.0 * problem.tolerance**2 * self.loss
         for place in np.flatnonzero(~self.done):
             self.found[place] = self.weights[:, place].copy(), float(best[place])
