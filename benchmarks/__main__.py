@@ -13,6 +13,8 @@ from benchmarks import (
     linear,
     linear_gaussian,
     naive_bayes,
+    probit_paper,
+    scoring,
     term_scores,
     text_footprint,
     text_to_csr,
@@ -34,6 +36,8 @@ RACES = {
         linear.BENCHMARK,
         linear_gaussian.BENCHMARK,
         linear_gaussian.BENCHMARK_NEWSGROUPS,
+        scoring.BENCHMARK,
+        probit_paper.BENCHMARK,
         classify_throughput.BENCHMARK,
     )
 }

@@ -7,9 +7,9 @@ its own pull, all others held (Yu, Huang & Lin 2011, in terms of the margin t in
     t = m_i + q_i (c_i slope(t) - a_i),   q_i = |x_i|^2 + spread
 
 with m_i its margin before the visit; the right-hand side falls in t, and Newton's method between bounds finds t. Then
-w += (a_i' - a_i) y_i x_i. All categories of a block share the visit: the row of X is read once, and blocks of eight
-keep their sums in registers. Cost of a visit: 2 x entries x categories multiply-adds, and about one exponential a
-category.
+w += (a_i' - a_i) y_i x_i. All categories of a block share the visit: the row of X is read once, and their sums are kept
+in registers; blocks have eight categories, or one. Cost of a visit: 2 x entries x categories multiply-adds, and about
+one exponential a category.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def visit(
     """Visit the documents of `order`, updating weights, intercepts and pulls.
 
     `counts` is the importance of each document for each category, with the sign of y; `offsets` is added to the scores
-    of a document; `moves` gets the square of the last change of each pull; `sums` (one a category) is scratch.
+    of a document; `moves` gets the square of the last change of each pull; `sums`, eight or one, is scratch.
     """
     width = len(sums)
     for place in range(len(order)):
@@ -91,7 +91,7 @@ def visit(
         if width == 8:
             _row_times_eight(first, last, indices, data, weights, sums)
         else:
-            _row_times(first, last, indices, data, weights, sums)
+            _row_times_one(first, last, indices, data, weights, sums)
         far, offset = reach[i], offsets[i]
         for c in range(width):
             weight = abs(counts[i, c])
@@ -111,25 +111,22 @@ def visit(
         if width == 8:
             _add_row_eight(first, last, indices, data, sums, weights)
         else:
-            _add_row(first, last, indices, data, sums, weights)
+            _add_row_one(first, last, indices, data, sums, weights)
 
 
 @inlined
-def _row_times(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
-    for c in range(len(sums)):
-        sums[c] = 0.0
+def _row_times_one(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
+    total = 0.0
     for k in range(first, last):
-        value, j = data[k], np.uint32(indices[k])
-        for c in range(len(sums)):
-            sums[c] += value * weights[j, c]
+        total += data[k] * weights[np.uint32(indices[k]), 0]
+    sums[0] = total
 
 
 @inlined
-def _add_row(first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array) -> None:
+def _add_row_one(first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array) -> None:
+    change = sums[0]
     for k in range(first, last):
-        value, j = data[k], np.uint32(indices[k])
-        for c in range(len(sums)):
-            weights[j, c] += value * sums[c]
+        weights[np.uint32(indices[k]), 0] += change * data[k]
 
 
 @inlined
@@ -190,6 +187,8 @@ def best_intercepts(
                 slope, curvature = _slope_and_curvature(link, parameters, sign * (scores[i, c] + best))
                 pull += counts[i, c] * slope
                 bend += sign * counts[i, c] * curvature
+            if pull == 0.0:
+                break
             if pull > 0.0:
                 left = best
             else:

@@ -29,6 +29,7 @@ from bayesift.models.linear.solvers.newton import solve_by_newton
 Array = np.ndarray[Any, Any]
 
 BLOCK = 8
+_WORTH_PADDING = 5  # as many categories are filled up to a block; fewer are quicker one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
 _CHUNK = 4  # documents that stay together in a random order, for the sake of the cache
@@ -50,7 +51,7 @@ def solve_by_dual(problem: Problem, categories: list[int], starts: list[Solution
     """
     if np.any(problem.prior.sign):
         raise ValueError("dual coordinate ascent takes no sign constraints; use solver='coordinate'")
-    if problem.terms is None and is_shared(problem.prior):
+    if len(categories) >= _WORTH_PADDING and problem.terms is None and is_shared(problem.prior):
         return _solve_block(problem, categories, starts)
     return [_solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)]
 
@@ -87,7 +88,7 @@ class _Block:
     """Scaled weights, pulls and margins of categories (one a column) that share terms and precisions."""
 
     def __init__(self, problem: Problem, categories: list[int]) -> None:
-        self.problem, self.categories = problem, categories
+        self.problem = problem
         self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
         self.mode, self.scale = penalty[2, self.terms], 1.0 / np.sqrt(penalty[1, self.terms])
         if problem.terms is None and is_shared(problem.prior):
@@ -99,26 +100,28 @@ class _Block:
         self.flat = bool(self.free) and self.precision == 0
         self.spread = self.free * (max(self.size, 1e-3) if self.flat else 1.0 / max(self.precision, 1e-300))
         self.reach = squares + self.spread
-        self.signs = np.stack([problem.signs(c) for c in categories], axis=1)
-        self.importance = np.stack([problem.importance_of(c) for c in categories], axis=1)
+        width = BLOCK if len(categories) > 1 else 1
+        self.signs, self.importance = np.ones((len(squares), width)), np.zeros((len(squares), width))
+        for place, c in enumerate(categories):
+            self.signs[:, place], self.importance[:, place] = problem.signs(c), problem.importance_of(c)
         self.counts = self.signs * self.importance
         self.offsets = self.rows @ (self.mode / self.scale)
-        self.weights = np.zeros((len(self.terms), len(categories)))
+        self.weights = np.zeros((len(self.terms), width))
         self.pulls, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
-        cold = problem.start_intercepts[categories]
-        self.intercepts = cold.copy() if self.flat else np.full(len(categories), self.centre)
+        cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
+        self.intercepts = cold.copy() if self.flat else np.full(width, self.centre)
         self.anchors = self.intercepts.copy()
         self.loss = -_LEFT * np.sum(self.importance * self._likelihoods(self.offsets[:, None], cold)[0], axis=0)
-        self.ratio = np.full(len(categories), _GRADIENT**2)
-        self.done, self.rounds = np.zeros(len(categories), dtype=bool), 0
+        self.ratio = np.full(width, _GRADIENT**2)
+        self.done, self.rounds = np.arange(width) >= len(categories), 0
         self.generator = np.random.default_rng(0)
-        self.found: list[tuple[Array, float] | None] = [None] * len(categories)
+        self.found: list[tuple[Array, float] | None] = [None] * width
         self.progress: list[float] = []
         self.trace: list[Array] = []
 
     def start_from(self, starts: list[Solution | None]) -> None:
         """Judge given weights; where they will not do take their pulls, and the weights that these pulls make."""
-        warm = np.array([start is not None for start in starts])
+        warm = np.array([start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts)))
         cold = self.intercepts.copy()
         for place, start in enumerate(starts):
             if start is not None:
@@ -148,7 +151,7 @@ class _Block:
             if np.sum(self.moves[moving] / totals) <= rest:
                 break
         self.rounds += 1
-        goal = 2.0 * self.problem.tolerance**2 * self.loss
+        goal = np.maximum(2.0 * self.problem.tolerance**2 * self.loss, 1e-300)
         self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
 
     def seems_done(self) -> bool:
@@ -217,7 +220,7 @@ class _Block:
             self.intercepts,
             self.pulls,
             self.moves,
-            np.empty(len(self.categories)),
+            np.empty(self.signs.shape[1]),
         )
 
     def _estimate(self) -> Array:

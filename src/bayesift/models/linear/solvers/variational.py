@@ -141,11 +141,13 @@ class _Design:
 
     def spreads(self, mean: Array, covariance: Array | None) -> Array:
         """The root mean square of each score; its size at the mean without a covariance."""
-        scores = self.rows @ mean + self.shift
+        scores: Array = self.rows @ mean + self.shift
         if covariance is None:
-            return np.abs(scores)
+            sizes: Array = np.abs(scores)
+            return sizes
         variances = np.asarray(self.rows.multiply(self.rows @ covariance).sum(axis=1)).ravel()
-        return np.sqrt(scores**2 + variances)
+        spreads: Array = np.sqrt(scores**2 + variances)
+        return spreads
 
 
 def bend(xi: Array) -> Array:
