@@ -11,7 +11,10 @@ from benchmarks import (
     classify_throughput,
     harness,
     linear,
+    linear_gaussian,
     naive_bayes,
+    probit_paper,
+    scoring,
     term_scores,
     text_footprint,
     text_to_csr,
@@ -31,7 +34,10 @@ RACES = {
         naive_bayes.BENCHMARK_MULTILABEL,
         thresholds.BENCHMARK,
         linear.BENCHMARK,
-        linear.BENCHMARK_GAUSSIAN,
+        linear_gaussian.BENCHMARK,
+        linear_gaussian.BENCHMARK_NEWSGROUPS,
+        scoring.BENCHMARK,
+        probit_paper.BENCHMARK,
         classify_throughput.BENCHMARK,
     )
 }

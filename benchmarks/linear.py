@@ -93,15 +93,3 @@ BENCHMARK = Benchmark(
     check=_check(laplace=True),
     repeats=3,
 )
-BENCHMARK_GAUSSIAN = Benchmark(
-    name="linear_gaussian",
-    objective="logistic regression with a Gaussian prior (variance 10), total relative gap of the objective <= 1e-6",
-    datasets=[_DATA],
-    contenders=[
-        Contender("bayesift", lambda data: _fit(data, laplace=False, tol=5e-4)),
-        Contender("liblinear, dual", lambda data: _peer(data, dual=True, C=VARIANCE, tol=1e-3)),
-    ],
-    comparisons=[Comparison("bayesift", "liblinear, dual", asked=5)],
-    check=_check(laplace=False),
-    repeats=3,
-)

@@ -10,6 +10,7 @@ from bayesift.models.linear.posterior import Posterior, integrated_probabilities
 from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import SOLVERS
+from bayesift.models.linear.solvers.variational import variational_posterior
 
 __all__ = [
     "LINKS",
@@ -29,4 +30,5 @@ __all__ = [
     "SparseBayesClassifier",
     "integrated_probabilities",
     "posterior_of",
+    "variational_posterior",
 ]

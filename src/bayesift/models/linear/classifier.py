@@ -40,9 +40,9 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     prior : `LaplacePrior`, `GaussianPrior` or `JeffreysPrior`, with numbers or arrays that broadcast to models x terms;
         or "laplace", "gaussian" or "jeffreys"
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
-    solver : "auto", "coordinate", "newton", "lbfgs", "em" or "ecm"; all reach the same mode where it is unique
-    tol : the largest violation of the optimality conditions, relative to the prior's strength (Laplace), or the norm of
-        the gradient relative to the start (Gaussian)
+    solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique
+    tol : the largest violation of the optimality conditions, relative to the prior's strength (Laplace), or the square
+        root of the share of the objective that may be left to gain (Gaussian)
     max_iter : rounds of the solver
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit

@@ -87,6 +87,11 @@ class Problem:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
     @cached_property
+    def scaled(self) -> tuple[sparse.csr_array, Array]:
+        """Where categories share a Gaussian prior and all terms: see `scaled_rows`."""
+        return scaled_rows(self.rows, self.penalty(0)[1])
+
+    @cached_property
     def start_intercepts(self) -> Array:
         """The best intercept of each category for documents without terms; its derivative falls: halve an interval."""
         free, precision, centre = self.intercept
@@ -136,6 +141,19 @@ class Problem:
         cost = self.prior.cost(coefficients - row_of(self.prior.mode, category, self.n_terms), category)
         _, precision, centre = self.intercept
         return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
+
+
+def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
+    """Rows with columns in units of the prior's deviations, and the squares of their lengths.
+
+    Examples
+    --------
+    >>> scaled_rows(sparse.csr_array([[3.0, 1.0]]), np.array([4.0, 1.0]))[1].tolist()
+    [3.25]
+    """
+    values = rows.data / np.sqrt(precisions)[rows.indices]
+    scaled = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+    return scaled, np.asarray(sparse.csr_array((values**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))
 
 
 def _within(members: sparse.csr_array, importance: Array) -> Array:
