@@ -12,6 +12,7 @@ from benchmarks import (
     harness,
     linear,
     naive_bayes,
+    softmax,
     term_scores,
     text_footprint,
     text_to_csr,
@@ -32,6 +33,8 @@ RACES = {
         thresholds.BENCHMARK,
         linear.BENCHMARK,
         linear.BENCHMARK_GAUSSIAN,
+        softmax.BENCHMARK,
+        softmax.BENCHMARK_GAUSSIAN,
         classify_throughput.BENCHMARK,
     )
 }

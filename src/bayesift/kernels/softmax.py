@@ -1,6 +1,7 @@
 """Parts of the posterior of softmax (polytomous logistic) regression.
 
-    objective = sum_i w_i (log sum_c exp f_ic - f_i,y_i) + sum_cj P_cj(beta_cj) + sum_c Q(b_c),     f_ic = x_i beta_c + b_c
+    objective = sum_i w_i (log sum_c exp f_ic - f_i,y_i) + sum_cj P_cj(beta_cj) + sum_c Q(b_c)
+    f_ic = x_i beta_c + b_c
 
 with the penalties of `bayesift.kernels.linear`: `penalties` has a layer of its rows a class, or one layer for all.
 Arrays of scores, exponentials and probabilities are classes x documents, so that a class is contiguous; residuals

@@ -17,7 +17,8 @@ def importance_of(class_weight: Any, targets: Targets, members: sparse.csr_array
 
     Parameters
     ----------
-    class_weight : None; "balanced", where both sides of each model, or all classes of one, count the same; or a weight for each class label
+    class_weight : None; "balanced", where both sides of each model, or all classes of one, count the same; or a
+        weight for each class label
     targets : what y said
     members : the documents that each model calls positive; None when one model holds all classes
     weights : of the documents

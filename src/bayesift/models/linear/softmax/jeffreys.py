@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.models.linear.priors import GaussianPrior
+from bayesift.models.linear.priors import GaussianPrior, prior_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.softmax.smooth import NormalModel, solutions_of, solve_by_newton
 
@@ -36,7 +36,7 @@ def solve_by_reweighting(problem: Problem, starts: list[Solution | None]) -> lis
     >>> [int(np.count_nonzero(solution.coefficients)) for solution in solve_by_reweighting(problem, [None] * 3)]
     [1, 1, 0]
     """
-    ridge = replace(problem, prior=GaussianPrior())
+    ridge = replace(problem, prior=prior_of(GaussianPrior()))
     known = starts if all(start is not None for start in starts) else solve_by_newton(ridge, starts)
     weights = np.stack([start.coefficients for start in known if start is not None])
     intercepts = np.array([start.intercept for start in known if start is not None])
@@ -62,6 +62,5 @@ def solve_by_reweighting(problem: Problem, starts: list[Solution | None]) -> lis
 def _objective(model: NormalModel, theta: Array, weights: Array) -> float:
     """Minus the log posterior, of the weights that are not 0."""
     loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(np.sum(model.ridge * theta**2))
-    _, precision = model.ridge[[0, -1], 0]
-    intercepts = 0.5 * precision * float(np.sum(theta[-1] ** 2))
+    intercepts = 0.5 * float(model.ridge[-1, 0]) * float(np.sum(theta[-1] ** 2))
     return loss + intercepts + float(np.sum(np.log(np.abs(weights[weights != 0]))))

@@ -7,12 +7,15 @@ precisely: along nearly flat directions an exact step would only run into the ki
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesift.kernels import softmax as kernels
 from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER
+
+if TYPE_CHECKING:
+    from bayesift.models.linear.softmax.working_sets import Search
 
 Array = np.ndarray[Any, Any]
 Operator = Callable[[Array], Array]
@@ -21,13 +24,13 @@ _CONJUGATE_STEPS, _PRECISION = 60, 0.1
 _HALVINGS = 10
 
 
-def improve_together(search: Any, starts: Array, terms: Array) -> None:
+def improve_together(search: Search, starts: Array, terms: Array) -> None:
     """Step on these weights, those of class c from starts[c] to starts[c + 1]; kept if it descends."""
     classes = np.repeat(np.arange(len(search.biases)), np.diff(starts))
     layers = classes if len(search.penalties) > 1 else np.zeros_like(classes)
     penalty = search.penalties[layers, :, terms].T
     now = np.append(search.weights[classes, terms], search.biases)
-    free, precision, centre = search.problem.intercept
+    free, precision, _ = search.problem.intercept
     matrix = (search.columns.indptr, search.columns.indices, search.columns.data, starts, terms)
     spread, ridge = np.empty_like(search.scores), np.append(penalty[L2], np.full(len(search.biases), precision))
 
@@ -62,7 +65,7 @@ def _free(vector: Array, size: int, free: float) -> Array:
     return vector
 
 
-def _slopes(search: Any, matrix: tuple[Array, ...], penalty: Array, now: Array) -> Array:
+def _slopes(search: Search, matrix: tuple[Array, Array, Array, Array, Array], penalty: Array, now: Array) -> Array:
     """The gradient of the objective."""
     size, (free, precision, centre) = penalty.shape[1], search.problem.intercept
     residuals = -search.importance * search.probabilities
@@ -87,7 +90,7 @@ def _up_to_the_kink(penalty: Array, now: Array, new: Array) -> Array:
     return np.clip(np.where(crossed, penalty[MODE], new), penalty[LOWER], penalty[UPPER])
 
 
-def _diagonal(search: Any, matrix: tuple[Array, ...], ridge: Array) -> Array:
+def _diagonal(search: Search, matrix: tuple[Array, Array, Array, Array, Array], ridge: Array) -> Array:
     """Of the Hessian; 1 where it is flat."""
     bends, diagonal = search.importance * search.probabilities * (1.0 - search.probabilities), np.empty(len(ridge))
     indptr, indices, data, starts, terms = matrix

@@ -47,7 +47,8 @@ class NormalModel:
         """Of these weights, classes x terms; 0 where there is no spread."""
         distance = self._padded(weights, 0.0) - self.centre
         distance[-1, : self.n_classes] = intercepts - self.centre[-1, : self.n_classes]
-        return np.divide(distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0)
+        theta: Array = np.divide(distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0)
+        return theta
 
     def weights_of(self, theta: Array) -> tuple[Array, Array]:
         """Weights, classes x terms, and intercepts."""

@@ -58,7 +58,7 @@ class Search:
         return least if 0.0 < least < np.inf else 1.0
 
     def _terms_that_matter(self) -> Array:
-        """No pull exceeds the sum of w |x|: terms for which that is within the kink of every class stay at their mode."""
+        """No pull exceeds the sum of w |x|: terms for which the kink of every class holds that stay at their modes."""
         largest = np.abs(self.columns).T @ self.importance
         moved = np.any(self.weights != self.penalties[:, MODE], axis=0)
         return np.flatnonzero((largest > self.penalties[:, L1].min(axis=0)) | moved).astype(np.int32)
@@ -90,13 +90,14 @@ class Search:
         """List the weights that are or should be off their modes; gives the largest violation of all conditions."""
         kernels.residuals_of(self.probabilities, self.labels, self.importance, self.residuals)
         columns = self.columns
-        worst: float = kernels.find_violations(
+        worst = kernels.find_violations(
             columns.indptr, columns.indices, columns.data, self.terms, self.residuals, self.penalties, self.allowed,
             self.weights, np.empty(self.residuals.shape[1]), self.places, self.violations, self.counts,
         )  # fmt: skip
         free, precision, centre = self.problem.intercept
         pulls = self.residuals.sum(axis=0)[: len(self.biases)] - precision * (self.biases - centre)
-        return max(worst, float(np.abs(pulls).max()) if free else 0.0)
+        common = float(np.abs(pulls).max()) if free else 0.0
+        return max(float(worst), common)
 
     def improve_class(self, c: int, tolerance: float, *, cautious: bool) -> None:
         """Newton steps for one class on its working set, the others held."""
@@ -116,7 +117,7 @@ class Search:
         kernels.attach(self.scores, self.reference, self.exponentials, c, offsets, margins)
 
     def used(self) -> tuple[Array, Array]:
-        """The terms whose weights are off their modes and within their bounds, class after class, and where each starts."""
+        """Where each class starts, and the terms whose weights are off their modes and within bounds."""
         used = []
         for c, weights in enumerate(self.weights):
             places = self.places[c, : self.counts[c]]
@@ -149,9 +150,9 @@ def solve_by_working_sets(problem: Problem, starts: list[Solution | None]) -> li
         for c in range(len(search.biases)):
             search.improve_class(c, tolerance, cautious=k < _CAUTIOUS)
         search.normalise()
-        starts, terms = search.used()
+        begins, terms = search.used()
         if search.counts.sum() <= (1.0 + _FEW) * len(terms):
-            improve_together(search, starts, terms)
+            improve_together(search, begins, terms)
     objectives = np.array(trace)
     return [
         Solution(weights, float(bias), objectives, len(trace), converged)
