@@ -84,7 +84,7 @@ class Search:
             penalty, used = self.penalty(c), self.places[c, : self.counts[c]]
             distance = weights[used] - penalty[MODE, used]
             cost += float(penalty[L1, used] @ np.abs(distance) + 0.5 * penalty[L2, used] @ distance**2)
-        return self.loss + cost
+        return float(self.loss + cost)
 
     def look(self) -> float:
         """List the weights that are or should be off their modes; gives the largest violation of all conditions."""
