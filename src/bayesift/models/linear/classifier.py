@@ -48,7 +48,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     multiclass : "softmax" or "one-vs-rest" for more than two class labels; "auto" is softmax with the logit link
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit
-    n_jobs : threads over categories; -1 for all cores
+    n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
 
     Attributes
     ----------

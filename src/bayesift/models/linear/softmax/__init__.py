@@ -68,5 +68,6 @@ def _choose(name: str, problem: Problem) -> str:
     if name == "auto":
         return able[0]
     if name not in able:
-        raise ValueError(f"softmax regression with this prior has the solvers auto, {', '.join(able)}, not {name!r}")
+        solvers = ", ".join(["auto", *able])
+        raise ValueError(f"softmax with this prior has the solvers {solvers}, not {name!r}; one-vs-rest has all")
     return name
