@@ -15,6 +15,7 @@ from benchmarks import (
     naive_bayes,
     probit_paper,
     scoring,
+    softmax,
     term_scores,
     text_footprint,
     text_to_csr,
@@ -38,6 +39,8 @@ RACES = {
         linear_gaussian.BENCHMARK_NEWSGROUPS,
         scoring.BENCHMARK,
         probit_paper.BENCHMARK,
+        softmax.BENCHMARK,
+        softmax.BENCHMARK_GAUSSIAN,
         classify_throughput.BENCHMARK,
     )
 }

@@ -18,6 +18,7 @@ from bayesift.models.linear.kinds import describe_settings, described_settings
 from bayesift.models.linear.links import link_of, log_likelihoods, probabilities
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.softmax import is_softmax, solve_softmax
 from bayesift.models.linear.solvers import solve_all
 from bayesift.models.linear.weights import compact, from_arrays, scores_of, to_arrays
 from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
@@ -31,8 +32,8 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
 
         beta, b = argmax  sum_i w_i log psi(y_i (x_i beta + b)) + sum_j log p(beta_j)
 
-    With an indicator matrix each category has a model of its own. With class labels there is one model for two classes,
-    and one a class against the rest for more, whose probabilities are normalised.
+    With an indicator matrix each category has a model of its own. Two class labels share one model; more share one
+    softmax model (`bayesift.models.linear.softmax`), or each is set against the rest and probabilities are normalised.
 
     Parameters
     ----------
@@ -44,14 +45,16 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     tol : the largest violation of the optimality conditions, relative to the prior's strength (Laplace), or the square
         root of the share of the objective that may be left to gain (Gaussian)
     max_iter : rounds of the solver
+    multiclass : "softmax" or "one-vs-rest" for more than two class labels; "auto" is softmax with the logit link
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit
-    n_jobs : threads over categories; -1 for all cores
+    n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
 
     Attributes
     ----------
     classes_ : labels, sorted; or the numbers of the indicator's columns
     multilabel_ : whether y was an indicator matrix
+    softmax_ : whether the classes share one softmax model
     coef_ : models x terms, sparse when most weights are 0
     intercept_ : one a model
     solutions_ : the `Solution` of each model
@@ -72,6 +75,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: Array
     multilabel_: bool
+    softmax_: bool
     coef_: Any
     intercept_: Array
 
@@ -84,6 +88,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        multiclass: str = "auto",
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -94,6 +99,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.multiclass = multiclass
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -106,19 +112,25 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("sample_weight is zero for every document")
         rows = check_terms(self, X, n_documents=targets.n_documents)
         members = _models_of(targets)
+        link = link_of(self.link)
+        softmax = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
         problem = Problem(
             rows=rows,
             members=members,
-            importance=importance_of(self.class_weight, targets, members, weights),
-            link=link_of(self.link),
+            importance=importance_of(self.class_weight, targets, None if softmax else members, weights),
+            link=link,
             prior=prior_of(self.prior),
             intercept=self._intercept_row(),
             terms=None if supports is None else _supported(supports, (members.shape[0], rows.shape[1])),
             tolerance=self.tol,
             max_iter=self.max_iter,
         )
-        solutions = solve_all(problem, self.solver, self._starts(problem), self.n_jobs)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        starts = self._starts(problem)
+        if softmax:
+            solutions = solve_softmax(problem, self.solver, starts)
+        else:
+            solutions = solve_all(problem, self.solver, starts, self.n_jobs)
+        self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, softmax
         self._keep(solutions)
         return self
 
@@ -180,6 +192,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             "settings": settings,
             "classes": describe_classes(self.classes_),
             "multilabel": self.multilabel_,
+            "softmax": self.softmax_,
         }
         return parameters, {**to_arrays(self.coef_, self.intercept_), **arrays}
 
@@ -188,10 +201,13 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
         model = cls(**described_settings(expect(parameters, "settings", dict), arrays))
         model.multilabel_ = expect(parameters, "multilabel", bool)
+        model.softmax_ = expect(parameters, "softmax", bool)
         model.coef_, model.intercept_ = from_arrays(arrays)
         n_models, model.n_features_in_ = model.coef_.shape
         n_classes = 2 if n_models == 1 and not model.multilabel_ else n_models
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
+        if model.softmax_ and (model.multilabel_ or n_models == 1):
+            raise DataError("a softmax model has three class labels or more")
         if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
             raise DataError("its classes are not sorted")
         return model
@@ -245,7 +261,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         link = link_of(self.link)
         if self._is_binary():
             return log_likelihoods(link, scores * [[-1.0, 1.0]])[0]
-        logarithms = log_likelihoods(link, scores)[0]
+        logarithms = scores if self.softmax_ else log_likelihoods(link, scores)[0]
         return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:

@@ -15,6 +15,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "solver": (str,),
     "tol": (float, int),
     "max_iter": (int,),
+    "multiclass": (str,),
     "warm_start": (bool,),
     "n_jobs": (int, type(None)),
     "class_weight": (str, list, type(None)),
