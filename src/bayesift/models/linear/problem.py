@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ class Solution:
     objective : minus the log posterior after each round, without constants
     iterations : how many rounds
     converged : whether the tolerance was met
+    state : what its solver can go on from at another scale, where the problem asked to keep it
     """
 
     coefficients: Array
@@ -32,6 +33,7 @@ class Solution:
     objective: Array
     iterations: int
     converged: bool
+    state: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class Problem:
     terms : the terms each category may use, as columns; None for all
     tolerance : of the largest violation of the optimality conditions, relative to the scale of the prior
     max_iter : rounds
+    resumable : whether solutions keep the state of their solver
     """
 
     rows: sparse.csr_array
@@ -59,6 +62,15 @@ class Problem:
     terms: list[Array] | None = None
     tolerance: float = 1e-3
     max_iter: int = 1000
+    resumable: bool = False
+
+    def varied(self, **changes: Any) -> Problem:
+        """The problem with other fields, sharing what was computed of those that stay."""
+        new = replace(self, **changes)
+        for name, needs in _COMPUTED_FROM.items():
+            if name in self.__dict__ and needs.isdisjoint(changes):
+                new.__dict__[name] = self.__dict__[name]
+        return new
 
     @property
     def n_terms(self) -> int:
@@ -136,6 +148,15 @@ class Problem:
         cost = self.prior.cost(coefficients - row_of(self.prior.mode, category, self.n_terms), category)
         _, precision, centre = self.intercept
         return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
+
+
+_COMPUTED_FROM = {
+    "columns": {"rows"},
+    "norms": {"rows"},
+    "sums": {"rows", "importance"},
+    "_shared_penalty": {"rows", "prior"},
+    "start_intercepts": {"members", "importance", "link", "intercept"},
+}
 
 
 def _within(members: sparse.csr_array, importance: Array) -> Array:

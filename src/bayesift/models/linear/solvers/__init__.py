@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -14,6 +12,7 @@ from bayesift.models.linear.solvers.coordinate import solve_by_coordinates
 from bayesift.models.linear.solvers.expectation_maximisation import solve_by_em
 from bayesift.models.linear.solvers.lbfgs import solve_by_lbfgs
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_newton
+from bayesift.models.linear.threads import in_threads
 
 Starts = list[Solution | None]
 BlockSolver = Callable[[Problem, list[int], Starts], list[Solution]]
@@ -61,8 +60,16 @@ def choose_solver(name: str, problem: Problem) -> str:
     return name
 
 
-def solve_all(problem: Problem, solver: str, starts: Starts, n_jobs: int | None) -> list[Solution]:
-    """The solutions of all categories.
+def solve_all(
+    problem: Problem,
+    solver: str,
+    starts: Starts,
+    n_jobs: int | None,
+    *,
+    categories: Sequence[int] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[Solution]:
+    """The solutions of all categories, or of those named; `progress` is called with how many are done.
 
     Examples
     --------
@@ -77,13 +84,15 @@ def solve_all(problem: Problem, solver: str, starts: Starts, n_jobs: int | None)
     name = choose_solver(solver, problem)
     solve, size = SOLVERS[name], BLOCK if name == "newton" else 1
     _ = problem.columns, problem.norms, problem.start_intercepts  # made once, before threads share them
-    chunks = [list(range(k, min(k + size, len(starts)))) for k in range(0, len(starts), size)]
+    named = list(range(len(starts)) if categories is None else categories)
+    chunks = [slice(k, k + size) for k in range(0, len(named), size)]
 
-    def work(chunk: list[int]) -> list[Solution]:
-        return solve(problem, chunk, [starts[c] for c in chunk])
+    def work(chunk: slice) -> list[Solution]:
+        return solve(problem, named[chunk], starts[chunk])
 
-    threads = min(len(chunks), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1)
-    if threads <= 1:
-        return [solution for chunk in chunks for solution in work(chunk)]
-    with ThreadPoolExecutor(threads) as pool:
-        return [solution for solutions in pool.map(work, chunks) for solution in solutions]
+    solutions: list[Solution] = []
+    for part in in_threads(work, chunks, n_jobs):
+        solutions += part
+        if progress is not None:
+            progress(len(solutions))
+    return solutions
