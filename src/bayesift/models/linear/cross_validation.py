@@ -22,7 +22,7 @@ from bayesift.models.linear.solvers import solve_all
 Array = np.ndarray[Any, Any]
 Rule = Literal["best", "one-standard-error"]
 
-_TOLERANCE = 0.05  # losses move by far less than their errors
+_TOLERANCE = 0.1  # losses move by far less than their errors
 
 
 class HeldOut:
@@ -62,7 +62,9 @@ class HeldOut:
         importance = self.problem.importance.copy()
         importance[..., documents] = 0.0
         part = self.problem.varied(importance=importance)
-        _ = part.start_intercepts, part.sums if importance.ndim == 1 else None  # shared by all scales
+        _ = part.start_intercepts, part.inside  # shared by all scales
+        if importance.ndim == 1:
+            _ = part.sums
         return part
 
     def _solve(self, problem: Problem, starts: list[Solution | None], models: list[int]) -> list[Solution]:
@@ -234,7 +236,7 @@ def folds_of(problem: Problem, n_folds: int, random_state: int | None) -> Array:
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(4)), sparse.csr_array(np.array([[1, 1, 0, 0]]))
     >>> problem = Problem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.zeros(3))
-    >>> sorted(folds_of(problem, 2, 0))
+    >>> sorted(folds_of(problem, 2, 0).tolist())
     [0, 0, 1, 1]
     """
     return deal_folds(problem.members.toarray().astype(bool).T, n_folds=n_folds, random_state=random_state)

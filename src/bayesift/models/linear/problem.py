@@ -95,6 +95,15 @@ class Problem:
         return np.bincount(self.rows.indices, weights=self.rows.data * weights, minlength=self.n_terms)
 
     @cached_property
+    def inside(self) -> sparse.csr_array:
+        """Sums of the columns over the documents of each category by their importance, categories x terms."""
+        per_member = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
+        shared = self.importance.ndim == 1
+        weights = self.importance[self.members.indices if shared else (per_member, self.members.indices)]
+        weighted = sparse.csr_array((weights, self.members.indices, self.members.indptr), shape=self.members.shape)
+        return sparse.csr_array(weighted @ self.rows)
+
+    @cached_property
     def _shared_penalty(self) -> Array | None:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
@@ -154,6 +163,7 @@ _COMPUTED_FROM = {
     "columns": {"rows"},
     "norms": {"rows"},
     "sums": {"rows", "importance"},
+    "inside": {"rows", "members", "importance"},
     "_shared_penalty": {"rows", "prior"},
     "start_intercepts": {"members", "importance", "link", "intercept"},
 }

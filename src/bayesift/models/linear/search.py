@@ -15,7 +15,6 @@ Array = np.ndarray[Any, Any]
 Losses = Callable[[Array, list[int]], tuple[Array, Array]]
 
 _GOLDEN = (3.0 - np.sqrt(5.0)) / 2.0
-_STRIDE = 1.6  # how much longer each step downhill is than the last
 _MOST = 20  # scales
 _TOLERANCE = 0.1  # of the logarithm of the scale
 
@@ -23,8 +22,8 @@ _TOLERANCE = 0.1  # of the logarithm of the scale
 class MinimumSearch:
     """Says where to look next for a minimum and is told the value there.
 
-    Ever longer steps lead downhill until the minimum lies between two neighbours; parabolas through the three, or
-    golden sections where those say little, then close in on it.
+    Steps lead downhill until the minimum lies between two neighbours; parabolas through the three, or golden sections
+    where those say little, then close in on it.
 
     Parameters
     ----------
@@ -63,13 +62,16 @@ class MinimumSearch:
         best = min(range(len(self.seen)), key=lambda k: self.seen[k][1])
         if 0 < best < len(self.seen) - 1:
             return self._between(self.seen[best - 1 : best + 2])
-        return self._beyond(1.0 if best else -1.0) if len(self.seen) > 1 else self._beyond(1.0)
+        return self._beyond(1.0 if best or len(self.seen) == 1 else -1.0)
 
     def _beyond(self, direction: float) -> float | None:
-        ends = self.seen[-2:] if direction > 0 else self.seen[:2]
-        gap = _STRIDE * (ends[1][0] - ends[0][0]) if len(ends) == 2 else self.step
-        place = float(np.clip((ends[-1] if direction > 0 else ends[0])[0] + direction * gap, *self.bounds))
-        return None if any(abs(place - x) < self.tolerance for x, _ in self.seen) else place
+        """The next step downhill; at the bound, between it and its neighbour while they are far apart."""
+        last, *others = self.seen[::-1] if direction > 0 else self.seen
+        place = float(np.clip(last[0] + direction * self.step, *self.bounds))
+        if place != last[0]:
+            return place
+        gap = abs(last[0] - others[0][0]) if others else 0.0
+        return last[0] - direction * _GOLDEN * gap if gap > 0.5 * self.step else None
 
     def _between(self, three: list[tuple[float, float]]) -> float | None:
         (a, fa), (b, fb), (c, fc) = three
@@ -97,7 +99,7 @@ def search_scales(
     """
     first = np.log(strongest_scales(problem))
     first = np.array([first.min()]) if shared else first
-    middle, step = 0.5 * np.log(WIDTH), 0.25 * np.log(WIDTH) / 2
+    middle, step = 0.5 * np.log(WIDTH), np.log(WIDTH) / 8
     searches = [MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _TOLERANCE) for x in first]
     rows: list[tuple[Array, Array, Array]] = []
     while True:

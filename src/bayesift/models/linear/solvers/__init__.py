@@ -83,7 +83,7 @@ def solve_all(
     """
     name = choose_solver(solver, problem)
     solve, size = SOLVERS[name], BLOCK if name == "newton" else 1
-    _ = problem.columns, problem.norms, problem.start_intercepts  # made once, before threads share them
+    _ = problem.columns, problem.norms, problem.start_intercepts, problem.inside  # made before threads share them
     named = list(range(len(starts)) if categories is None else categories)
     chunks = [slice(k, k + size) for k in range(0, len(named), size)]
 

@@ -71,9 +71,9 @@ def _settle_intercept(problem: Problem, signs: Array, importance: Array, scores:
 def _outside(problem: Problem, category: int, signs: Array, importance: Array) -> tuple[Array, Array]:
     """Column sums over the documents outside the category, and inside it; the latter only where weights are shared."""
     if problem.importance.ndim == 1:
-        inside = problem.rows[problem.positives(category)]
-        weights = np.repeat(importance[problem.positives(category)], np.diff(inside.indptr))
-        ours = np.bincount(inside.indices, weights=inside.data * weights, minlength=problem.n_terms)
+        ours, inside = np.zeros(problem.n_terms), problem.inside
+        places = slice(inside.indptr[category], inside.indptr[category + 1])
+        ours[inside.indices[places]] = inside.data[places]
         return problem.sums - ours, ours
     columns, rest = problem.columns, np.zeros(problem.n_terms)
     column_dots(columns.indptr, columns.indices, columns.data, np.where(signs < 0, importance, 0.0), rest)
