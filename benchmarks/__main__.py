@@ -12,6 +12,7 @@ from benchmarks import (
     harness,
     linear,
     naive_bayes,
+    path,
     term_scores,
     text_footprint,
     text_to_csr,
@@ -32,6 +33,8 @@ RACES = {
         thresholds.BENCHMARK,
         linear.BENCHMARK,
         linear.BENCHMARK_GAUSSIAN,
+        path.BENCHMARK,
+        path.BENCHMARK_VALIDATION,
         classify_throughput.BENCHMARK,
     )
 }
@@ -85,7 +88,7 @@ def _render_race(measured: dict[str, Any]) -> list[str]:
             clock = " (wall)" if c["clock"] == "wall" else ""
             lines.append(
                 f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | {c['peer']} "
-                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.1f}** | {c['asked'] or '—'} |"
+                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.3g}** | {c['asked'] or '—'} |"
             )
     return lines
 

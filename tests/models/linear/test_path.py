@@ -53,7 +53,7 @@ def test_a_scale_multiplies_standard_deviations():
 def test_the_default_path_begins_where_the_first_weight_leaves_its_mode():
     X, Y = documents()
     model = SparseBayesClassifier(prior=LaplacePrior(gamma=4.0), tol=1e-8)
-    problem = model._read(X, Y, None, None)[1]
+    problem = model.problem(X, Y)
     first = default_scales(problem, 2)[0]
     share = Y.mean(axis=0)
     rate = np.abs(X.T @ (Y - share)).max(axis=0)  # the classical largest lambda

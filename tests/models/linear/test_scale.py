@@ -22,6 +22,7 @@ from bayesift.models.linear import (
 )
 from bayesift.models.linear.cross_validation import HeldOut, folds_of, mean_and_error, pick_scale
 from bayesift.models.linear.evidence import log_evidence
+from bayesift.models.linear.plots import path_figure, validation_figure
 from bayesift.models.linear.solvers import solve_all
 
 FLAT = np.array([1.0, 0.0, 0.0])
@@ -253,3 +254,19 @@ def test_the_same_seed_gives_the_same_scale_and_threads_do_not_matter():
     two = SparseBayesClassifier(prior_scale="search", n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(one.prior_scale_, two.prior_scale_)
     np.testing.assert_array_equal(one.intercept_, two.intercept_)
+
+
+def test_pictures_of_paths_and_choices():
+    pytest.importorskip("matplotlib")
+    X, Y = documents()
+    model = SparseBayesClassifier(prior_scale=CrossValidation(folds=3, n_scales=5)).fit(X, Y)
+    axes = validation_figure(model.validation_, 1, title="corn").axes[0]
+    assert axes.get_title(loc="left") == "corn"
+    assert axes.get_legend().get_texts()[0].get_text() == f"chosen: {model.prior_scale_[1]:.3g}"
+    path = SparseBayesClassifier().path(X, Y, n_scales=5)
+    weights = np.stack([dense(step)[1] for step in path.coefficients])
+    assert len(path_figure(path, 1).axes[0].lines) == np.any(weights, axis=0).sum()
+
+
+def dense(weights):
+    return weights.toarray() if sparse.issparse(weights) else weights

@@ -152,7 +152,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         >>> path.sizes.ravel().tolist()
         [0, 2, 2]
         """
-        problem = clone(self)._read(X, y, sample_weight, supports)[1]
+        problem = self.problem(X, y, sample_weight, supports)
         n_models = problem.members.shape[0]
         if scales is None:
             steps = default_scales(problem, n_scales)
@@ -160,6 +160,17 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             given = np.asarray(scales, dtype=float)
             steps = np.broadcast_to(given[:, np.newaxis] if given.ndim == 1 else given, (len(given), n_models))
         return follow(problem, self.solver, steps, self.n_jobs, self.progress)
+
+    def problem(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Problem:
+        """What `fit` would solve, with the prior as given; fits nothing.
+
+        Examples
+        --------
+        >>> SparseBayesClassifier().problem([[2, 0], [0, 1]], [0, 1]).n_terms
+        2
+        """
+        unfitted: Self = clone(self)
+        return unfitted._read(X, y, sample_weight, supports)[1]
 
     def decision_function(self, X: Any) -> Array:
         """Scores x beta + b, documents x models; one dimension for two classes."""
