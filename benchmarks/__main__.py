@@ -13,6 +13,7 @@ from benchmarks import (
     linear,
     linear_gaussian,
     naive_bayes,
+    path,
     probit_paper,
     scoring,
     softmax,
@@ -41,6 +42,8 @@ RACES = {
         probit_paper.BENCHMARK,
         softmax.BENCHMARK,
         softmax.BENCHMARK_GAUSSIAN,
+        path.BENCHMARK,
+        path.BENCHMARK_VALIDATION,
         classify_throughput.BENCHMARK,
     )
 }
@@ -94,7 +97,7 @@ def _render_race(measured: dict[str, Any]) -> list[str]:
             clock = " (wall)" if c["clock"] == "wall" else ""
             lines.append(
                 f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | {c['peer']} "
-                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.1f}** | {c['asked'] or '—'} |"
+                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.3g}** | {c['asked'] or '—'} |"
             )
     return lines
 

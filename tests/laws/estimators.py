@@ -34,6 +34,7 @@ CLASSIFIERS = [
     HybridClassifier(alpha=0.5, dual=False, tol=1e-12),
     RocchioClassifier(),
     NeighborsClassifier(k=1000),
+    SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
 ]
 TRANSFORMERS = [
     SelectTerms(),

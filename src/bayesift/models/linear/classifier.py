@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,11 +17,14 @@ from bayesift.errors import DataError
 from bayesift.models.linear.importance import importance_of
 from bayesift.models.linear.kinds import describe_settings, described_settings
 from bayesift.models.linear.links import link_of, log_likelihoods, probabilities
+from bayesift.models.linear.path import Path, Progress, column, default_scales, follow
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.softmax import is_softmax, solve_softmax
+from bayesift.models.linear.scale import Choice, FixedScale
+from bayesift.models.linear.scale_rules import scale_rule_of
+from bayesift.models.linear.softmax import is_softmax
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.weights import compact, from_arrays, scores_of, to_arrays
+from bayesift.models.linear.weights import compact, from_arrays, scales_from, scores_of, to_arrays
 from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
 from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
 
@@ -40,6 +44,9 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     link : psi: "logit", "probit" or `LogF(shape)`, the family that holds both
     prior : `LaplacePrior`, `GaussianPrior` or `JeffreysPrior`, with numbers or arrays that broadcast to models x terms;
         or "laplace", "gaussian" or "jeffreys"
+    prior_scale : what to multiply the standard deviations of the prior by: nothing (None), a number, or how to choose
+        it: "norm", "cross-validation", "one-standard-error", "search", "evidence" (Gaussian priors), or `NormBased`,
+        `CrossValidation`, `ScaleSearch` or `Evidence` with parameters
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
     solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique
     tol : the largest violation of the optimality conditions, relative to the prior's strength (Laplace), or the square
@@ -49,6 +56,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit
     n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
+    progress : called with how much of the work is done and how much there is; first the choice of a scale, then the fit
 
     Attributes
     ----------
@@ -57,6 +65,8 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     softmax_ : whether the classes share one softmax model
     coef_ : models x terms, sparse when most weights are 0
     intercept_ : one a model
+    prior_scale_ : what the standard deviations of the prior were multiplied by, one a model
+    validation_ : what each scale was worth, the `Validation` of the choice; None where nothing was compared
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
 
@@ -84,6 +94,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         *,
         link: Any = "logit",
         prior: Any = "laplace",
+        prior_scale: Any = None,
         intercept: Any = "flat",
         solver: str = "auto",
         tol: float = 1e-3,
@@ -92,9 +103,11 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.link = link
         self.prior = prior
+        self.prior_scale = prior_scale
         self.intercept = intercept
         self.solver = solver
         self.tol = tol
@@ -103,36 +116,67 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Self:
-        """Find the mode; `supports` (models x terms) says which terms each model may use, all without it."""
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents)
-        if not np.any(weights):
-            raise ValueError("sample_weight is zero for every document")
-        rows = check_terms(self, X, n_documents=targets.n_documents)
-        members = _models_of(targets)
-        link = link_of(self.link)
-        softmax = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
-        problem = Problem(
-            rows=rows,
-            members=members,
-            importance=importance_of(self.class_weight, targets, None if softmax else members, weights),
-            link=link,
-            prior=prior_of(self.prior),
-            intercept=self._intercept_row(),
-            terms=None if supports is None else _supported(supports, (members.shape[0], rows.shape[1])),
-            tolerance=self.tol,
-            max_iter=self.max_iter,
-        )
-        starts = self._starts(problem)
-        if softmax:
-            solutions = solve_softmax(problem, self.solver, starts)
-        else:
-            solutions = solve_all(problem, self.solver, starts, self.n_jobs)
-        self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, softmax
+        """Find the mode; `supports` (models x terms) says which terms each model may use, all without it.
+
+        An error or an interrupt leaves the classifier as it was.
+        """
+        before = dict(self.__dict__)
+        try:
+            targets, problem = self._read(X, y, sample_weight, supports)
+            choice = self._choose_scale(problem)
+            if self.prior_scale is not None:
+                problem = problem.varied(prior=problem.prior.rescaled(column(choice.scales)))
+            solutions = solve_all(
+                problem, self.solver, self._starts(problem), self.n_jobs, progress=self._report(problem)
+            )
+        except BaseException:
+            self.__dict__ = before
+            raise
+        self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, problem.coupled
+        self.prior_scale_, self.validation_ = choice.scales, choice.validation
         self._keep(solutions)
         return self
+
+    def path(
+        self, X: Any, y: Any, *, scales: Any = None, n_scales: int = 20, sample_weight: Any = None, supports: Any = None
+    ) -> Path:
+        """Weights along a sequence of scales of the prior, each found from the one before; fits nothing.
+
+        Parameters
+        ----------
+        X, y, sample_weight, supports : as in `fit`
+        scales : what the standard deviations of the prior are multiplied by, ascending: one row a step, for all models
+            or a column a model; without, `n_scales` of them from the strongest prior that leaves all weights at their
+            modes to one a thousand times weaker
+
+        Examples
+        --------
+        >>> path = SparseBayesClassifier().path([[2, 0], [1, 0], [0, 1], [0, 2]], [0, 0, 1, 1], n_scales=3)
+        >>> path.sizes.ravel().tolist()
+        [0, 2, 2]
+        """
+        problem = self.problem(X, y, sample_weight, supports)
+        n_models = problem.members.shape[0]
+        if scales is None:
+            steps = default_scales(problem, n_scales)
+        else:
+            given = np.asarray(scales, dtype=float)
+            steps = np.broadcast_to(given[:, np.newaxis] if given.ndim == 1 else given, (len(given), n_models))
+        return follow(problem, self.solver, steps, self.n_jobs, self.progress)
+
+    def problem(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Problem:
+        """What `fit` would solve, with the prior as given; fits nothing.
+
+        Examples
+        --------
+        >>> SparseBayesClassifier().problem([[2, 0], [0, 1]], [0, 1]).n_terms
+        2
+        """
+        unfitted: Self = clone(self)
+        return unfitted._read(X, y, sample_weight, supports)[1]
 
     def decision_function(self, X: Any) -> Array:
         """Scores x beta + b, documents x models; one dimension for two classes."""
@@ -194,7 +238,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             "multilabel": self.multilabel_,
             "softmax": self.softmax_,
         }
-        return parameters, {**to_arrays(self.coef_, self.intercept_), **arrays}
+        return parameters, {**to_arrays(self.coef_, self.intercept_), "prior_scale": self.prior_scale_, **arrays}
 
     @classmethod
     def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
@@ -204,6 +248,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         model.softmax_ = expect(parameters, "softmax", bool)
         model.coef_, model.intercept_ = from_arrays(arrays)
         n_models, model.n_features_in_ = model.coef_.shape
+        model.prior_scale_, model.validation_ = scales_from(arrays, n_models), None
         n_classes = 2 if n_models == 1 and not model.multilabel_ else n_models
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
         if model.softmax_ and (model.multilabel_ or n_models == 1):
@@ -217,6 +262,37 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, supports: Any) -> tuple[Targets, Problem]:
+        """What is to be fitted, with the prior as given."""
+        targets = check_targets(y)
+        weights = check_sample_weight(sample_weight, targets.n_documents)
+        if not np.any(weights):
+            raise ValueError("sample_weight is zero for every document")
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        members, link = _models_of(targets), link_of(self.link)
+        softmax = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
+        problem = Problem(
+            rows=rows,
+            members=members,
+            importance=importance_of(self.class_weight, targets, None if softmax else members, weights),
+            link=link,
+            prior=prior_of(self.prior),
+            intercept=self._intercept_row(),
+            terms=None if supports is None else _supported(supports, (members.shape[0], rows.shape[1])),
+            tolerance=self.tol,
+            max_iter=self.max_iter,
+            coupled=softmax,
+        )
+        return targets, problem
+
+    def _choose_scale(self, problem: Problem) -> Choice:
+        rule = FixedScale() if self.prior_scale is None else scale_rule_of(self.prior_scale)
+        return rule.choose(problem, self.solver, self.n_jobs, self.progress)
+
+    def _report(self, problem: Problem) -> Callable[[int], None] | None:
+        progress, total = self.progress, problem.members.shape[0]
+        return None if progress is None else lambda done: progress(done, total)
 
     def _intercept_row(self) -> Array:
         """The row `intercept` of `bayesift.kernels.linear`."""

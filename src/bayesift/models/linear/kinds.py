@@ -9,6 +9,7 @@ import numpy as np
 from bayesift.errors import DataError
 from bayesift.models.linear.links import describe_link, described_link, link_of
 from bayesift.models.linear.priors import PRIORS, Prior, prior_of
+from bayesift.models.linear.scale_rules import describe_scale_rule, described_scale_rule
 from bayesift.models.state import Arrays, Parameters
 
 _PLAIN: dict[str, tuple[type, ...]] = {
@@ -68,13 +69,15 @@ def describe_settings(settings: Parameters) -> tuple[Parameters, Arrays]:
     >>> describe_settings({"link": "logit", "prior": "laplace", "intercept": None, "class_weight": {0: 2.0}})[0]
     {'link': 'logit', 'prior': 'laplace', 'intercept': None, 'class_weight': [[0, 2.0]]}
     """
-    plain, arrays = dict(settings), {}
+    plain, arrays = {name: value for name, value in settings.items() if name != "progress"}, {}
     if not isinstance(plain["link"], str):
         plain["link"] = describe_link(plain["link"])
     for name in ("prior", "intercept"):
         if plain[name] is not None and not isinstance(plain[name], str):
             plain[name], more = describe_prior(plain[name], name)
             arrays.update(more)
+    if plain.get("prior_scale") is not None:
+        plain["prior_scale"] = describe_scale_rule(plain["prior_scale"])
     if isinstance(plain["class_weight"], dict):
         plain["class_weight"] = [[np.asarray(k).item(), float(v)] for k, v in plain["class_weight"].items()]
     return plain, arrays
@@ -92,7 +95,7 @@ def described_settings(description: Parameters, arrays: Arrays) -> Parameters:
     for name, value in settings.items():
         if name in _PLAIN and not isinstance(value, _PLAIN[name]):
             raise DataError(f"{value!r:.40} is no {name}")
-        if name not in _PLAIN and name not in ("link", "prior", "intercept"):
+        if name not in _PLAIN and name not in ("link", "prior", "intercept", "prior_scale"):
             raise DataError(f"a linear model has no {name!r:.40}")
     try:
         if isinstance(settings.get("link"), dict):
@@ -102,6 +105,8 @@ def described_settings(description: Parameters, arrays: Arrays) -> Parameters:
                 settings[name] = described_prior(settings[name], arrays, name)
         if isinstance(settings.get("class_weight"), list):
             settings["class_weight"] = dict(settings["class_weight"])
+        if "prior_scale" in settings:
+            settings["prior_scale"] = described_scale_rule(settings["prior_scale"])
         link_of(settings.get("link"))
         prior_of(settings.get("prior"))
     except (TypeError, ValueError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ class Solution:
     objective : minus the log posterior after each round, without constants
     iterations : how many rounds
     converged : whether the tolerance was met
+    state : what its solver can go on from at another scale, where the problem asked to keep it
     """
 
     coefficients: Array
@@ -32,11 +33,12 @@ class Solution:
     objective: Array
     iterations: int
     converged: bool
+    state: Any = None
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One binary problem a category, all over the same documents.
+    """One binary problem a category, all over the same documents; or one softmax model of all classes.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class Problem:
     terms : the terms each category may use, as columns; None for all
     tolerance : of the largest violation of the optimality conditions, relative to the scale of the prior
     max_iter : rounds
+    resumable : whether solutions keep the state of their solver
+    coupled : whether the categories are classes that share one softmax model
     """
 
     rows: sparse.csr_array
@@ -59,6 +63,16 @@ class Problem:
     terms: list[Array] | None = None
     tolerance: float = 1e-3
     max_iter: int = 1000
+    resumable: bool = False
+    coupled: bool = False
+
+    def varied(self, **changes: Any) -> Problem:
+        """The problem with other fields, sharing what was computed of those that stay."""
+        new = replace(self, **changes)
+        for name, needs in _COMPUTED_FROM.items():
+            if name in self.__dict__ and needs.isdisjoint(changes):
+                new.__dict__[name] = self.__dict__[name]
+        return new
 
     @property
     def n_terms(self) -> int:
@@ -81,6 +95,15 @@ class Problem:
         """Of the columns, each document counted by its importance; only where categories share it."""
         weights = np.repeat(self.importance, np.diff(self.rows.indptr))
         return np.bincount(self.rows.indices, weights=self.rows.data * weights, minlength=self.n_terms)
+
+    @cached_property
+    def inside(self) -> sparse.csr_array:
+        """Sums of the columns over the documents of each category by their importance, categories x terms."""
+        per_member = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
+        shared = self.importance.ndim == 1
+        weights = self.importance[self.members.indices if shared else (per_member, self.members.indices)]
+        weighted = sparse.csr_array((weights, self.members.indices, self.members.indptr), shape=self.members.shape)
+        return sparse.csr_array(weighted @ self.rows)
 
     @cached_property
     def _shared_penalty(self) -> Array | None:
@@ -143,6 +166,21 @@ class Problem:
         return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
 
 
+_COMPUTED_FROM = {
+    "columns": {"rows"},
+    "norms": {"rows"},
+    "sums": {"rows", "importance"},
+    "inside": {"rows", "members", "importance"},
+    "_shared_penalty": {"rows", "prior"},
+    "start_intercepts": {"members", "importance", "link", "intercept"},
+}
+
+
+def _within(members: sparse.csr_array, importance: Array) -> Array:
+    """The importance of each category's documents, of a row of it a category."""
+    return np.asarray(members.multiply(importance).sum(axis=1)).ravel()
+
+
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
     """Rows with columns in units of the prior's deviations, and the squares of their lengths.
 
@@ -154,8 +192,3 @@ def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_a
     values = rows.data / np.sqrt(precisions)[rows.indices]
     scaled = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
     return scaled, np.asarray(sparse.csr_array((values**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))
-
-
-def _within(members: sparse.csr_array, importance: Array) -> Array:
-    """The importance of each category's documents, of a row of it a category."""
-    return np.asarray(members.multiply(importance).sum(axis=1)).ravel()

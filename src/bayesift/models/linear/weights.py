@@ -109,6 +109,20 @@ def from_arrays(arrays: Arrays) -> tuple[Any, Array]:
     return weights, intercepts
 
 
+def scales_from(arrays: Arrays, n_models: int) -> Array:
+    """The scales of the priors of a file, one a model; ones where it holds none.
+
+    Examples
+    --------
+    >>> scales_from({}, 2).tolist()
+    [1.0, 1.0]
+    """
+    scales = _floats(arrays.get("prior_scale", np.ones(n_models)), 1)
+    if scales.shape != (n_models,) or np.any(scales <= 0):
+        raise DataError("prior_scale must be one positive number a model")
+    return scales
+
+
 def _floats(array: Array, n_dimensions: int) -> Array:
     if array.dtype != np.float64 or array.ndim != n_dimensions or not np.all(np.isfinite(array)):
         raise DataError("weights must be finite numbers")

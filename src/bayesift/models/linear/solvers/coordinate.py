@@ -27,13 +27,18 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
     [2.2, 2.2, -2.2, -2.2]
     """
     signs, importance, penalty = problem.signs(category), problem.importance_of(category), problem.penalty(category)
-    weights = problem.mode(category) if start is None else start.coefficients.copy()
-    bias = np.array([problem.start_intercepts[category] if start is None else start.intercept])
     rows, columns = problem.rows, problem.columns
-    scores = np.full(rows.shape[0], bias[0])
-    add_scores(columns.indptr, columns.indices, columns.data, weights, scores)
-    pulls = _settle_intercept(problem, signs, importance, scores, bias)
-    rest, term_pulls = _pulls(problem, category, signs, importance, pulls, constant=not np.any(weights))
+    if start is not None and start.state is not None:
+        weights, bias = start.coefficients.copy(), np.array([start.intercept])
+        scores, term_pulls, pulls = (values.copy() for values in start.state)
+        rest = _outside(problem, category, signs, importance)[0]
+    else:
+        weights = problem.mode(category) if start is None else start.coefficients.copy()
+        bias = np.array([problem.start_intercepts[category] if start is None else start.intercept])
+        scores = np.full(rows.shape[0], bias[0])
+        add_scores(columns.indptr, columns.indices, columns.data, weights, scores)
+        pulls = _settle_intercept(problem, signs, importance, scores, bias)
+        rest, term_pulls = _pulls(problem, category, signs, importance, pulls, constant=not np.any(weights))
     terms, trace, counts = problem.terms_of(category), np.empty(problem.max_iter), np.zeros(2, dtype=np.int64)
     absolute = penalty[0, terms]
     scale = float(absolute.min()) if len(terms) and absolute.min() > 0 else 1.0
@@ -43,7 +48,9 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
         scores, term_pulls, pulls, scale, problem.tolerance * scale, problem.max_iter, trace, counts,
     )  # fmt: skip
     done = int(counts[0])
-    return Solution(weights, float(bias[0]), trace[:done], done, bool(violation <= problem.tolerance * scale))
+    state = (scores, term_pulls, pulls) if problem.resumable else None
+    met = bool(violation <= problem.tolerance * scale)
+    return Solution(weights, float(bias[0]), trace[:done], done, met, state)
 
 
 def _settle_intercept(problem: Problem, signs: Array, importance: Array, scores: Array, bias: Array) -> Array:
@@ -61,24 +68,29 @@ def _settle_intercept(problem: Problem, signs: Array, importance: Array, scores:
     return pulls
 
 
+def _outside(problem: Problem, category: int, signs: Array, importance: Array) -> tuple[Array, Array]:
+    """Column sums over the documents outside the category, and inside it; the latter only where weights are shared."""
+    if problem.importance.ndim == 1:
+        ours, inside = np.zeros(problem.n_terms), problem.inside
+        places = slice(inside.indptr[category], inside.indptr[category + 1])
+        ours[inside.indices[places]] = inside.data[places]
+        return problem.sums - ours, ours
+    columns, rest = problem.columns, np.zeros(problem.n_terms)
+    column_dots(columns.indptr, columns.indices, columns.data, np.where(signs < 0, importance, 0.0), rest)
+    return rest, np.empty(0)
+
+
 def _pulls(
     problem: Problem, category: int, signs: Array, importance: Array, pulls: Array, *, constant: bool
 ) -> tuple[Array, Array]:
     """Column sums over the documents outside the category, and the pulls of all terms."""
     columns, positives = problem.columns, problem.positives(category)
-    if problem.importance.ndim == 1:
-        inside = problem.rows[positives]
-        weights = np.repeat(importance[positives], np.diff(inside.indptr))
-        ours = np.bincount(inside.indices, weights=inside.data * weights, minlength=problem.n_terms)
-        rest: Array = problem.sums - ours
-        if constant and len(positives) and len(positives) < len(signs):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                unit = pulls / importance
-            inner, outer = _any_of(unit[signs > 0]), _any_of(unit[signs < 0])
-            return rest, inner * ours + outer * rest
-    else:
-        rest = np.zeros(problem.n_terms)
-        column_dots(columns.indptr, columns.indices, columns.data, np.where(signs < 0, importance, 0.0), rest)
+    rest, ours = _outside(problem, category, signs, importance)
+    if constant and len(ours) and 0 < len(positives) < len(signs):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            unit = pulls / importance
+        inner, outer = _any_of(unit[signs > 0]), _any_of(unit[signs < 0])
+        return rest, inner * ours + outer * rest
     term_pulls = np.empty(problem.n_terms)
     column_dots(columns.indptr, columns.indices, columns.data, pulls, term_pulls)
     return rest, term_pulls
