@@ -70,6 +70,19 @@ def test_held_out_losses_are_those_of_a_plain_loop(laplace, monkeypatch):
                 assert weights[fold, c] == test.sum()
 
 
+@pytest.mark.parametrize("prior", [LaplacePrior(), GaussianPrior()], ids=str)
+def test_held_out_documents_leave_no_trace(prior):
+    """Labels that say nothing of the documents: no weak prior may do better than the strongest."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 200))
+    Y = (generator.random((60, 1)) < 0.5).astype(int)
+    problem = problem_of(X, Y, prior, tolerance=0.001)
+    scales = np.geomspace(0.01, 10, 25)[:, None]
+    losses = CrossValidation(folds=3).along(scales, problem, "auto", None).validation.losses
+    assert np.nanmin(losses) > 0.65
+    assert np.isnan(losses[-1, 0])  # the rise ended the path
+
+
 def reference_mode(X, signs, scale, *, laplace):
     """By scikit-learn (Gaussian; its intercept is free too) or by L-BFGS-B on both signs (Laplace)."""
     if not laplace:

@@ -1,7 +1,8 @@
 """The scale of the prior with the best held-out log-likelihood.
 
 A fold is held out by giving its documents no importance: no matrix is copied, and the documents' scores are there to
-judge. All folds start from the mode of all documents at the same scale, which starts from that at the scale before.
+judge. Each fold starts from its own mode at the last scale, never from that of all documents: a start that has seen
+what is held out leaves a trace of it wherever a solver stops short of the mode.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from bayesift.models.linear.solvers import solve_all
 Array = np.ndarray[Any, Any]
 Rule = Literal["best", "one-standard-error"]
 
-_TOLERANCE = 0.1  # losses move by far less than their errors
+_TOLERANCE = 0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
+_LARGEST = 1e9  # bytes of the states that solvers go on from
 
 
 class HeldOut:
-    """Held-out losses at any scale; each call starts from the modes of the last.
+    """Held-out losses at any scale; each fold starts from its modes of the last call.
 
     Parameters
     ----------
@@ -37,25 +39,25 @@ class HeldOut:
     """
 
     def __init__(self, problem: Problem, solver: str, folds: Array, n_jobs: int | None) -> None:
-        self.problem = problem.varied(resumable=True, tolerance=max(problem.tolerance, _TOLERANCE))
+        n_models, n_folds = problem.members.shape[0], int(folds.max()) + 1
+        size = 8.0 * n_models * n_folds * (2 * problem.rows.shape[0] + 2 * problem.n_terms)
+        tolerance = problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
+        self.problem = problem.varied(resumable=size <= _LARGEST, tolerance=tolerance)
         self.solver, self.n_jobs = solver, n_jobs
-        self.held_out = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
-        _ = problem.columns, problem.norms
+        self.held_out = [np.flatnonzero(folds == fold) for fold in range(n_folds)]
+        _ = self.problem.columns, self.problem.norms
         self.parts = [self._without(documents) for documents in self.held_out]
-        self.last: list[Solution | None] = [None] * problem.members.shape[0]
+        self.last: list[list[Solution | None]] = [[None] * n_models for _ in self.parts]
 
     def losses(self, scales: Array, models: list[int]) -> tuple[Array, Array]:
         """Minus the held-out log-likelihoods of the models, one scale each, and what their documents weigh.
 
         Both are folds x models.
         """
-        every = np.ones(len(self.last))
+        every = np.ones(self.problem.members.shape[0])
         every[models] = scales
         prior = self.problem.prior.rescaled(column(every))
-        whole = self._solve(self.problem.varied(prior=prior), [self.last[c] for c in models], models)
-        for c, solution in zip(models, whole, strict=True):
-            self.last[c] = solution
-        totals = [self._fold(k, part.varied(prior=prior), list(whole), models) for k, part in enumerate(self.parts)]
+        totals = [self._fold(k, part.varied(prior=prior), models) for k, part in enumerate(self.parts)]
         losses, weights = (np.array(rows) for rows in zip(*totals, strict=True))
         return losses, weights
 
@@ -68,19 +70,17 @@ class HeldOut:
             _ = part.sums
         return part
 
-    def _solve(self, problem: Problem, starts: list[Solution | None], models: list[int]) -> list[Solution]:
-        return solve_all(problem, self.solver, starts, self.n_jobs, categories=models)
-
-    def _fold(
-        self, fold: int, problem: Problem, starts: list[Solution | None], models: list[int]
-    ) -> tuple[list[float], list[float]]:
+    def _fold(self, fold: int, problem: Problem, models: list[int]) -> tuple[list[float], list[float]]:
         """Losses and weights of the documents of a fold."""
-        documents = self.held_out[fold]
+        documents, last = self.held_out[fold], self.last[fold]
         rows = self.problem.rows[documents]
+        found = solve_all(problem, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
+        for c, solution in zip(models, found, strict=True):
+            last[c] = solution
         if problem.coupled:
-            return _softmax_losses(self.problem, documents, self._solve(problem, starts, models))
+            return _softmax_losses(self.problem, documents, found)
         losses, weights = [], []
-        for c, solution in zip(models, self._solve(problem, starts, models), strict=True):
+        for c, solution in zip(models, found, strict=True):
             known = solution.state is not None
             scores = solution.state[0][documents] if known else rows @ solution.coefficients + solution.intercept
             importance = self.problem.importance_of(c)[documents]
