@@ -15,11 +15,13 @@ class TermContribution:
     term : its name
     weight : its weight in the text's vector
     contribution : what it adds; negative speaks against the category
+    deviation : the standard deviation of the contribution, where the model knows how sure its weights are
     """
 
     term: str
     weight: float
     contribution: float
+    deviation: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class CategoryExplanation:
     assigned : the decision
     prior : the log odds before any word is read
     terms : contributions, the largest in size first
+    integrated : the probability averaged over all weights the model holds possible, where it knows how sure it is
+    interval : between which values 90% of those probabilities lie
     """
 
     category: str
@@ -42,6 +46,8 @@ class CategoryExplanation:
     assigned: bool
     prior: float
     terms: tuple[TermContribution, ...]
+    integrated: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from bayesift.errors import DataError
 from bayesift.models.linear.importance import importance_of
 from bayesift.models.linear.kinds import describe_settings, described_settings
 from bayesift.models.linear.links import link_of, log_likelihoods, probabilities
+from bayesift.models.linear.posterior import Posterior, normalised_bounds, posterior_of, score_interval
+from bayesift.models.linear.posterior_arrays import posteriors_from_arrays, posteriors_to_arrays, variances_of
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import solve_all
@@ -47,6 +49,8 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit
     n_jobs : threads over categories; -1 for all cores
+    posterior : "mode" keeps the weights at the mode alone; "normal" also how sure they are, by the normal (Laplace)
+        approximation about the mode, which `score_std` and `predict_proba_integrated` need
 
     Attributes
     ----------
@@ -56,6 +60,8 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     intercept_ : one a model
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
+    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of each model, and the
+        variances of the weights (sparse, 0 for those that count as known) and of the intercepts
 
     References
     ----------
@@ -87,6 +93,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        posterior: str = "mode",
     ) -> None:
         self.link = link
         self.prior = prior
@@ -97,6 +104,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.posterior = posterior
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Self:
         """Find the mode; `supports` (models x terms) says which terms each model may use, all without it."""
@@ -104,6 +112,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         weights = check_sample_weight(sample_weight, targets.n_documents)
         if not np.any(weights):
             raise ValueError("sample_weight is zero for every document")
+        self._check_posterior()
         rows = check_terms(self, X, n_documents=targets.n_documents)
         members = _models_of(targets)
         problem = Problem(
@@ -120,6 +129,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         solutions = solve_all(problem, self.solver, self._starts(problem), self.n_jobs)
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         self._keep(solutions)
+        self._keep_posteriors(self._posteriors_of(problem))
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -147,6 +157,29 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self._scores(X))
 
+    def predict_proba_integrated(self, X: Any) -> Array:
+        """P(c | d) averaged over the posterior of the weights, documents x categories: less sure than at the mode."""
+        scores, deviations = self._scores(X), self._deviations(X)
+        moderated = scores / np.sqrt(1.0 + link_of(self.link).moderation * deviations**2)
+        return np.exp(self._log_proba(moderated))
+
+    def score_std(self, X: Any) -> Array:
+        """The standard deviation of each score under the posterior, as `decision_function` is shaped."""
+        deviations = self._deviations(X)
+        return deviations[:, 0] if self._is_binary() else deviations
+
+    def probability_interval(self, X: Any, *, mass: float = 0.9) -> tuple[Array, Array]:
+        """The ends of the interval that holds this much of the posterior of each probability, documents x categories.
+
+        Of several classes, the scores of the others stay at the mode.
+        """
+        scores = self._scores(X)
+        low, high = score_interval(scores, self._deviations(X), mass)
+        if not (self.multilabel_ or self._is_binary()):
+            return normalised_bounds(link_of(self.link), scores, low, high)
+        ends = np.exp(self._log_proba(low)), np.exp(self._log_proba(high))
+        return np.minimum(*ends), np.maximum(*ends)
+
     def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the score of a category, documents x terms, and the intercept.
 
@@ -172,6 +205,13 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         values = X.data * weights[X.indices]
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], intercept)
 
+    def contribution_std(self, X: Any, category: Any) -> sparse.csr_array:
+        """The standard deviations of `contributions(X, category)` under the posterior, documents x terms."""
+        self._check_has_posterior()
+        X = check_terms(self, X, reset=False)
+        row = self.coef_variance_[[self._place(category)[0]]].toarray()[0]
+        return sparse.csr_array((np.abs(X.data) * np.sqrt(row[X.indices]), X.indices, X.indptr), shape=X.shape)
+
     def get_state(self) -> tuple[Parameters, Arrays]:
         """All that `from_state` needs: parameters that JSON can hold, and arrays."""
         check_is_fitted(self)
@@ -181,6 +221,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             "classes": describe_classes(self.classes_),
             "multilabel": self.multilabel_,
         }
+        arrays |= posteriors_to_arrays(self.posteriors_) if self.posterior == "normal" else {}
         return parameters, {**to_arrays(self.coef_, self.intercept_), **arrays}
 
     @classmethod
@@ -194,6 +235,9 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
         if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
             raise DataError("its classes are not sorted")
+        model._keep_posteriors(
+            posteriors_from_arrays(arrays, model.coef_.shape) if model.posterior == "normal" else None
+        )
         return model
 
     def __sklearn_tags__(self) -> Any:
@@ -201,6 +245,12 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+    def _check_posterior(self) -> None:
+        if self.posterior not in ("mode", "normal"):
+            raise ValueError(f"posterior must be 'mode' or 'normal', got {self.posterior!r}")
+        if self.posterior == "normal" and not prior_of(self.prior).convex:
+            raise ValueError(f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one")
 
     def _intercept_row(self) -> Array:
         """The row `intercept` of `bayesift.kernels.linear`."""
@@ -234,6 +284,30 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
+    def _posteriors_of(self, problem: Problem) -> list[Posterior] | None:
+        if self.posterior != "normal":
+            return None
+        return [posterior_of(problem, category, solution) for category, solution in enumerate(self.solutions_)]
+
+    def _keep_posteriors(self, posteriors: list[Posterior] | None) -> None:
+        if posteriors is not None:
+            self.posteriors_ = posteriors
+            self.coef_variance_, self.intercept_variance_ = variances_of(posteriors, self.coef_.shape[1])
+        elif hasattr(self, "posteriors_"):
+            del self.posteriors_, self.coef_variance_, self.intercept_variance_
+
+    def _deviations(self, X: Any) -> Array:
+        self._check_has_posterior()
+        columns = sparse.csc_array(check_terms(self, X, reset=False))
+        variances = np.column_stack([posterior.score_variances(columns) for posterior in self.posteriors_])
+        deviations: Array = np.sqrt(variances)
+        return deviations
+
+    def _check_has_posterior(self) -> None:
+        check_is_fitted(self)
+        if not hasattr(self, "posteriors_"):
+            raise ValueError("the model was fitted without its posterior; fit it with posterior='normal'")
+
     def _is_binary(self) -> bool:
         return not self.multilabel_ and len(self.classes_) == 2
 
@@ -248,11 +322,15 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         logarithms = log_likelihoods(link, scores)[0]
         return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
 
-    def _linear_form(self, category: Any) -> tuple[Array, float]:
+    def _place(self, category: Any) -> tuple[int, float]:
+        """The model of a category, and the sign with which it speaks for it."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
-        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
+        return (0, 2.0 * places[0] - 1.0) if self._is_binary() else (int(places[0]), 1.0)
+
+    def _linear_form(self, category: Any) -> tuple[Array, float]:
+        place, sign = self._place(category)
         row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
         return sign * row, float(sign * self.intercept_[place])
 

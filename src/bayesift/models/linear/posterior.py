@@ -7,7 +7,7 @@ The score of a document is then normal, with mean f and variance v = x' S x, and
     probit   Phi(f / sqrt(1 + v)), exactly
     logit    1 / (1 + exp(-f / sqrt(1 + pi v / 8))), MacKay (1992)
 
-with the shape's own factor between the two for the log-F family.
+with the shape's own factor between the two for the log-F family. Weights at a bound of theirs count as known too.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.special import ndtri
 
 from bayesift.models.linear.links import Link, log_likelihoods, probabilities
 from bayesift.models.linear.problem import Problem, Solution
 
 Array = np.ndarray[Any, Any]
 
-_LARGEST = 2000  # active terms of which the whole covariance is kept; beyond, its diagonal
+_LARGEST = 1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
+_ROWS = 4096  # documents whose score variances are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class Posterior:
     Parameters
     ----------
     terms : the active columns
-    covariance : of their weights and, last, of the intercept; only its diagonal for very many terms
+    covariance : of their weights and, last, of the intercept; for very many terms their variances alone
     """
 
     terms: Array
@@ -51,7 +53,10 @@ class Posterior:
         if self.covariance.ndim == 1:
             spread: Array = design.multiply(design) @ self.covariance
             return spread
-        return np.asarray(design.multiply(design @ self.covariance).sum(axis=1)).ravel()
+        blocks = [design[start : start + _ROWS] for start in range(0, X.shape[0], _ROWS)]
+        forms = [np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel() for block in blocks]
+        variances: Array = np.maximum(np.concatenate(forms), 0.0)
+        return variances
 
 
 def posterior_of(problem: Problem, category: int, solution: Solution) -> Posterior:
@@ -66,8 +71,9 @@ def posterior_of(problem: Problem, category: int, solution: Solution) -> Posteri
     >>> posterior_of(problem, 0, Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
     [0.4399, 0.0]
     """
-    penalty, terms = problem.penalty(category), problem.terms_of(category)
-    settled = (solution.coefficients == penalty[2]) & (penalty[0] > 0)
+    penalty, weights = problem.penalty(category), solution.coefficients
+    settled = ((weights == penalty[2]) & (penalty[0] > 0)) | (weights == penalty[3]) | (weights == penalty[4])
+    terms = problem.terms_of(category)
     terms = terms[~settled[terms]]
     scores = problem.rows @ solution.coefficients + solution.intercept
     curvatures = problem.importance_of(category) * log_likelihoods(problem.link, problem.signs(category) * scores)[2]
@@ -79,8 +85,8 @@ def posterior_of(problem: Problem, category: int, solution: Solution) -> Posteri
     if len(terms) > _LARGEST:
         return Posterior(terms, known / (design.multiply(design).T @ curvatures + ridge))
     hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(ridge)
-    covariance = linalg.pinvh(hessian)
-    return Posterior(terms, known[:, np.newaxis] * covariance * known)
+    covariance = known[:, np.newaxis] * linalg.pinvh(hessian) * known
+    return Posterior(terms, (covariance + covariance.T) / 2)
 
 
 def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Array:
@@ -93,3 +99,33 @@ def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Arr
     [0.691462]
     """
     return probabilities(link, scores / np.sqrt(1.0 + link.moderation * variances))
+
+
+def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
+    """The ends of the central interval that holds this much of the probability of each score.
+
+    Examples
+    --------
+    >>> [end.round(2).tolist() for end in score_interval(np.zeros(1), np.ones(1), 0.9)]
+    [[-1.64], [1.64]]
+    """
+    if not 0 < mass < 1:
+        raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")
+    reach = float(ndtri((1.0 + mass) / 2.0)) * deviations
+    return scores - reach, scores + reach
+
+
+def normalised_bounds(link: Link, scores: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Bounds of probabilities that are normalised over classes, when one score moves and the others stay.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import Logit
+    >>> scores = np.zeros((1, 2))
+    >>> [end.round(3).tolist() for end in normalised_bounds(Logit(), scores, scores - 1, scores + 1)]
+    [[[0.35, 0.35]], [[0.594, 0.594]]]
+    """
+    own = probabilities(link, scores)
+    others = own.sum(axis=1, keepdims=True) - own
+    lower, upper = probabilities(link, low), probabilities(link, high)
+    return lower / (lower + others), upper / (upper + others)
