@@ -72,13 +72,13 @@ def _bars(category: CategoryExplanation) -> Table:
     table.add_column()
     table.add_column(justify="right")
     table.add_column(justify="right")
-    rows = [("(before any word)", category.prior, None)]
+    rows: list[tuple[str, float, float | None]] = [("(before any word)", category.prior, None)]
     rows += [(t.term, t.contribution, t.deviation) for t in category.terms]
     finite = [abs(value) for _, value, _ in rows if abs(value) != float("inf")]
     largest = max([*finite, 1e-12])
     for name, value, deviation in rows:
         length = min(_BAR, round(_BAR * min(abs(value), largest) / largest))
         colour, bar = ("green", "█" * length) if value >= 0 else ("red", "█" * length)
-        sure = "" if deviation is None else f"± {deviation:.3f}"
+        sure = "" if not deviation else f"± {deviation:.3f}"
         table.add_row(escape(name), f"[{colour}]{bar or '▏'}[/{colour}]", f"{value:+.3f}", sure)
     return table

@@ -30,6 +30,8 @@ def read_plain(path: Path) -> Any:
         return yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe loader)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read ({_reason(error)})", file=path) from error
+    except DataError as error:
+        raise DataError(error.message, file=path) from error
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON ({error.msg})", file=path, line=error.lineno) from error
     except yaml.MarkedYAMLError as error:
@@ -44,7 +46,9 @@ def write_plain(plain: Any, path: Path) -> None:
     if path.suffix == ".json":
         text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
     else:
-        text = yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
+        # PyYAML folds the line ends of other alphabets that it does not escape.
+        readable = not any(end in json.dumps(plain, ensure_ascii=False) for end in "\x85\u2028\u2029")
+        text = yaml.safe_dump(plain, allow_unicode=readable, sort_keys=False)
     with whole_file(path) as stream:
         stream.write(text.encode())
 

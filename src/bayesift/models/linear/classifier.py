@@ -233,7 +233,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         n_models, model.n_features_in_ = model.coef_.shape
         n_classes = 2 if n_models == 1 and not model.multilabel_ else n_models
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
-        if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
+        if not (model.multilabel_ or _are_sorted(model.classes_)):
             raise DataError("its classes are not sorted")
         model._keep_posteriors(
             posteriors_from_arrays(arrays, model.coef_.shape) if model.posterior == "normal" else None
@@ -342,6 +342,13 @@ def _models_of(targets: Targets) -> sparse.csr_array:
     if len(targets.classes) < 2:
         raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
     return targets.members[[1]] if len(targets.classes) == 2 else targets.members
+
+
+def _are_sorted(classes: Array) -> bool:
+    try:
+        return bool(np.all(classes[:-1] < classes[1:]))
+    except TypeError:  # names and numbers
+        return False
 
 
 def _supported(supports: Any, shape: tuple[int, int]) -> list[Array]:

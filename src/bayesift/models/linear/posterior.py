@@ -1,7 +1,8 @@
 """How sure: the Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
 
 About the mode the posterior of the weights that are off their prior's mode (the active set) is close to normal, with
-precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature.
+precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature. A weight
+at another mode, one that people gave it, is not known: there the prior counts as the normal one of the same variance.
 The score of a document is then normal, with mean f and variance v = x' S x, and its probability
 
     probit   Phi(f / sqrt(1 + v)), exactly
@@ -72,20 +73,22 @@ def posterior_of(problem: Problem, category: int, solution: Solution) -> Posteri
     [0.4399, 0.0]
     """
     penalty, weights = problem.penalty(category), solution.coefficients
-    settled = ((weights == penalty[2]) & (penalty[0] > 0)) | (weights == penalty[3]) | (weights == penalty[4])
+    at_mode = (weights == penalty[2]) & (penalty[0] > 0)
+    known = (at_mode & (penalty[2] == 0)) | (weights == penalty[3]) | (weights == penalty[4])
     terms = problem.terms_of(category)
-    terms = terms[~settled[terms]]
+    terms = terms[~known[terms]]
     scores = problem.rows @ solution.coefficients + solution.intercept
     curvatures = problem.importance_of(category) * log_likelihoods(problem.link, problem.signs(category) * scores)[2]
     free, precision, _ = problem.intercept
     ones = np.full((len(scores), 1), free)
     design = sparse.csc_array(sparse.hstack([problem.columns[:, terms], ones]))
-    ridge = np.append(penalty[1, terms], precision if free else 1.0)
-    known = np.append(np.ones(len(terms)), free)
+    curved = np.where(at_mode, penalty[0] ** 2 / 2, penalty[1])  # variance 2 / gamma
+    ridge = np.append(curved[terms], precision if free else 1.0)
+    varies = np.append(np.ones(len(terms)), free)
     if len(terms) > _LARGEST:
-        return Posterior(terms, known / (design.multiply(design).T @ curvatures + ridge))
+        return Posterior(terms, varies / (design.multiply(design).T @ curvatures + ridge))
     hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(ridge)
-    covariance = known[:, np.newaxis] * linalg.pinvh(hessian) * known
+    covariance = varies[:, np.newaxis] * linalg.pinvh(hessian) * varies
     return Posterior(terms, (covariance + covariance.T) / 2)
 
 
