@@ -1,15 +1,15 @@
 """Learning curves with and without word knowledge: `python -m benchmarks.learning_curves [choose | SEEDS]`.
 
-Reuters-21578, ModApte. For each of the ten largest categories a model learns from 1, 2, 4, ... positive examples and five
-times as many others (at least 50), drawn at random from the training documents; macro F1 over the ten on all 3,299 test
-documents, mean and standard error over ten seeds. Knowledge is what the corpus' own file of category descriptions says,
-a line a topic. The same draws and the same rules decide with and without it:
+Reuters-21578, ModApte. For each of the ten largest categories a model learns from 1, 2, 4, ... positive examples and
+five times as many others (at least 50), drawn at random from the training documents; macro F1 over the ten on all 3,299
+test documents, mean and standard error over ten seeds. Knowledge is what the corpus' own file of category descriptions
+says, a line a topic. The same draws and the same rules decide with and without it:
 
-    proportional  the documents with the highest scores, as many as the category's share of the training documents
-    0.5           those more probable than not, though one in 51 and not one in 40 or so was positive in training
+    proportional  the documents with the highest scores, as many as the category's share of all training documents
+    0.5           those more probable than not; the share of positive examples is no forecast of that in the test
 
 Vectors are ltc over stems, stop words left out, with the document frequencies of all training texts (no labels used).
-The scales of the priors and the strength of descriptions are those `choose` finds: the same curves at 1, 4 and 16
+The scales of the priors and the strengths of knowledge are those that `choose` finds: the same curves at 1, 4 and 16
 examples on the fifteen next categories, decided proportionally and measured on the other training documents; first the
 scale of the plain model, then the strength with it. No test document is looked at.
 """
@@ -28,6 +28,7 @@ import numpy as np
 
 from bayesift.datasets import load_reuters, load_reuters_descriptions
 from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
+from bayesift.knowledge.beliefs import DESCRIPTION_STRENGTH
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
@@ -36,8 +37,8 @@ Array = np.ndarray[Any, Any]
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 SIZES = (1, 2, 4, 8, 16, 32)
-VARIANCES = {"gaussian": 100.0, "laplace": 20.0}  # by `choose`
-STRENGTH = 2.0  # by `choose`; the default of `TermKnowledge.from_descriptions`
+VARIANCES = {"gaussian": 1000.0, "laplace": 200.0}  # by `choose`
+STRENGTH = DESCRIPTION_STRENGTH  # by `choose`
 _GRIDS = {"gaussian": (1.0, 10.0, 100.0, 1000.0, 10_000.0), "laplace": (2.0, 20.0, 200.0, 2000.0)}
 _STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -73,9 +74,10 @@ class Texts:
     @cached_property
     def by_size(self) -> list[int]:
         """The categories, the largest first."""
-        return np.argsort(-self.train[1].sum(axis=0), kind="stable").tolist()
+        order: list[int] = np.argsort(-self.train[1].sum(axis=0), kind="stable").tolist()
+        return order
 
-    def prior(self, kind: str, variance: float, strength: float, category: int, *, keywords: bool = False) -> Any:
+    def prior(self, category: int, kind: str, variance: float, strength: float, *, keywords: bool = False) -> Any:
         """The prior of a category, with what its description says, or as `keywords` its words, all alike."""
         base = GaussianPrior(variance=variance) if kind == "gaussian" else LaplacePrior.of_variance(variance)
         name = self.corpus.categories[category]
@@ -119,12 +121,13 @@ def measure(texts: Texts, kind: str, variance: float, strength: float, *, size: 
     """Macro F1 over the ten largest categories on the test documents, seeds x rules."""
     X, Y = texts.test
     chosen = texts.by_size[:10]
-    priors = {c: texts.prior(kind, variance, strength, c) for c in chosen}
+    priors = {c: texts.prior(c, kind, variance, strength) for c in chosen}
     found = [
         [learn(texts, priors[c], c, draw(texts.train[1][:, c], size, (seed, c, size)), X, Y[:, c]) for c in chosen]
         for seed in seeds
     ]
-    return np.array(found).mean(axis=1)
+    means: Array = np.array(found).mean(axis=1)
+    return means
 
 
 def choose(texts: Texts, seeds: Iterable[int] = range(5)) -> None:
@@ -138,12 +141,12 @@ def choose(texts: Texts, seeds: Iterable[int] = range(5)) -> None:
             print(f"{kind}, variance {best:g}, by strength of {source}: {_shown(found)}", flush=True)
 
 
-def _tried(texts: Texts, seeds: Iterable[int], *prior_of: Any, keywords: bool = False) -> float:
+def _tried(texts: Texts, seeds: Iterable[int], *settings: Any, keywords: bool = False) -> float:
     """Macro F1 of the fifteen next categories on the training documents that were not drawn."""
     X, Y = texts.train
     found = []
     for c in texts.by_size[10:25]:
-        prior = texts.prior(*prior_of, c, keywords=keywords)
+        prior = texts.prior(c, *settings, keywords=keywords)
         for size in (1, 4, 16):
             for seed in seeds:
                 drawn = draw(Y[:, c], size, (seed, c, size))

@@ -94,7 +94,7 @@ def test_mutated_headers_are_refused_or_valid(tmp_path, labels):
     TextClassifier(model=SURE, vectorizer=LTC, knowledge=KNOWLEDGE).fit(TEXTS, labels).save(tmp_path / "model")
     header = json.loads((tmp_path / "model" / "model.json").read_text())
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(150):
         (tmp_path / "model" / "model.json").write_text(json.dumps(mutated(header, rng)))
         with suppress(DataError):
             loaded = TextClassifier.load(tmp_path / "model")

@@ -18,7 +18,7 @@ descriptions:
 def informed(run, topics, write, tmp_path):  # noqa: F811
     words = write("words.yaml", WORDS)
     place = tmp_path / "model.zip"
-    code, out, err = run("fit", topics, "-o", place, "--model", "logistic-laplace", "--knowledge", words, "--posterior")
+    code, _, err = run("fit", topics, "-o", place, "--model", "logistic-laplace", "--knowledge", words, "--posterior")
     assert code == 0, err
     assert "knowledge: 3 words used, 1 not in the vocabulary: maise (grain)" in err
     return place

@@ -23,7 +23,7 @@ descriptions:
 
 def test_yaml_and_json_say_the_same(write):
     knowledge = TermKnowledge.read(write("words.yaml", YAML))
-    assert knowledge.as_dict()["words"]["wheat"] == {"wheat": 2.0, "durum": 2.0, "grain": "+", "gold": "-"}
+    assert knowledge.as_dict()["words"]["wheat"] == {"wheat": 1.0, "durum": 1.0, "grain": "+", "gold": "-"}
     knowledge.write(path := write("words.json", ""))
     assert json.loads(path.read_text()) == knowledge.as_dict()
     assert TermKnowledge.read(path) == knowledge
@@ -51,7 +51,7 @@ def test_files_go_both_ways(tmp_path, name, knowledge):
         ("w.yaml", "", r"w\.yaml: knowledge has two parts"),
         ("w.yaml", b"\xff\xfe\x00", r"w\.yaml: cannot be read"),
         ("w.yaml", "words: \x07", r"w\.yaml: not YAML"),
-        ("w.yaml", "words: " + "[" * 2000, r"w\.yaml.*not YAML"),
+        ("w.yaml", "words: " + "[" * 500, r"w\.yaml.*not YAML"),
         ("w.json", "{", r"w\.json:1: not JSON"),
         ("w.json", '{"words": {}, "words": {}}', r"w\.json: 'words' stands twice"),
         ("w.json", '{"words": {"corn": {"maize": NaN}}}', r"w\.json: category 'corn', word 'maize': strength"),

@@ -12,7 +12,12 @@ from bayesift.knowledge.beliefs import DESCRIPTION_STRENGTH, KEYWORD_STRENGTH
 def test_keywords_in_every_spelling():
     knowledge = TermKnowledge.from_keywords(
         {
-            "corn": {"corn": 3, "gold": "-", "maize": {"mode": 5.0, "scale": 2.0}, "crop": {"strength": 1, "sign": "+"}},
+            "corn": {
+                "corn": 3,
+                "gold": "-",
+                "maize": {"mode": 5.0, "scale": 2.0},
+                "crop": {"strength": 1, "sign": "+"},
+            },
             "wheat": ["wheat", "+durum", "-gold"],
         }
     )

@@ -23,6 +23,7 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11),
     SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
     SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
+    SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
 ]
 TRANSFORMERS = [
     SelectTerms(),

@@ -8,9 +8,9 @@ from typing import Any
 
 from bayesift.errors import DataError
 
-# Chosen on training documents of Reuters categories that no result is reported for; see docs/linear.md.
-KEYWORD_STRENGTH = 2.0
-DESCRIPTION_STRENGTH = 2.0
+# Chosen on training documents of Reuters categories that no result is reported for: `benchmarks.learning_curves choose`.
+KEYWORD_STRENGTH = 1.0
+DESCRIPTION_STRENGTH = 4.0
 
 _SIGNS = {"+": 1, "-": -1}
 _NAMES = {1: "+", -1: "-"}
@@ -96,8 +96,8 @@ class Description:
 
     Examples
     --------
-    >>> Description("Crude oil").as_plain(), Description("Crude oil", 4.0).as_plain()
-    ('Crude oil', {'text': 'Crude oil', 'strength': 4.0})
+    >>> Description("Crude oil").as_plain(), Description("Crude oil", 2.0).as_plain()
+    ('Crude oil', {'text': 'Crude oil', 'strength': 2.0})
     """
 
     text: str

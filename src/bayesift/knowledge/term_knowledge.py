@@ -35,7 +35,7 @@ class TermKnowledge:
     --------
     >>> knowledge = TermKnowledge.from_keywords({"corn": {"corn": 3, "maize": 2}, "gold": ["gold", "-oil"]})
     >>> knowledge.as_dict()
-    {'words': {'corn': {'corn': 3.0, 'maize': 2.0}, 'gold': {'gold': 2.0, 'oil': '-'}}}
+    {'words': {'corn': {'corn': 3.0, 'maize': 2.0}, 'gold': {'gold': 1.0, 'oil': '-'}}}
     >>> (knowledge | TermKnowledge.from_descriptions({"ship": "Shipping"})).categories
     ('corn', 'gold', 'ship')
     """

@@ -1,8 +1,8 @@
 """How sure: the Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
 
 About the mode the posterior of the weights that are off their prior's mode (the active set) is close to normal, with
-precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature. A weight
-at another mode, one that people gave it, is not known: there the prior counts as the normal one of the same variance.
+precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature. A
+weight at another mode, one that people gave it, is not known: there the prior counts as a normal one of its variance.
 The score of a document is then normal, with mean f and variance v = x' S x, and its probability
 
     probit   Phi(f / sqrt(1 + v)), exactly
