@@ -189,6 +189,7 @@ def _line(row: dict[str, Any]) -> str:
 
 def plot(measured: dict[str, Any], path: Path) -> None:
     """One panel a rule: macro F1 by the number of positive examples, one standard error about it."""
+    import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4), layout="constrained")
@@ -211,7 +212,8 @@ def plot(measured: dict[str, Any], path: Path) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("macro F1, ten largest topics of Reuters")
     panels[0].legend(frameon=False, fontsize="small")
-    figure.savefig(path)
+    with matplotlib.rc_context({"svg.hashsalt": "bayesift", "svg.fonttype": "none"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def main(arguments: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayesift.errors import DataError
 
-# Chosen on training documents of Reuters categories that no result is reported for: `benchmarks.learning_curves choose`.
+# Chosen by `python -m benchmarks.learning_curves choose`: training documents of categories no result is reported for.
 KEYWORD_STRENGTH = 1.0
 DESCRIPTION_STRENGTH = 4.0
 

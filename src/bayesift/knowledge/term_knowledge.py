@@ -84,6 +84,16 @@ class TermKnowledge:
         classifier : a fitted `TextClassifier` whose linear model keeps its posterior (`posterior="normal"`)
         inflate : multiplies the variances: more than 1 where the new texts may differ from the old
         terms : the most weights of a category to keep, the largest in size; None for all
+
+        Examples
+        --------
+        >>> from bayesift.classifier import TextClassifier
+        >>> from bayesift.models import make_learner
+        >>> model = make_learner("logistic-gaussian", posterior="normal")
+        >>> first = TextClassifier(model=model).fit(["corn", "gold"], ["grain", "metal"])
+        >>> knowledge = TermKnowledge.from_model(first, inflate=2.0)
+        >>> {word: belief.mode > 0 for word, belief in knowledge.words["metal"].items()}
+        {'corn': False, 'gold': True}
         """
         model = classifier.estimator_.estimator_
         if not hasattr(model, "posteriors_"):
