@@ -176,7 +176,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         low, high = score_interval(scores, self._deviations(X), mass)
         if not (self.multilabel_ or self._is_binary()):
-            return normalised_bounds(link_of(self.link), scores, low, high)
+            return normalised_bounds(*map(self._log_potentials, (scores, low, high)))
         ends = np.exp(self._log_proba(low)), np.exp(self._log_proba(high))
         return np.minimum(*ends), np.maximum(*ends)
 
@@ -315,11 +315,14 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return scores_of(check_terms(self, X, reset=False), self.coef_, self.intercept_)
 
+    def _log_potentials(self, scores: Array) -> Array:
+        """Logarithms of what is normalised over classes to give their probabilities."""
+        return log_likelihoods(link_of(self.link), scores)[0]
+
     def _log_proba(self, scores: Array) -> Array:
-        link = link_of(self.link)
         if self._is_binary():
-            return log_likelihoods(link, scores * [[-1.0, 1.0]])[0]
-        logarithms = log_likelihoods(link, scores)[0]
+            return self._log_potentials(scores * [[-1.0, 1.0]])
+        logarithms = self._log_potentials(scores)
         return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
 
     def _place(self, category: Any) -> tuple[int, float]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.special import ndtri
+from scipy.special import expit, logsumexp, ndtri
 
 from bayesift.models.linear.links import Link, log_likelihoods, probabilities
 from bayesift.models.linear.problem import Problem, Solution
@@ -60,8 +60,14 @@ class Posterior:
         return variances
 
 
-def posterior_of(problem: Problem, category: int, solution: Solution) -> Posterior:
+def posterior_of(problem: Problem, category: int, solution: Solution, curvatures: Array | None = None) -> Posterior:
     """The Laplace approximation about a mode.
+
+    Parameters
+    ----------
+    problem, category, solution : what was solved, and how
+    curvatures : minus the second derivative of the log-likelihood by each document's score, times its importance;
+        those of the link without
 
     Examples
     --------
@@ -77,10 +83,10 @@ def posterior_of(problem: Problem, category: int, solution: Solution) -> Posteri
     known = (at_mode & (penalty[2] == 0)) | (weights == penalty[3]) | (weights == penalty[4])
     terms = problem.terms_of(category)
     terms = terms[~known[terms]]
-    scores = problem.rows @ solution.coefficients + solution.intercept
-    curvatures = problem.importance_of(category) * log_likelihoods(problem.link, problem.signs(category) * scores)[2]
+    if curvatures is None:
+        curvatures = _curvatures(problem, category, solution)
     free, precision, _ = problem.intercept
-    ones = np.full((len(scores), 1), free)
+    ones = np.full((len(curvatures), 1), free)
     design = sparse.csc_array(sparse.hstack([problem.columns[:, terms], ones]))
     curved = np.where(at_mode, penalty[0] ** 2 / 2, penalty[1])  # variance 2 / gamma
     ridge = np.append(curved[terms], precision if free else 1.0)
@@ -90,6 +96,12 @@ def posterior_of(problem: Problem, category: int, solution: Solution) -> Posteri
     hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(ridge)
     covariance = varies[:, np.newaxis] * linalg.pinvh(hessian) * varies
     return Posterior(terms, (covariance + covariance.T) / 2)
+
+
+def _curvatures(problem: Problem, category: int, solution: Solution) -> Array:
+    margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
+    curvatures: Array = problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
+    return curvatures
 
 
 def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Array:
@@ -118,17 +130,22 @@ def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array
     return scores - reach, scores + reach
 
 
-def normalised_bounds(link: Link, scores: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Bounds of probabilities that are normalised over classes, when one score moves and the others stay.
+def normalised_bounds(logarithms: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Bounds of probabilities that are normalised over classes, when one moves and the others stay.
+
+    Parameters
+    ----------
+    logarithms : of what is normalised, documents x classes
+    low, high : its bounds
 
     Examples
     --------
-    >>> from bayesift.models.linear import Logit
-    >>> scores = np.zeros((1, 2))
-    >>> [end.round(3).tolist() for end in normalised_bounds(Logit(), scores, scores - 1, scores + 1)]
-    [[[0.35, 0.35]], [[0.594, 0.594]]]
+    >>> logarithms = np.log([[0.2, 0.3]])
+    >>> low, high = normalised_bounds(logarithms, np.log([[0.1, 0.1]]), np.log([[0.6, 0.8]]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([[0.25, 0.333]], [[0.667, 0.8]])
     """
-    own = probabilities(link, scores)
-    others = own.sum(axis=1, keepdims=True) - own
-    lower, upper = probabilities(link, low), probabilities(link, high)
-    return lower / (lower + others), upper / (upper + others)
+    total = logsumexp(logarithms, axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        others = total + np.log1p(-np.exp(logarithms - total))
+    return expit(low - others), expit(high - others)
