@@ -74,6 +74,14 @@ def test_beliefs_go_before_descriptions_and_the_strongest_before_others():
     assert prior.mode[1, vectorizer.vocabulary_["gold"]] > 20
 
 
+def test_a_sign_leaves_what_the_description_says():
+    knowledge = TermKnowledge.from_descriptions({"gold": "Gold"}, strength=4.0) | keywords(gold=["+gold"])
+    prior, coverage = prior_for(knowledge, "laplace", CATEGORIES, ["corn", "gold"])
+    np.testing.assert_array_equal(prior.mode[1], [0.0, 4.0])
+    np.testing.assert_array_equal(prior.sign[1], [0, 1])
+    assert coverage.used == 1
+
+
 def test_scales_and_signs_stand_where_they_were_said():
     knowledge = keywords(corn={"corn": {"mode": 2.0, "scale": 3.0}, "gold": "-"})
     laplace, _ = prior_for(knowledge, LaplacePrior(gamma=5.0), CATEGORIES, ["corn", "gold"])

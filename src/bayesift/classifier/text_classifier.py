@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
+from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution, sureness_of
 from bayesift.classifier.knowing import informed
 from bayesift.classifier.labels import form_of
 from bayesift.errors import DataError
@@ -210,7 +210,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             j = self.categories_.index(name)
             key = j if self.multilabel_ else name
             contributions, prior = model.contributions(X, key)
-            sure = _sureness(model, X, j, key)
+            sure = sureness_of(model, X, j, key)
             terms = self._largest(X, contributions, sure.deviations, top)
             score, assigned = float(scores[0, j]), bool(decisions[0, j])
             explained.append(
@@ -294,20 +294,3 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
 def _are_vectors(texts: Any) -> bool:
     return sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.ndim == 2)
-
-
-class _Sureness(NamedTuple):
-    """What a model that keeps its posterior adds to an explanation."""
-
-    integrated: float | None = None
-    interval: tuple[float, float] | None = None
-    deviations: Array | None = None
-
-
-def _sureness(model: Any, X: sparse.csr_array, place: int, category: Any) -> _Sureness:
-    if not hasattr(model, "posteriors_"):
-        return _Sureness()
-    low, high = model.probability_interval(X)
-    integrated = model.predict_proba_integrated(X)[0, place]
-    deviations = model.contribution_std(X, category).data
-    return _Sureness(float(integrated), (float(low[0, place]), float(high[0, place])), deviations)

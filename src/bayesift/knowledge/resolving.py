@@ -145,18 +145,15 @@ def resolve(
     rows: list[Row] = []
     used, missing = 0, {}
     for category in categories:
-        found: dict[str, Row] = {}
-        if category in knowledge.descriptions:
-            found |= _described(knowledge.descriptions[category], index, unit)
-        beliefs = {
-            word: _believed(word, belief, index, unit) for word, belief in knowledge.words.get(category, {}).items()
-        }
-        found |= beliefs
-        absent = tuple(word for word, row in found.items() if not row)
-        used += len(found) - len(absent)
+        description, beliefs = knowledge.descriptions.get(category), knowledge.words.get(category, {})
+        described = {} if description is None else _described(description, index, unit)
+        believed = {word: _believed(word, belief, index, unit) for word, belief in beliefs.items()}
+        words = {**described, **believed}
+        absent = tuple(word for word, row in words.items() if not row)
+        used += len(words) - len(absent)
         if absent:
             missing[category] = absent
-        rows.append(_merged(found.items(), set(beliefs)))
+        rows.append(_merged(described.values(), believed.values()))
     return rows, Coverage(used, missing)
 
 
@@ -184,9 +181,17 @@ def _believed(word: str, belief: Belief, index: TermIndex, unit: float) -> Row:
     return row
 
 
-def _merged(found: Iterable[tuple[str, Row]], beliefs: set[str]) -> Row:
-    """One row of all words; where several mean one term, beliefs go first, then the strongest."""
+def _merged(*sources: Iterable[Row]) -> Row:
+    """One row of all words; where several mean one term, later sources and then the strongest win in what they say."""
     ranked = [
-        (word in beliefs, abs(said.mode or 0.0), column, said) for word, row in found for column, said in row.items()
+        (source, abs(said.mode or 0.0), column, said)
+        for source, rows in enumerate(sources)
+        for row in rows
+        for column, said in row.items()
     ]
-    return {column: said for _, _, column, said in sorted(ranked, key=lambda entry: entry[:3])}
+    merged: Row = {}
+    for _, _, column, said in sorted(ranked, key=lambda entry: entry[:3]):
+        weaker = merged.get(column, Resolved())
+        mode = weaker.mode if said.mode is None else said.mode
+        merged[column] = Resolved(mode, said.scale or weaker.scale, said.sign or weaker.sign)
+    return merged
