@@ -35,6 +35,7 @@ CLASSIFIERS = [
     RocchioClassifier(),
     NeighborsClassifier(k=1000),
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
+    SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
 ]
 TRANSFORMERS = [
     SelectTerms(),

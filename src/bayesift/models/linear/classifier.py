@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +18,8 @@ from bayesift.models.linear.importance import importance_of
 from bayesift.models.linear.kinds import describe_settings, described_settings
 from bayesift.models.linear.links import link_of, log_likelihoods, probabilities
 from bayesift.models.linear.path import Path, Progress, column, default_scales, follow
+from bayesift.models.linear.posterior import Posterior, normalised_bounds, posterior_of, score_interval
+from bayesift.models.linear.posterior_arrays import posteriors_from_arrays, posteriors_to_arrays, variances_of
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import Choice, FixedScale
@@ -56,6 +58,9 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit
     n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
+    posterior : "mode" keeps the weights at the mode alone; "normal" also how sure they are, by the normal (Laplace)
+        approximation about the mode, which `score_std` and `predict_proba_integrated` need; classes of a softmax model
+        count as independent there
     progress : called with how much of the work is done and how much there is; first the choice of a scale, then the fit
 
     Attributes
@@ -69,6 +74,8 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     validation_ : what each scale was worth, the `Validation` of the choice; None where nothing was compared
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
+    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of each model, and the
+        variances of the weights (sparse, 0 for those that count as known) and of the intercepts
 
     References
     ----------
@@ -103,6 +110,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        posterior: str = "mode",
         progress: Progress | None = None,
     ) -> None:
         self.link = link
@@ -116,6 +124,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.posterior = posterior
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Self:
@@ -125,6 +134,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         """
         before = dict(self.__dict__)
         try:
+            self._check_posterior()
             targets, problem = self._read(X, y, sample_weight, supports)
             choice = self._choose_scale(problem)
             if self.prior_scale is not None:
@@ -138,6 +148,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, problem.coupled
         self.prior_scale_, self.validation_ = choice.scales, choice.validation
         self._keep(solutions)
+        self._keep_posteriors(self._posteriors_of(problem))
         return self
 
     def path(
@@ -203,6 +214,29 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self._scores(X))
 
+    def predict_proba_integrated(self, X: Any) -> Array:
+        """P(c | d) averaged over the posterior of the weights, documents x categories: less sure than at the mode."""
+        scores, deviations = self._scores(X), self._deviations(X)
+        moderated = scores / np.sqrt(1.0 + link_of(self.link).moderation * deviations**2)
+        return np.exp(self._log_proba(moderated))
+
+    def score_std(self, X: Any) -> Array:
+        """The standard deviation of each score under the posterior, as `decision_function` is shaped."""
+        deviations = self._deviations(X)
+        return deviations[:, 0] if self._is_binary() else deviations
+
+    def probability_interval(self, X: Any, *, mass: float = 0.9) -> tuple[Array, Array]:
+        """The ends of the interval that holds this much of the posterior of each probability, documents x categories.
+
+        Of several classes, the scores of the others stay at the mode.
+        """
+        scores = self._scores(X)
+        low, high = score_interval(scores, self._deviations(X), mass)
+        if not (self.multilabel_ or self._is_binary()):
+            return normalised_bounds(*map(self._log_potentials, (scores, low, high)))
+        ends = np.exp(self._log_proba(low)), np.exp(self._log_proba(high))
+        return np.minimum(*ends), np.maximum(*ends)
+
     def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the score of a category, documents x terms, and the intercept.
 
@@ -228,6 +262,13 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         values = X.data * weights[X.indices]
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], intercept)
 
+    def contribution_std(self, X: Any, category: Any) -> sparse.csr_array:
+        """The standard deviations of `contributions(X, category)` under the posterior, documents x terms."""
+        self._check_has_posterior()
+        X = check_terms(self, X, reset=False)
+        row = self.coef_variance_[[self._place(category)[0]]].toarray()[0]
+        return sparse.csr_array((np.abs(X.data) * np.sqrt(row[X.indices]), X.indices, X.indptr), shape=X.shape)
+
     def get_state(self) -> tuple[Parameters, Arrays]:
         """All that `from_state` needs: parameters that JSON can hold, and arrays."""
         check_is_fitted(self)
@@ -238,6 +279,7 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             "multilabel": self.multilabel_,
             "softmax": self.softmax_,
         }
+        arrays |= posteriors_to_arrays(self.posteriors_) if self.posterior == "normal" else {}
         return parameters, {**to_arrays(self.coef_, self.intercept_), "prior_scale": self.prior_scale_, **arrays}
 
     @classmethod
@@ -253,8 +295,11 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
         if model.softmax_ and (model.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
-        if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
+        if not (model.multilabel_ or _are_sorted(model.classes_)):
             raise DataError("its classes are not sorted")
+        model._keep_posteriors(
+            posteriors_from_arrays(arrays, model.coef_.shape) if model.posterior == "normal" else None
+        )
         return model
 
     def __sklearn_tags__(self) -> Any:
@@ -266,23 +311,21 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any, y: Any, sample_weight: Any, supports: Any) -> tuple[Targets, Problem]:
         """What is to be fitted, with the prior as given."""
         targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents)
-        if not np.any(weights):
-            raise ValueError("sample_weight is zero for every document")
+        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents)
         members, link = _models_of(targets), link_of(self.link)
-        softmax = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
+        coupled = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
         problem = Problem(
             rows=rows,
             members=members,
-            importance=importance_of(self.class_weight, targets, None if softmax else members, weights),
+            importance=importance_of(self.class_weight, targets, None if coupled else members, weights),
             link=link,
             prior=prior_of(self.prior),
             intercept=self._intercept_row(),
             terms=None if supports is None else _supported(supports, (members.shape[0], rows.shape[1])),
             tolerance=self.tol,
             max_iter=self.max_iter,
-            coupled=softmax,
+            coupled=coupled,
         )
         return targets, problem
 
@@ -293,6 +336,12 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     def _report(self, problem: Problem) -> Callable[[int], None] | None:
         progress, total = self.progress, problem.members.shape[0]
         return None if progress is None else lambda done: progress(done, total)
+
+    def _check_posterior(self) -> None:
+        if self.posterior not in ("mode", "normal"):
+            raise ValueError(f"posterior must be 'mode' or 'normal', got {self.posterior!r}")
+        if self.posterior == "normal" and not prior_of(self.prior).convex:
+            raise ValueError(f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one")
 
     def _intercept_row(self) -> Array:
         """The row `intercept` of `bayesift.kernels.linear`."""
@@ -326,6 +375,36 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
+    def _posteriors_of(self, problem: Problem) -> list[Posterior] | None:
+        if self.posterior != "normal":
+            return None
+        if problem.coupled:
+            shares = softmax(scores_of(problem.rows, self.coef_, self.intercept_), axis=1)
+            curvatures: list[Any] = list((problem.importance[:, np.newaxis] * shares * (1.0 - shares)).T)
+        else:
+            curvatures = [None] * len(self.solutions_)
+        pairs = enumerate(zip(self.solutions_, curvatures, strict=True))
+        return [posterior_of(problem, category, solution, given) for category, (solution, given) in pairs]
+
+    def _keep_posteriors(self, posteriors: list[Posterior] | None) -> None:
+        if posteriors is not None:
+            self.posteriors_ = posteriors
+            self.coef_variance_, self.intercept_variance_ = variances_of(posteriors, self.coef_.shape[1])
+        elif hasattr(self, "posteriors_"):
+            del self.posteriors_, self.coef_variance_, self.intercept_variance_
+
+    def _deviations(self, X: Any) -> Array:
+        self._check_has_posterior()
+        columns = sparse.csc_array(check_terms(self, X, reset=False))
+        variances = np.column_stack([posterior.score_variances(columns) for posterior in self.posteriors_])
+        deviations: Array = np.sqrt(variances)
+        return deviations
+
+    def _check_has_posterior(self) -> None:
+        check_is_fitted(self)
+        if not hasattr(self, "posteriors_"):
+            raise ValueError("the model was fitted without its posterior; fit it with posterior='normal'")
+
     def _is_binary(self) -> bool:
         return not self.multilabel_ and len(self.classes_) == 2
 
@@ -333,18 +412,25 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return scores_of(check_terms(self, X, reset=False), self.coef_, self.intercept_)
 
+    def _log_potentials(self, scores: Array) -> Array:
+        """Logarithms of what is normalised over classes to give their probabilities."""
+        return scores if self.softmax_ else log_likelihoods(link_of(self.link), scores)[0]
+
     def _log_proba(self, scores: Array) -> Array:
-        link = link_of(self.link)
         if self._is_binary():
-            return log_likelihoods(link, scores * [[-1.0, 1.0]])[0]
-        logarithms = scores if self.softmax_ else log_likelihoods(link, scores)[0]
+            return self._log_potentials(scores * [[-1.0, 1.0]])
+        logarithms = self._log_potentials(scores)
         return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
 
-    def _linear_form(self, category: Any) -> tuple[Array, float]:
+    def _place(self, category: Any) -> tuple[int, float]:
+        """The model of a category, and the sign with which it speaks for it."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
-        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
+        return (0, 2.0 * places[0] - 1.0) if self._is_binary() else (int(places[0]), 1.0)
+
+    def _linear_form(self, category: Any) -> tuple[Array, float]:
+        place, sign = self._place(category)
         row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
         return sign * row, float(sign * self.intercept_[place])
 
@@ -356,6 +442,13 @@ def _models_of(targets: Targets) -> sparse.csr_array:
     if len(targets.classes) < 2:
         raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
     return targets.members[[1]] if len(targets.classes) == 2 else targets.members
+
+
+def _are_sorted(classes: Array) -> bool:
+    try:
+        return bool(np.all(classes[:-1] < classes[1:]))
+    except TypeError:  # names and numbers
+        return False
 
 
 def _supported(supports: Any, shape: tuple[int, int]) -> list[Array]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesift.errors import DataError
 from bayesift.models.linear.links import describe_link, described_link, link_of
+from bayesift.models.linear.mostly_equal import describe_array, described_arrays
 from bayesift.models.linear.priors import PRIORS, Prior, prior_of
 from bayesift.models.linear.scale_rules import describe_scale_rule, described_scale_rule
 from bayesift.models.state import Arrays, Parameters
@@ -20,6 +21,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "warm_start": (bool,),
     "n_jobs": (int, type(None)),
     "class_weight": (str, list, type(None)),
+    "posterior": (str,),
 }
 
 
@@ -35,8 +37,11 @@ def describe_prior(prior: Any, prefix: str) -> tuple[Parameters, Arrays]:
     if PRIORS.get(getattr(prior, "kind", "")) is not type(prior):
         raise DataError(f"{prior!r} cannot be stored: its kind is not one of {', '.join(PRIORS)}")
     fields = vars(prior)
-    numbers = {name: np.asarray(value).item() for name, value in fields.items() if np.ndim(value) == 0}
-    arrays = {f"{prefix}.{name}": np.asarray(value, dtype=float) for name, value in fields.items() if np.ndim(value)}
+    numbers: Parameters = {name: np.asarray(value).item() for name, value in fields.items() if np.ndim(value) == 0}
+    arrays: Arrays = {}
+    for name, value in fields.items():
+        if np.ndim(value):
+            numbers |= describe_array(name, np.asarray(value, dtype=float), f"{prefix}.", arrays)
     return {"kind": prior.kind, **numbers}, arrays
 
 
@@ -52,9 +57,8 @@ def described_prior(description: Parameters, arrays: Arrays, prefix: str) -> Pri
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in PRIORS:
         raise DataError(f"no prior {kind!r}; there are: {', '.join(PRIORS)}")
-    start = f"{prefix}."
-    fields |= {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     try:
+        fields = described_arrays(fields, arrays, f"{prefix}.")
         prior: Prior = PRIORS[kind](**fields)
     except (TypeError, ValueError) as error:
         raise DataError(f"not a {kind} prior: {error}") from error

@@ -96,7 +96,7 @@ def from_arrays(arrays: Arrays) -> tuple[Any, Array]:
             if len(dense) != len(intercepts):
                 raise DataError("the intercepts are not one a category")
             return dense, intercepts
-        shape = (len(intercepts), int(arrays["n_terms"]))
+        shape = (len(intercepts), int(arrays["n_terms"].item()))
         parts = (_floats(arrays["data"], 1), arrays["indices"], arrays["indptr"])
         if any(part.dtype.kind != "i" for part in parts[1:]):
             raise DataError("indices must be whole numbers")
