@@ -15,8 +15,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from bayesift.errors import DataError
-from bayesift.models.hyperplanes.linear_scores import LinearScores, positives_of
+from bayesift.models.hyperplanes.stored import StoredHyperplanes
 from bayesift.models.hyperplanes.support_vectors import SupportVectorClassifier
+from bayesift.models.linear.linear_scores import positives_of
 from bayesift.models.linear.weights import scores_of
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.state import Parameters
@@ -28,7 +29,7 @@ Planes = tuple[Array, Array]
 _GRID = np.linspace(0.0, 1.0, 21)
 
 
-class HybridClassifier(LinearScores, ClassifierMixin, BaseEstimator):
+class HybridClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
     """Two linear models as one: each keeps its heaviest features, is scaled to weights that sum to 1, and is mixed.
 
         w = (1 - alpha) w_first / |w_first|_1 + alpha w_second / |w_second|_1

@@ -8,15 +8,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bayesift.models.hyperplanes.linear_scores import LinearScores, positives_of
+from bayesift.models.hyperplanes.stored import StoredHyperplanes
 from bayesift.models.hyperplanes.support_vectors import SupportVectorClassifier
+from bayesift.models.linear.linear_scores import positives_of
 from bayesift.models.naive_bayes import Laplace, NaiveBayesClassifier
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
 
 
-class NBSVMClassifier(LinearScores, ClassifierMixin, BaseEstimator):
+class NBSVMClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
     """A support vector machine whose features are scaled by the log-count ratios of naive Bayes.
 
         r = log p(t | c) / p(t | not c),   w = argmin SVM on x ∘ r,   score = x · (r ∘ w') + b

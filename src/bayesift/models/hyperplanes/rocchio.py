@@ -9,13 +9,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
 
-from bayesift.models.hyperplanes.linear_scores import LinearScores, positives_of
+from bayesift.models.hyperplanes.stored import StoredHyperplanes
+from bayesift.models.linear.linear_scores import positives_of
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
 
 
-class RocchioClassifier(LinearScores, ClassifierMixin, BaseEstimator):
+class RocchioClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
     """A prototype for each category: the mean of its documents less a share of the mean of the others.
 
         w_c = max(0, positive · mean of members - negative · mean of the rest), scaled to length 1

@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import LinearSVC
 
-from bayesift.models.hyperplanes.linear_scores import LinearScores, positives_of
+from bayesift.models.hyperplanes.stored import StoredHyperplanes
 from bayesift.models.linear.importance import importance_of
+from bayesift.models.linear.linear_scores import positives_of
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
@@ -20,7 +21,7 @@ Array = np.ndarray[Any, Any]
 _MAX_ITER = 20_000
 
 
-class SupportVectorClassifier(LinearScores, ClassifierMixin, BaseEstimator):
+class SupportVectorClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
     """A maximum-margin hyperplane for each category, by scikit-learn's `LinearSVC` (liblinear).
 
         w, b = argmin  |w|^2 / 2 + C sum_i max(0, 1 - y_i (x_i w + b))^2

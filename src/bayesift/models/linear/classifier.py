@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -16,24 +15,25 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.errors import DataError
 from bayesift.models.linear.importance import importance_of
 from bayesift.models.linear.kinds import describe_settings, described_settings
-from bayesift.models.linear.links import link_of, log_likelihoods, probabilities
+from bayesift.models.linear.linear_probabilities import LinearProbabilities
+from bayesift.models.linear.linear_scores import positives_of
+from bayesift.models.linear.links import link_of
 from bayesift.models.linear.path import Path, Progress, column, default_scales, follow
-from bayesift.models.linear.posterior import Posterior, normalised_bounds, posterior_of, score_interval
-from bayesift.models.linear.posterior_arrays import posteriors_from_arrays, posteriors_to_arrays, variances_of
+from bayesift.models.linear.posterior_arrays import posteriors_from_arrays, posteriors_to_arrays
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import Choice, FixedScale
 from bayesift.models.linear.scale_rules import scale_rule_of
 from bayesift.models.linear.softmax import is_softmax
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.weights import compact, from_arrays, scales_from, scores_of, to_arrays
-from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
+from bayesift.models.linear.weights import compact, from_arrays, scales_from, to_arrays
+from bayesift.models.state import Arrays, Parameters, are_sorted, classes_of, describe_classes, expect
 from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
 
 
-class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
+class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator):
     """Linear classifier at the mode of its posterior, for exchangeable links and priors.
 
         beta, b = argmax  sum_i w_i log psi(y_i (x_i beta + b)) + sum_j log p(beta_j)
@@ -189,86 +189,6 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         unfitted: Self = clone(self)
         return unfitted._read(X, y, sample_weight, supports)[1]
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores x beta + b, documents x models; one dimension for two classes."""
-        scores = self._scores(X)
-        return scores[:, 0] if self._is_binary() else scores
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
-        scores = self._scores(X)
-        if self.multilabel_:
-            return (scores > 0).astype(np.int64)
-        best = (scores[:, 0] > 0).astype(int) if self._is_binary() else np.argmax(scores, axis=1)
-        classes: Array = self.classes_[best]
-        return classes
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories; at the mode of the weights."""
-        scores = self._scores(X)
-        if self.multilabel_:
-            return probabilities(link_of(self.link), scores)
-        return np.exp(self._log_proba(scores))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
-        return self._log_proba(self._scores(X))
-
-    def predict_proba_integrated(self, X: Any) -> Array:
-        """P(c | d) averaged over the posterior of the weights, documents x categories: less sure than at the mode."""
-        scores, deviations = self._scores(X), self._deviations(X)
-        moderated = scores / np.sqrt(1.0 + link_of(self.link).moderation * deviations**2)
-        return np.exp(self._log_proba(moderated))
-
-    def score_std(self, X: Any) -> Array:
-        """The standard deviation of each score under the posterior, as `decision_function` is shaped."""
-        deviations = self._deviations(X)
-        return deviations[:, 0] if self._is_binary() else deviations
-
-    def probability_interval(self, X: Any, *, mass: float = 0.9) -> tuple[Array, Array]:
-        """The ends of the interval that holds this much of the posterior of each probability, documents x categories.
-
-        Of several classes, the scores of the others stay at the mode.
-        """
-        scores = self._scores(X)
-        low, high = score_interval(scores, self._deviations(X), mass)
-        if not (self.multilabel_ or self._is_binary()):
-            return normalised_bounds(*map(self._log_potentials, (scores, low, high)))
-        ends = np.exp(self._log_proba(low)), np.exp(self._log_proba(high))
-        return np.minimum(*ends), np.maximum(*ends)
-
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the score of a category, documents x terms, and the intercept.
-
-        Parameters
-        ----------
-        X : documents x terms
-        category : one of `classes_`
-        against : the class to compare with (labels only); the rest of the category without
-
-        Examples
-        --------
-        >>> model = SparseBayesClassifier(prior="gaussian").fit([[2, 0], [0, 1]], [0, 1])
-        >>> terms, prior = model.contributions([[1, 1]], 1)
-        >>> bool(terms.toarray()[0, 0] <= 0 <= terms.toarray()[0, 1])
-        True
-        """
-        check_is_fitted(self)
-        X = check_terms(self, X, reset=False)
-        weights, intercept = self._linear_form(category)
-        if against is not None and not self._is_binary():
-            theirs, other = self._linear_form(against)
-            weights, intercept = weights - theirs, intercept - other
-        values = X.data * weights[X.indices]
-        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], intercept)
-
-    def contribution_std(self, X: Any, category: Any) -> sparse.csr_array:
-        """The standard deviations of `contributions(X, category)` under the posterior, documents x terms."""
-        self._check_has_posterior()
-        X = check_terms(self, X, reset=False)
-        row = self.coef_variance_[[self._place(category)[0]]].toarray()[0]
-        return sparse.csr_array((np.abs(X.data) * np.sqrt(row[X.indices]), X.indices, X.indptr), shape=X.shape)
-
     def get_state(self) -> tuple[Parameters, Arrays]:
         """All that `from_state` needs: parameters that JSON can hold, and arrays."""
         check_is_fitted(self)
@@ -295,25 +215,19 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
         model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
         if model.softmax_ and (model.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
-        if not (model.multilabel_ or _are_sorted(model.classes_)):
+        if not (model.multilabel_ or are_sorted(model.classes_)):
             raise DataError("its classes are not sorted")
         model._keep_posteriors(
             posteriors_from_arrays(arrays, model.coef_.shape) if model.posterior == "normal" else None
         )
         return model
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
     def _read(self, X: Any, y: Any, sample_weight: Any, supports: Any) -> tuple[Targets, Problem]:
         """What is to be fitted, with the prior as given."""
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents)
-        members, link = _models_of(targets), link_of(self.link)
+        members, link = positives_of(targets), link_of(self.link)
         coupled = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
         problem = Problem(
             rows=rows,
@@ -336,12 +250,6 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
     def _report(self, problem: Problem) -> Callable[[int], None] | None:
         progress, total = self.progress, problem.members.shape[0]
         return None if progress is None else lambda done: progress(done, total)
-
-    def _check_posterior(self) -> None:
-        if self.posterior not in ("mode", "normal"):
-            raise ValueError(f"posterior must be 'mode' or 'normal', got {self.posterior!r}")
-        if self.posterior == "normal" and not prior_of(self.prior).convex:
-            raise ValueError(f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one")
 
     def _intercept_row(self) -> Array:
         """The row `intercept` of `bayesift.kernels.linear`."""
@@ -374,81 +282,6 @@ class SparseBayesClassifier(ClassifierMixin, BaseEstimator):
                 f"{late} of {len(solutions)} models did not converge in {self.max_iter} rounds; raise max_iter or tol"
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
-
-    def _posteriors_of(self, problem: Problem) -> list[Posterior] | None:
-        if self.posterior != "normal":
-            return None
-        if problem.coupled:
-            shares = softmax(scores_of(problem.rows, self.coef_, self.intercept_), axis=1)
-            curvatures: list[Any] = list((problem.importance[:, np.newaxis] * shares * (1.0 - shares)).T)
-        else:
-            curvatures = [None] * len(self.solutions_)
-        pairs = enumerate(zip(self.solutions_, curvatures, strict=True))
-        return [posterior_of(problem, category, solution, given) for category, (solution, given) in pairs]
-
-    def _keep_posteriors(self, posteriors: list[Posterior] | None) -> None:
-        if posteriors is not None:
-            self.posteriors_ = posteriors
-            self.coef_variance_, self.intercept_variance_ = variances_of(posteriors, self.coef_.shape[1])
-        elif hasattr(self, "posteriors_"):
-            del self.posteriors_, self.coef_variance_, self.intercept_variance_
-
-    def _deviations(self, X: Any) -> Array:
-        self._check_has_posterior()
-        columns = sparse.csc_array(check_terms(self, X, reset=False))
-        variances = np.column_stack([posterior.score_variances(columns) for posterior in self.posteriors_])
-        deviations: Array = np.sqrt(variances)
-        return deviations
-
-    def _check_has_posterior(self) -> None:
-        check_is_fitted(self)
-        if not hasattr(self, "posteriors_"):
-            raise ValueError("the model was fitted without its posterior; fit it with posterior='normal'")
-
-    def _is_binary(self) -> bool:
-        return not self.multilabel_ and len(self.classes_) == 2
-
-    def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return scores_of(check_terms(self, X, reset=False), self.coef_, self.intercept_)
-
-    def _log_potentials(self, scores: Array) -> Array:
-        """Logarithms of what is normalised over classes to give their probabilities."""
-        return scores if self.softmax_ else log_likelihoods(link_of(self.link), scores)[0]
-
-    def _log_proba(self, scores: Array) -> Array:
-        if self._is_binary():
-            return self._log_potentials(scores * [[-1.0, 1.0]])
-        logarithms = self._log_potentials(scores)
-        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
-
-    def _place(self, category: Any) -> tuple[int, float]:
-        """The model of a category, and the sign with which it speaks for it."""
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
-            raise ValueError(f"no category {category!r}")
-        return (0, 2.0 * places[0] - 1.0) if self._is_binary() else (int(places[0]), 1.0)
-
-    def _linear_form(self, category: Any) -> tuple[Array, float]:
-        place, sign = self._place(category)
-        row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
-        return sign * row, float(sign * self.intercept_[place])
-
-
-def _models_of(targets: Targets) -> sparse.csr_array:
-    """The documents that each model calls positive: of two classes the second is enough."""
-    if targets.multilabel:
-        return targets.members
-    if len(targets.classes) < 2:
-        raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
-    return targets.members[[1]] if len(targets.classes) == 2 else targets.members
-
-
-def _are_sorted(classes: Array) -> bool:
-    try:
-        return bool(np.all(classes[:-1] < classes[1:]))
-    except TypeError:  # names and numbers
-        return False
 
 
 def _supported(supports: Any, shape: tuple[int, int]) -> list[Array]:

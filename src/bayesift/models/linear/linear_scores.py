@@ -1,16 +1,14 @@
-"""What all classifiers with one hyperplane a category share: scores, decisions, explanations, state."""
+"""What all classifiers with one hyperplane a category share: scores, decisions, explanations."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.errors import DataError
-from bayesift.models.linear.weights import compact, from_arrays, scores_of, to_arrays
-from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
+from bayesift.models.linear.weights import scores_of
 from bayesift.validation import Targets, check_terms
 
 Array = np.ndarray[Any, Any]
@@ -20,7 +18,7 @@ class LinearScores:
     """Scores x w + b of every category: above 0 is yes, and of several classes the largest wins.
 
     With an indicator matrix each category has its hyperplane; two classes share one, whose positive side is the second;
-    more have one each. A class that learns supplies `fit`, which ends with `_keep`.
+    more have one each.
 
     Attributes
     ----------
@@ -68,61 +66,18 @@ class LinearScores:
         """
         check_is_fitted(self)
         X = check_terms(self, X, reset=False)
-        weights, intercept = self._hyperplane(category)
+        weights, intercept = self._linear_form(category)
         if against is not None and not self._is_binary():
-            theirs, other = self._hyperplane(against)
+            theirs, other = self._linear_form(against)
             weights, intercept = weights - theirs, intercept - other
         values = X.data * weights[X.indices]
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], intercept)
-
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
-        check_is_fitted(self)
-        parameters: Parameters = {
-            "settings": self._settings(),
-            "classes": describe_classes(self.classes_),
-            "multilabel": self.multilabel_,
-        }
-        return parameters, to_arrays(self.coef_, self.intercept_)
-
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The classifier of `get_state`, with identical scores; refuses what does not fit together."""
-        settings = expect(parameters, "settings", dict)
-        try:
-            model = cls(**cls._constructed(settings))
-        except TypeError as error:
-            raise DataError(f"not the settings of a {cls.__name__}: {error}") from error
-        model.multilabel_ = expect(parameters, "multilabel", bool)
-        model.coef_, model.intercept_ = from_arrays(arrays)
-        n_hyperplanes, model.n_features_in_ = model.coef_.shape
-        n_classes = 2 if n_hyperplanes == 1 and not model.multilabel_ else n_hyperplanes
-        model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
-        if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
-            raise DataError("its classes are not sorted")
-        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-    def _settings(self) -> Parameters:
-        """The constructor's parameters as JSON can hold them."""
-        settings: Parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
-        return settings
-
-    @classmethod
-    def _constructed(cls, settings: Parameters) -> Parameters:
-        """The inverse of `_settings`."""
-        return settings
-
-    def _keep(self, targets: Targets, weights: Any, intercepts: Array) -> Self:
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
-        self.coef_ = weights if sparse.issparse(weights) else compact(weights)
-        self.intercept_ = intercepts
-        return self
 
     def _is_binary(self) -> bool:
         return not self.multilabel_ and len(self.classes_) == 2
@@ -131,11 +86,15 @@ class LinearScores:
         check_is_fitted(self)
         return scores_of(check_terms(self, X, reset=False), self.coef_, self.intercept_)
 
-    def _hyperplane(self, category: Any) -> tuple[Array, float]:
+    def _place(self, category: Any) -> tuple[int, float]:
+        """The hyperplane of a category, and the sign with which it speaks for it."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
-        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
+        return (0, 2.0 * places[0] - 1.0) if self._is_binary() else (int(places[0]), 1.0)
+
+    def _linear_form(self, category: Any) -> tuple[Array, float]:
+        place, sign = self._place(category)
         row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
         return sign * row, float(sign * self.intercept_[place])
 
