@@ -27,7 +27,7 @@ CLASSIFIERS = [
     NaiveBayesClassifier(smoothing=HierarchicalShrinkage()),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11),
     SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
-    SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), multiclass="one-vs-rest", tol=1e-11),
+    SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), multiclass="softmax", tol=1e-11),
     SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
     SupportVectorClassifier(dual=False, tol=1e-12),
     NBSVMClassifier(dual=False, tol=1e-12),

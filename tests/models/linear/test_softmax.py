@@ -16,6 +16,10 @@ def documents(n=150, d=20, k=4, seed=0):
     return X, np.argmax(X @ generator.normal(size=(d, k)) + generator.gumbel(size=(n, k)), axis=1)
 
 
+def softmax(**parameters):
+    return SparseBayesClassifier(multiclass="softmax", **parameters)
+
+
 def dense(weights):
     return weights.toarray() if sparse.issparse(weights) else weights
 
@@ -60,7 +64,7 @@ def test_gaussian_mode_is_that_of_scipy(solver, intercept):
     generator = np.random.default_rng(1)
     variance, mode = generator.uniform(0.5, 4, size=(4, 20)), generator.normal(size=(4, 20))
     importance = generator.integers(0, 4, size=150).astype(float)
-    model = SparseBayesClassifier(
+    model = softmax(
         prior=GaussianPrior(variance=variance, mode=mode), intercept=intercept, solver=solver, tol=1e-10
     ).fit(X, y, sample_weight=importance)
 
@@ -87,11 +91,11 @@ def test_gaussian_mode_is_that_of_scipy(solver, intercept):
 
 def test_probabilities_are_those_of_scikit_learn():
     X, y = documents()
-    ours = SparseBayesClassifier(prior=GaussianPrior(variance=3.0), tol=1e-9).fit(X, y)
+    ours = softmax(prior=GaussianPrior(variance=3.0), tol=1e-9).fit(X, y)
     theirs = LogisticRegression(C=3.0, tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
-    ours = SparseBayesClassifier(prior=LaplacePrior(gamma=4.0), tol=1e-7).fit(X, y)
+    ours = softmax(prior=LaplacePrior(gamma=4.0), tol=1e-7).fit(X, y)
     theirs = LogisticRegression(C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
     np.testing.assert_allclose(np.abs(dense(ours.coef_)).sum(), np.abs(theirs.coef_).sum(), rtol=1e-5)
@@ -108,7 +112,7 @@ def test_laplace_mode_is_that_of_proximal_gradients(constrained):
         mode = np.where(sign * mode < 0, 0.0, mode)
     importance = generator.uniform(0.2, 2, size=90)
     prior = LaplacePrior(gamma=absolute**2, mode=mode, sign=sign)
-    model = SparseBayesClassifier(prior=prior, tol=1e-8).fit(X, y, sample_weight=importance)
+    model = softmax(prior=prior, tol=1e-8).fit(X, y, sample_weight=importance)
     lower, upper = np.where(sign > 0, 0, -np.inf), np.where(sign < 0, 0, np.inf)
     weights, intercepts = best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance)
 
@@ -125,7 +129,7 @@ def test_laplace_mode_is_that_of_proximal_gradients(constrained):
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 30.0])
 def test_optimality_conditions_hold(gamma):
     X, y = documents(n=300, d=80, k=5, seed=4)
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=gamma), tol=1e-4).fit(X, y)
+    model = softmax(prior=LaplacePrior(gamma=gamma), tol=1e-4).fit(X, y)
     weights, rate = dense(model.coef_), np.sqrt(gamma)
     pull, common = pulls(X, y, weights, model.intercept_, np.ones(len(y)))
     slack = 1.001e-4 * rate
@@ -137,17 +141,17 @@ def test_optimality_conditions_hold(gamma):
 def test_two_classes_of_softmax_are_a_binary_model_of_twice_the_variance():
     """Weights (-beta/2, beta/2) cost beta^2 / (4 s): a normal prior of variance 2 s of the difference beta."""
     X, y = documents(k=2)
-    binary = SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-10).fit(X, y)
+    binary = softmax(prior=GaussianPrior(variance=2.0), tol=1e-10).fit(X, y)
     three = np.append(y, 2)  # a third class whose one document has no weight
-    softmax = SparseBayesClassifier(prior=GaussianPrior(variance=1.0), tol=1e-10, intercept="flat")
-    softmax.fit(np.vstack([X, X[:1]]), three, sample_weight=np.append(np.ones(len(y)), 0.0))
-    np.testing.assert_allclose(softmax.coef_[1] - softmax.coef_[0], binary.coef_[0], atol=1e-6)
-    np.testing.assert_allclose(softmax.predict_proba(X)[:, 1], binary.predict_proba(X)[:, 1], atol=1e-6)
+    three_classes = softmax(prior=GaussianPrior(variance=1.0), tol=1e-10, intercept="flat")
+    three_classes.fit(np.vstack([X, X[:1]]), three, sample_weight=np.append(np.ones(len(y)), 0.0))
+    np.testing.assert_allclose(three_classes.coef_[1] - three_classes.coef_[0], binary.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(three_classes.predict_proba(X)[:, 1], binary.predict_proba(X)[:, 1], atol=1e-6)
 
 
 def test_jeffreys_mode_is_sparse_and_stationary():
     X, y = documents(n=400, d=30, k=3, seed=5)
-    model = SparseBayesClassifier(prior=JeffreysPrior(), tol=1e-5).fit(X, y)
+    model = softmax(prior=JeffreysPrior(), tol=1e-5).fit(X, y)
     weights = dense(model.coef_)
     used = weights != 0
     assert 0 < used.sum() < 0.5 * used.size
@@ -159,10 +163,10 @@ def test_jeffreys_mode_is_sparse_and_stationary():
 
 def test_class_weights_are_sample_weights():
     X, y = documents()
-    weighted = SparseBayesClassifier(prior="gaussian", class_weight={1: 3.0}, tol=1e-9).fit(X, y)
-    by_hand = SparseBayesClassifier(prior="gaussian", tol=1e-9).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    weighted = softmax(prior="gaussian", class_weight={1: 3.0}, tol=1e-9).fit(X, y)
+    by_hand = softmax(prior="gaussian", tol=1e-9).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
     np.testing.assert_allclose(weighted.coef_, by_hand.coef_, atol=1e-7)
-    balanced = SparseBayesClassifier(prior="gaussian", class_weight="balanced", tol=1e-9).fit(X, y)
+    balanced = softmax(prior="gaussian", class_weight="balanced", tol=1e-9).fit(X, y)
     theirs = LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(balanced.coef_, theirs.coef_, atol=1e-5)
 
@@ -173,8 +177,8 @@ def test_supports_limit_the_terms_of_each_class(prior):
     supports = np.zeros((4, 20), dtype=bool)
     supports[:, :8] = True
     tol = 1e-3 if prior.kind == "jeffreys" else 1e-6
-    model = SparseBayesClassifier(prior=prior, tol=tol).fit(X, y, supports=supports)
-    alone = SparseBayesClassifier(prior=prior, tol=tol).fit(X[:, :8], y)
+    model = softmax(prior=prior, tol=tol).fit(X, y, supports=supports)
+    alone = softmax(prior=prior, tol=tol).fit(X[:, :8], y)
     np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X[:, :8]), atol=1e-4)
     supports[2] = False
     model.fit(X, y, supports=supports)
@@ -185,7 +189,7 @@ def test_supports_limit_the_terms_of_each_class(prior):
 @pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior()], ids=lambda prior: prior.kind)
 def test_warm_starts_begin_where_the_last_fit_ended(prior):
     X, y = documents()
-    model = SparseBayesClassifier(prior=prior, warm_start=True, tol=1e-6).fit(X, y)
+    model = softmax(prior=prior, warm_start=True, tol=1e-6).fit(X, y)
     first = dense(model.coef_).copy()
     assert model.fit(X, y).n_iter_ == 1
     np.testing.assert_allclose(dense(model.coef_), first, atol=1e-9)
@@ -195,14 +199,14 @@ def test_scores_far_from_zero_stay_finite():
     X = 200.0 * np.repeat(np.eye(3), 4, axis=0)
     y = np.repeat(np.arange(3), 4)
     for prior in (GaussianPrior(variance=100.0), LaplacePrior(gamma=1e-4)):
-        model = SparseBayesClassifier(prior=prior).fit(X, y)
+        model = softmax(prior=prior).fit(X, y)
         assert np.all(np.isfinite(model.predict_proba(5 * X)))
         assert model.score(X, y) == 1.0
 
 
 def test_contributions_add_up_to_scores_and_their_differences():
     X, y = documents()
-    model = SparseBayesClassifier().fit(X, y)
+    model = softmax().fit(X, y)
     terms, prior = model.contributions(X, 1, against=3)
     scores = model.decision_function(X)
     np.testing.assert_allclose(terms.sum(axis=1) + prior, scores[:, 1] - scores[:, 3])
@@ -211,27 +215,26 @@ def test_contributions_add_up_to_scores_and_their_differences():
 
 def test_which_models_are_softmax():
     X, y = documents()
-    assert SparseBayesClassifier().fit(X, y).softmax_
-    assert not SparseBayesClassifier(link="probit").fit(X, y).softmax_
-    assert not SparseBayesClassifier().fit(X, y > 1).softmax_
-    rest = SparseBayesClassifier(multiclass="one-vs-rest").fit(X, y)
-    indicator = SparseBayesClassifier(multiclass="softmax").fit(X, np.eye(4, dtype=int)[y])
+    assert softmax().fit(X, y).softmax_
+    assert not softmax().fit(X, y > 1).softmax_
+    rest = SparseBayesClassifier().fit(X, y)
+    indicator = softmax().fit(X, np.eye(4, dtype=int)[y])
     assert not rest.softmax_
     assert not indicator.softmax_
     np.testing.assert_array_equal(dense(rest.coef_), dense(indicator.coef_))
     for wrong, message in (
         ({"multiclass": "pairs"}, "multiclass must be"),
-        ({"multiclass": "softmax", "link": "probit"}, "needs the logit link"),
+        ({"link": "probit"}, "needs the logit link"),
         ({"solver": "lbfgs"}, "solvers auto, coordinate"),
         ({"solver": "coordinate", "prior": "jeffreys"}, "solvers auto, em"),
     ):
         with pytest.raises(ValueError, match=message):
-            SparseBayesClassifier(**wrong).fit(X, y)
+            SparseBayesClassifier(**{"multiclass": "softmax", **wrong}).fit(X, y)
 
 
 def test_softmax_models_are_stored():
     X, y = documents()
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=20.0)).fit(X, np.array(["a", "b", "c", "d"])[y])
+    model = softmax(prior=LaplacePrior(gamma=20.0)).fit(X, np.array(["a", "b", "c", "d"])[y])
     parameters, arrays = model.get_state()
     other = SparseBayesClassifier.from_state(json.loads(json.dumps(parameters)), arrays)
     np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))

@@ -38,8 +38,8 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
 
         beta, b = argmax  sum_i w_i log psi(y_i (x_i beta + b)) + sum_j log p(beta_j)
 
-    With an indicator matrix each category has a model of its own. Two class labels share one model; more share one
-    softmax model (`bayesift.models.linear.softmax`), or each is set against the rest and probabilities are normalised.
+    With an indicator matrix each category has a model of its own. Two class labels share one model; of more
+    each is set against the rest and probabilities are normalised, or they share one softmax model.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
     tol : the largest violation of the optimality conditions, relative to the prior's strength (Laplace), or the square
         root of the share of the objective that may be left to gain (Gaussian)
     max_iter : rounds of the solver
-    multiclass : "softmax" or "one-vs-rest" for more than two class labels; "auto" is softmax with the logit link
+    multiclass : for more than two class labels "one-vs-rest", or "softmax" (logit link): one model of all classes
     class_weight : None, "balanced", or with class labels a weight a class
     warm_start : start from the weights of the last fit
     n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
@@ -106,7 +106,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
-        multiclass: str = "auto",
+        multiclass: str = "one-vs-rest",
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,

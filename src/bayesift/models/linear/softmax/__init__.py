@@ -27,17 +27,17 @@ def is_softmax(multiclass: str, link: Link, n_models: int, *, multilabel: bool) 
 
     Examples
     --------
-    >>> from bayesift.models.linear import Logit, Probit
-    >>> is_softmax("auto", Logit(), 3, multilabel=False), is_softmax("auto", Probit(), 3, multilabel=False)
+    >>> from bayesift.models.linear import Logit
+    >>> is_softmax("softmax", Logit(), 3, multilabel=False), is_softmax("softmax", Logit(), 3, multilabel=True)
     (True, False)
     """
-    if multiclass not in ("auto", "softmax", "one-vs-rest"):
-        raise ValueError(f"multiclass must be 'auto', 'softmax' or 'one-vs-rest', got {multiclass!r}")
+    if multiclass not in ("softmax", "one-vs-rest"):
+        raise ValueError(f"multiclass must be 'softmax' or 'one-vs-rest', got {multiclass!r}")
     if multilabel or n_models == 1 or multiclass == "one-vs-rest":
         return False
-    if link.kind != "logit" and multiclass == "softmax":
+    if link.kind != "logit":
         raise ValueError(f"multiclass='softmax' needs the logit link, not {link.kind!r}")
-    return link.kind == "logit"
+    return True
 
 
 def solve_softmax(problem: Problem, solver: str, starts: list[Solution | None]) -> list[Solution]:

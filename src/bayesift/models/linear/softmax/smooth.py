@@ -157,7 +157,7 @@ def solve_by_newton(problem: Problem, starts: list[Solution | None]) -> list[Sol
     >>> rows, members = sparse.csr_array(np.eye(3)), sparse.csr_array(np.eye(3, dtype=np.int8))
     >>> problem = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
     >>> solve_by_newton(problem, [None] * 3)[0].coefficients.round(2).tolist()
-    [0.44, -0.22, -0.22]
+    [0.49, -0.24, -0.24]
     """
     n_classes, n_terms = problem.members.shape[0], problem.n_terms
     centre, spread = np.zeros((n_classes, n_terms)), np.zeros((n_classes, n_terms))
