@@ -11,6 +11,8 @@ from benchmarks import (
     classify_throughput,
     harness,
     linear,
+    linear_laplace,
+    linear_synthetic,
     naive_bayes,
     term_scores,
     text_footprint,
@@ -30,12 +32,15 @@ RACES = {
         naive_bayes.BENCHMARK,
         naive_bayes.BENCHMARK_MULTILABEL,
         thresholds.BENCHMARK,
-        linear.BENCHMARK,
+        linear_laplace.BENCHMARK,
+        linear_laplace.BENCHMARK_SKGLM,
+        linear_laplace.BENCHMARK_CELER,
+        linear_synthetic.BENCHMARK,
         linear.BENCHMARK_GAUSSIAN,
         classify_throughput.BENCHMARK,
     )
 }
-FOOTPRINTS = {text_footprint.NAME: text_footprint}
+FOOTPRINTS = {text_footprint.NAME: text_footprint, linear_synthetic.NAME: linear_synthetic}
 
 
 def main(names: list[str]) -> None:

@@ -77,22 +77,6 @@ def _check(*, laplace: bool) -> Any:
 
 
 _DATA = Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters)
-BENCHMARK = Benchmark(
-    name="linear_laplace",
-    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
-    datasets=[_DATA],
-    contenders=[
-        Contender("bayesift", lambda data: _fit(data, laplace=True, tol=7e-3)),
-        Contender("bayesift, 2 threads", lambda data: _fit(data, laplace=True, tol=7e-3, n_jobs=2)),
-        Contender("liblinear", lambda data: _peer(data, l1_ratio=1.0, C=1 / RATE, tol=1e-5)),
-    ],
-    comparisons=[
-        Comparison("bayesift", "liblinear", asked=15),
-        Comparison("bayesift, 2 threads", "liblinear", asked=25, clock="wall"),
-    ],
-    check=_check(laplace=True),
-    repeats=3,
-)
 BENCHMARK_GAUSSIAN = Benchmark(
     name="linear_gaussian",
     objective="logistic regression with a Gaussian prior (variance 10), total relative gap of the objective <= 1e-6",
