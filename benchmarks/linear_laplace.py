@@ -6,6 +6,7 @@ intercept have no prior; liblinear counts the intercept among the penalised weig
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import warnings
 from collections.abc import Callable
@@ -63,18 +64,18 @@ def liblinear(data: Data) -> Fit:
 
 def skglm(data: Data) -> Fit:
     """Its datafit is the mean over documents."""
-    from skglm import SparseLogisticRegression
-
-    return _one_by_one(data, lambda n: SparseLogisticRegression(alpha=RATE / n, tol=1e-7, max_iter=100))
+    module = importlib.import_module("skglm")
+    return _one_by_one(data, lambda n: module.SparseLogisticRegression(alpha=RATE / n, tol=1e-7, max_iter=100))
 
 
 def celer(data: Data) -> Fit:
     """It fits no intercept: the column of ones, which it penalises, stands in."""
-    from celer import LogisticRegression as Celer
-
+    module = importlib.import_module("celer")
     X, Y = data
     with_ones = sparse.csc_matrix(sparse.hstack([X, np.ones((X.shape[0], 1))]))
-    weights, _ = _one_by_one((with_ones, Y), lambda n: Celer(C=1 / RATE, tol=1e-7, fit_intercept=False))
+    weights, _ = _one_by_one(
+        (with_ones, Y), lambda n: module.LogisticRegression(C=1 / RATE, tol=1e-7, fit_intercept=False)
+    )
     return weights[:, :-1], weights[:, -1]
 
 
@@ -99,7 +100,8 @@ def _check(load: Callable[[], Any]) -> Callable[[dict[str, Any]], None]:
         """Ours lies within the gap; what the peers reach of their own objectives is printed beside."""
         for name, (coefficients, intercepts) in results.items():
             penalised = name.split(",")[0] in _PENALISED
-            reached = objective(*load(), coefficients, intercepts, penalised=penalised)
+            X, Y = load()
+            reached = objective(X, Y, coefficients, intercepts, penalised=penalised)
             gap = reached / _best(load, penalised=penalised) - 1
             print(f"{name}: relative gap {gap:.1e}")
             assert not name.startswith("bayesift") or gap <= GAP, name

@@ -17,7 +17,8 @@ from benchmarks.linear_laplace import _check, fit, liblinear
 
 Array = np.ndarray[Any, Any]
 
-DOCUMENTS, TERMS, LENGTH, CATEGORIES = 23_149, 47_236, 76, 101
+DOCUMENTS, TERMS, CATEGORIES = 23_149, 47_236, 101
+LENGTH = 86  # words of a document, of which about 76 differ
 RACED = 20  # categories, every fifth by size
 FACTORS = (1, 2, 5, 10)
 SCALED = 5  # categories of the scaling measurement
@@ -26,7 +27,7 @@ PLOT = Path(__file__).parent.parent / "out" / "benchmarks" / "linear_scaling.svg
 
 @cache
 def corpus(factor: int = 1) -> tuple[Any, Any]:
-    """Unit rows of 76 terms drawn by Zipf's law, log TF x IDF like values; labels by sparse planted weights.
+    """Unit rows of about 76 terms drawn by Zipf's law, log TF x IDF like values; labels by sparse planted weights.
 
     Category c holds a share of about 0.4 / (c + 1) of the documents: those of the largest planted score with noise.
     """
@@ -86,7 +87,8 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
         fit((X, Y))
         points.append({"documents": X.shape[0], "entries": int(X.nnz), "seconds": time.process_time() - start})
         say(f"{NAME}: {points[-1]}")
-    slope = float(np.polyfit(*(np.log([point[name] for point in points]) for name in ("entries", "seconds")), 1)[0])
+    entries, seconds = (np.log([float(point[name]) for point in points]) for name in ("entries", "seconds"))
+    slope = float(np.polyfit(entries, seconds, 1)[0])
     PLOT.parent.mkdir(parents=True, exist_ok=True)
     PLOT.write_text(draw(points, slope))
     command, date = f"python -m benchmarks {NAME}", datetime.date.today().isoformat()
