@@ -10,8 +10,9 @@ from typing import Any
 from benchmarks import (
     classify_throughput,
     harness,
-    linear,
     linear_gaussian,
+    linear_laplace,
+    linear_synthetic,
     naive_bayes,
     path,
     probit_paper,
@@ -35,7 +36,6 @@ RACES = {
         naive_bayes.BENCHMARK,
         naive_bayes.BENCHMARK_MULTILABEL,
         thresholds.BENCHMARK,
-        linear.BENCHMARK,
         linear_gaussian.BENCHMARK,
         linear_gaussian.BENCHMARK_NEWSGROUPS,
         scoring.BENCHMARK,
@@ -44,10 +44,14 @@ RACES = {
         softmax.BENCHMARK_GAUSSIAN,
         path.BENCHMARK,
         path.BENCHMARK_VALIDATION,
+        linear_laplace.BENCHMARK,
+        linear_laplace.BENCHMARK_SKGLM,
+        linear_laplace.BENCHMARK_CELER,
+        linear_synthetic.BENCHMARK,
         classify_throughput.BENCHMARK,
     )
 }
-FOOTPRINTS = {text_footprint.NAME: text_footprint}
+FOOTPRINTS = {text_footprint.NAME: text_footprint, linear_synthetic.NAME: linear_synthetic}
 
 
 def main(names: list[str]) -> None:

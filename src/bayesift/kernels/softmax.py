@@ -175,7 +175,7 @@ def gather(indptr: Array, indices: Array, data: Array, starts: Array, terms: Arr
     """Write the transposed product: the sums over documents of x_ij and the values of the class, and of the values."""
     for c in range(len(values)):
         for place in range(starts[c], starts[c + 1]):
-            out[place] = column_dot(indptr, indices, data, terms[place], values[c])
+            out[place] = column_dot(indptr[terms[place]], indptr[terms[place] + 1], indices, data, values[c])
         out[len(terms) + c] = values[c].sum()
 
 

@@ -25,7 +25,6 @@ Array = np.ndarray[Any, Any]
 Rule = Literal["best", "one-standard-error"]
 
 _TOLERANCE = 0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
-_LARGEST = 1e9  # bytes of the states that solvers go on from
 
 
 class HeldOut:
@@ -40,9 +39,8 @@ class HeldOut:
 
     def __init__(self, problem: Problem, solver: str, folds: Array, n_jobs: int | None) -> None:
         n_models, n_folds = problem.members.shape[0], int(folds.max()) + 1
-        size = 8.0 * n_models * n_folds * (2 * problem.rows.shape[0] + 2 * problem.n_terms)
         tolerance = problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
-        self.problem = problem.varied(resumable=size <= _LARGEST, tolerance=tolerance)
+        self.problem = problem.varied(tolerance=tolerance)
         self.solver, self.n_jobs = solver, n_jobs
         self.held_out = [np.flatnonzero(folds == fold) for fold in range(n_folds)]
         _ = self.problem.columns, self.problem.norms
@@ -65,7 +63,7 @@ class HeldOut:
         importance = self.problem.importance.copy()
         importance[..., documents] = 0.0
         part = self.problem.varied(importance=importance)
-        _ = part.start_intercepts, part.inside  # shared by all scales
+        _ = part.start_intercepts  # shared by all scales
         if importance.ndim == 1:
             _ = part.sums
         return part
@@ -81,8 +79,7 @@ class HeldOut:
             return _softmax_losses(self.problem, documents, found)
         losses, weights = [], []
         for c, solution in zip(models, found, strict=True):
-            known = solution.state is not None
-            scores = solution.state[0][documents] if known else rows @ solution.coefficients + solution.intercept
+            scores = rows @ solution.coefficients + solution.intercept
             importance = self.problem.importance_of(c)[documents]
             signs = self.problem.signs(c)[documents]
             losses.append(-float(importance @ log_likelihoods(problem.link, signs * scores)[0]))

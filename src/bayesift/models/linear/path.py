@@ -66,7 +66,7 @@ def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, pro
     total = n_models * len(scales)
     for step, row in enumerate(scales):
         report = _reporter(progress, step * n_models, total)
-        at_scale = problem.varied(prior=problem.prior.rescaled(column(row)), resumable=True)
+        at_scale = problem.varied(prior=problem.prior.rescaled(column(row)))
         found = solve_all(at_scale, solver, solutions, n_jobs, progress=report)
         coefficients.append(compact(np.stack([solution.coefficients for solution in found])))
         intercepts.append([solution.intercept for solution in found])

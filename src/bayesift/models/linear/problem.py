@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesift.kernels.documents import Matrix
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 
@@ -25,7 +26,6 @@ class Solution:
     objective : minus the log posterior after each round, without constants
     iterations : how many rounds
     converged : whether the tolerance was met
-    state : what its solver can go on from at another scale, where the problem asked to keep it
     """
 
     coefficients: Array
@@ -33,7 +33,6 @@ class Solution:
     objective: Array
     iterations: int
     converged: bool
-    state: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,6 @@ class Problem:
     terms : the terms each category may use, as columns; None for all
     tolerance : of the largest violation of the optimality conditions, relative to the scale of the prior
     max_iter : rounds
-    resumable : whether solutions keep the state of their solver
     coupled : whether the categories are classes that share one softmax model
     """
 
@@ -63,7 +61,6 @@ class Problem:
     terms: list[Array] | None = None
     tolerance: float = 1e-3
     max_iter: int = 1000
-    resumable: bool = False
     coupled: bool = False
 
     def varied(self, **changes: Any) -> Problem:
@@ -95,15 +92,6 @@ class Problem:
         """Of the columns, each document counted by its importance; only where categories share it."""
         weights = np.repeat(self.importance, np.diff(self.rows.indptr))
         return np.bincount(self.rows.indices, weights=self.rows.data * weights, minlength=self.n_terms)
-
-    @cached_property
-    def inside(self) -> sparse.csr_array:
-        """Sums of the columns over the documents of each category by their importance, categories x terms."""
-        per_member = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
-        shared = self.importance.ndim == 1
-        weights = self.importance[self.members.indices if shared else (per_member, self.members.indices)]
-        weighted = sparse.csr_array((weights, self.members.indices, self.members.indptr), shape=self.members.shape)
-        return sparse.csr_array(weighted @ self.rows)
 
     @cached_property
     def _shared_penalty(self) -> Array | None:
@@ -170,7 +158,6 @@ _COMPUTED_FROM = {
     "columns": {"rows"},
     "norms": {"rows"},
     "sums": {"rows", "importance"},
-    "inside": {"rows", "members", "importance"},
     "_shared_penalty": {"rows", "prior"},
     "start_intercepts": {"members", "importance", "link", "intercept"},
 }
@@ -179,6 +166,20 @@ _COMPUTED_FROM = {
 def _within(members: sparse.csr_array, importance: Array) -> Array:
     """The importance of each category's documents, of a row of it a category."""
     return np.asarray(members.multiply(importance).sum(axis=1)).ravel()
+
+
+def matrix_of(problem: Problem) -> Matrix:
+    """The documents as kernels take them.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import GaussianPrior, Logit
+    >>> rows, members = sparse.csr_array([[2.0, 1.0]]), sparse.csr_array(np.array([[1]]))
+    >>> matrix_of(Problem(rows, members, np.ones(1), Logit(), GaussianPrior(), np.zeros(3))).norms.tolist()
+    [2.0, 1.0]
+    """
+    rows, columns = problem.rows, problem.columns
+    return Matrix(columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data, problem.norms)
 
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:

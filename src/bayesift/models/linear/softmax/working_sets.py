@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from bayesift.kernels import softmax as kernels
+from bayesift.kernels.documents import Model, evaluate, stand_alone
 from bayesift.kernels.likelihoods import LOGIT
-from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER, differentiate
-from bayesift.kernels.working_set import improve
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER
+from bayesift.kernels.working_set import improve, pick
+from bayesift.models.linear.problem import Problem, Solution, matrix_of
 from bayesift.models.linear.softmax.joint import improve_together
 from bayesift.models.linear.softmax.start import labels_of, start_of
 
@@ -31,7 +32,7 @@ class Search:
     """Where the search is: weights, and what follows from them for every class and document."""
 
     def __init__(self, problem: Problem, starts: list[Solution | None]) -> None:
-        self.problem, self.columns = problem, problem.columns
+        self.problem, self.columns, self.matrix = problem, problem.columns, matrix_of(problem)
         n_classes, (n_documents, n_terms) = problem.members.shape[0], problem.rows.shape
         self.penalties = _penalties(problem)
         self.weights, self.biases = start_of(problem, starts)
@@ -101,20 +102,25 @@ class Search:
 
     def improve_class(self, c: int, tolerance: float, *, cautious: bool) -> None:
         """Newton steps for one class on its working set, the others held."""
-        n_documents, columns, parameters = len(self.labels), self.columns, np.zeros(3)
-        offsets, margins = np.empty(n_documents), np.empty(n_documents)
+        offsets, margins = np.empty((2, len(self.labels)))
         kernels.detach(self.scores, self.reference, self.exponentials, c, offsets, margins)
-        pulls, curvatures, direction = (np.empty(n_documents) for _ in range(3))
-        signs, bias = np.where(self.labels == c, 1.0, -1.0), self.biases[c : c + 1]
-        loss = differentiate(LOGIT, parameters, signs, self.importance, margins, pulls, curvatures, cautious)
-        candidates, violations = self.places[c, : self.counts[c]], self.violations[c, : self.counts[c]]
-        worst = max(float(violations.max(initial=0.0)), abs(float(pulls.sum())))
-        improve(
-            columns.indptr, columns.indices, columns.data, self.problem.norms, candidates, violations, signs,
-            self.importance, LOGIT, parameters, self.penalty(c), self.problem.intercept, self.weights[c], bias, margins,
-            pulls, curvatures, direction, np.empty(n_documents + 1, dtype=np.int64), loss, worst, tolerance, cautious,
-        )  # fmt: skip
-        kernels.attach(self.scores, self.reference, self.exponentials, c, offsets, margins)
+        model = self._binary_model(c)
+        documents = stand_alone(model, margins)
+        loss = evaluate(model, documents, cautious)
+        found, violations = self.places[c, : self.counts[c]], self.violations[c, : self.counts[c]]
+        weights, bias = self.weights[c], self.biases[c : c + 1]
+        moved = int(np.count_nonzero(weights[found] != model.penalty[MODE, found]))
+        chosen = pick(found, violations / np.maximum(self.problem.norms[found], 1e-12), model.penalty, weights, moved)
+        worst = max(float(violations.max(initial=0.0)), abs(float(documents.pulls[2:].sum())))
+        improve(self.matrix, model, documents, chosen, weights, bias, loss, worst, tolerance, cautious)
+        kernels.attach(self.scores, self.reference, self.exponentials, c, offsets, documents.scores[2:])
+
+    def _binary_model(self, c: int) -> Model:
+        """The problem of one class while the scores of the others stay; its documents' scores have offsets."""
+        nothing = np.empty(0)
+        members = np.flatnonzero(self.labels == c).astype(np.int32)
+        penalty, intercept = self.penalty(c), self.problem.intercept
+        return Model(members, self.importance, nothing, self.terms, LOGIT, np.zeros(3), penalty, intercept)
 
     def used(self) -> tuple[Array, Array]:
         """Where each class starts, and the terms whose weights are off their modes and within bounds."""

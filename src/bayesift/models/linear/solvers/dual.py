@@ -160,11 +160,11 @@ class _Block:
 
     def is_slow(self) -> bool:
         """Whether at this pace the rounds will not do."""
-        if len(self.progress) < 8:
+        if len(self.progress) < 8 or self.seems_done():
             return False
         now, before = self.progress[-1], self.progress[-5]
         pace = np.log(before / now) / 4.0
-        return bool(now > 1.0 and (len(self.progress) >= _FULL_ROUNDS or np.log(now) > pace * _FULL_ROUNDS))
+        return bool(len(self.progress) >= _FULL_ROUNDS or np.log(now) > pace * _FULL_ROUNDS)
 
     def judge(self) -> None:
         """Move intercepts to their best values, and keep the weights of categories that are done."""
