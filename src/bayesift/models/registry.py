@@ -110,7 +110,7 @@ register(
     multilabel=False,
 )
 for _link, _prior, _description in (
-    ("logit", LaplacePrior(gamma=0.1), "logistic regression, most weights exactly 0 (Laplace prior)"),
+    ("logit", LaplacePrior(gamma=0.04), "logistic regression, most weights exactly 0 (Laplace prior)"),
     ("logit", GaussianPrior(variance=10.0), "logistic regression, all weights small (Gaussian prior)"),
     ("probit", LaplacePrior(gamma=0.1), "probit regression, most weights exactly 0 (Laplace prior)"),
     ("probit", GaussianPrior(variance=10.0), "probit regression, all weights small (Gaussian prior)"),
