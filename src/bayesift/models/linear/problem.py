@@ -15,6 +15,8 @@ from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 
 Array = np.ndarray[Any, Any]
 
+_NOTHING = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -70,6 +72,13 @@ class Problem:
             if name in self.__dict__ and needs.isdisjoint(changes):
                 new.__dict__[name] = self.__dict__[name]
         return new
+
+    def small_gradient(self, objective: Array) -> Array:
+        """The square of a gradient, in units of the prior, at which no more than tol^2 of the objective is to gain.
+
+        An objective that falls to nothing (a category without documents and a flat intercept) counts as 1e-6 nats.
+        """
+        return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
 
     @property
     def n_terms(self) -> int:

@@ -151,7 +151,7 @@ class _Block:
             if np.sum(self.moves[moving] / totals) <= rest:
                 break
         self.rounds += 1
-        goal = np.maximum(2.0 * self.problem.tolerance**2 * self.loss, 1e-300)
+        goal = self.problem.small_gradient(self.loss)
         self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
 
     def seems_done(self) -> bool:
@@ -184,7 +184,7 @@ class _Block:
         self.trace.append(self.loss)
         guess = self._estimate()
         self.ratio = np.where(guess > 0, np.clip(self.ratio * size / np.maximum(guess, 1e-300), 1.0, 100.0), self.ratio)
-        passed = size <= 2.0 * problem.tolerance**2 * self.loss
+        passed = size <= problem.small_gradient(self.loss)
         for place in np.flatnonzero(~self.done):
             self.found[place] = self.weights[:, place].copy(), float(best[place])
         self.done |= passed

@@ -129,7 +129,7 @@ def solve_by_newton(problem: Problem, categories: list[int], starts: list[Soluti
     for _ in range(problem.max_iter):
         gradient = block.gradient(pulls)
         size = block.size(gradient, curvatures)
-        done = size <= 2.0 * problem.tolerance**2 * loss
+        done = size <= problem.small_gradient(loss)
         if done.all():
             break
         first = size if first is None else first
