@@ -21,6 +21,7 @@ from bayesift.models.naive_bayes import (
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
 from bayesift.models.state import Storable
 from bayesift.models.storable import STORABLE, is_storable
+from bayesift.models.topics import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
 
 __all__ = [
     "LEARNERS",
@@ -40,7 +41,11 @@ __all__ = [
     "NaiveBayesClassifier",
     "Probit",
     "SparseBayesClassifier",
+    "SparseNMF",
     "Storable",
+    "TopicSVMClassifier",
+    "TopicSimilarity",
+    "TopicSimilarityClassifier",
     "is_storable",
     "make_learner",
     "register",

@@ -21,6 +21,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -115,3 +116,10 @@ for _link, _prior, _description in (
         partial(SparseBayesClassifier, link=_link, prior=_prior),
         weighting="ltc",
     )
+register(
+    "topics-similarity",
+    "nearest documents by topics, weighted by how well each topic tells categories apart",
+    TopicSimilarityClassifier,
+    weighting="ltc",
+)
+register("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier, weighting="ltc")

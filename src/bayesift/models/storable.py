@@ -8,9 +8,15 @@ from types import MappingProxyType
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.state import Storable
+from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
-    {"naive-bayes": NaiveBayesClassifier, "sparse-bayes": SparseBayesClassifier}
+    {
+        "naive-bayes": NaiveBayesClassifier,
+        "sparse-bayes": SparseBayesClassifier,
+        "topics-similarity": TopicSimilarityClassifier,
+        "topics-svm": TopicSVMClassifier,
+    }
 )
 
 

@@ -59,7 +59,6 @@ def factorise(
     *,
     max_iter: int,
     tol: float,
-    code_updates: int = 1,
     look_every: int = 10,
     progress: Callable[[int], None] | None = None,
 ) -> Factorisation:
@@ -70,24 +69,24 @@ def factorise(
     objective : what to minimise
     codes, basis : the start; terms of importance 0 get no weight
     max_iter : the most iterations
-    tol : stop when the objective falls by less than this share of its first value between two looks
-    code_updates : updates of a document's code in each iteration
+    tol : stop when the objective falls by at most this share of its first value between two looks; 0 when it stands
+        still
     look_every : iterations between two looks at the objective
     progress : called with the number of iterations done
     """
     codes, basis = codes.copy(), basis * (objective.importance > 0)[:, np.newaxis]
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
     objectives = [objective.value(codes, basis)]
-    converged, iteration = False, 0
+    iteration, converged = 0, False
     while iteration < max_iter and not converged:
-        iteration += 1
-        step_codes(objective, codes, basis, repeats=code_updates)
-        step_basis(objective, codes, basis)
-        if iteration % look_every == 0 or iteration == max_iter:
-            objectives.append(objective.value(codes, basis))
-            converged = objectives[-2] - objectives[-1] <= tol * abs(objectives[0])
-            if progress is not None:
-                progress(iteration)
+        for _ in range(min(look_every, max_iter - iteration)):
+            step_codes(objective, codes, basis)
+            step_basis(objective, codes, basis)
+            iteration += 1
+        objectives.append(objective.value(codes, basis))
+        converged = objectives[-2] - objectives[-1] <= tol * abs(objectives[0])
+        if progress is not None:
+            progress(iteration)
     return Factorisation(codes, basis, np.array(objectives), iteration, converged)
 
 

@@ -67,9 +67,9 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1]]
     >>> nmf = SparseNMF(n_components=2).fit(X)
     >>> nmf.topic_words(["wheat", "corn", "oil", "barrel"], k=2)
-    [['oil', 'barrel'], ['wheat', 'corn']]
+    [['wheat', 'corn'], ['oil', 'barrel']]
     >>> nmf.transform([[0, 0, 5, 5], [2, 1, 0, 0]]).round(2).tolist()
-    [[10.0, 0.0], [0.0, 3.0]]
+    [[0.0, 10.0], [3.2, 0.0]]
     """
 
     components_: Array
@@ -169,7 +169,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Examples
         --------
-        >>> nmf = SparseNMF(n_components=2).fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
+        >>> nmf = SparseNMF(n_components=2, importance="uniform").fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
         >>> nmf.shares([[3, 2, 0]], nmf.transform([[3, 2, 0]])[0]).sum(axis=1).round(2).tolist()
         [5.0, 0.0]
         """
