@@ -16,6 +16,7 @@ from benchmarks import (
     text_footprint,
     text_to_csr,
     thresholds,
+    topics,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -32,6 +33,7 @@ RACES = {
         thresholds.BENCHMARK,
         linear.BENCHMARK,
         linear.BENCHMARK_GAUSSIAN,
+        topics.BENCHMARK,
         classify_throughput.BENCHMARK,
     )
 }

@@ -11,6 +11,10 @@ from bayesift.models import (
     MaximumLikelihood,
     NaiveBayesClassifier,
     SparseBayesClassifier,
+    SparseNMF,
+    TopicSimilarity,
+    TopicSimilarityClassifier,
+    TopicSVMClassifier,
 )
 
 CLASSIFIERS = [
@@ -30,3 +34,11 @@ TRANSFORMERS = [
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
 ESTIMATORS = CLASSIFIERS + TRANSFORMERS
+
+# Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
+_TOPICS = SparseNMF(n_components=4, max_iter=2000)
+ENCODERS = [SparseNMF(n_components=2, max_iter=2000), SparseNMF(n_components=2, importance="uniform", max_iter=2000)]
+TOPIC_CLASSIFIERS = [
+    TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
+    TopicSVMClassifier(encoder=_TOPICS),
+]

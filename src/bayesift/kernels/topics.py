@@ -7,9 +7,9 @@ Kernels take the values w_j V_ij, since V appears in no other way beside log V. 
 visited: the rest of the divergence is the product of two sums. A place where HW' is 0 is passed over; it stands for a
 term that no topic knows.
 
-With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij, the divergence lies below - sum c_ia log H_ia + sum b_a H_ia +
-constant and touches it at the present H (Lee & Seung 2000); b_a = sum_j w_j W_ja. The updates minimise that bound plus
-the penalty. Each pass costs 4 x non-zeros x topics operations. Dot products are summed in any order: relative errors
+With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij and b_a = sum_j w_j W_ja, the divergence lies below
+- sum c_ia log H_ia + sum b_a H_ia + constant and touches it at the present H (Lee & Seung 2000). The updates minimise that
+bound plus the penalty. Each pass costs 4 x non-zeros x topics operations. Dot products are summed in any order: relative errors
 of topics x 1e-16 at most.
 """
 
@@ -42,9 +42,7 @@ def _add_row(ratio: float, right: Array, j: int, sums: Array) -> None:
 
 
 @inlined
-def _gather_ratios(
-    indptr: Array, indices: Array, data: Array, left: Array, i: int, right: Array, sums: Array
-) -> None:
+def _gather_ratios(indptr: Array, indices: Array, data: Array, left: Array, i: int, right: Array, sums: Array) -> None:
     """sums_a = sum_j data_ij right_ja / (left right')_ij."""
     sums[:] = 0.0
     for k in range(indptr[i], indptr[i + 1]):
@@ -109,9 +107,7 @@ def _step(codes: Array, i: int, sums: Array, slopes: Array, curvature: float) ->
 
 
 @kernel
-def sum_quotients(
-    shares: Array, importance: Array, masses: Array, pulls: Array, totals: Array, squares: Array
-) -> None:
+def sum_quotients(shares: Array, importance: Array, masses: Array, pulls: Array, totals: Array, squares: Array) -> None:
     """totals_a = sum_j c_ja / (w_j h_a + p_a), and squares_a the same with the denominator squared."""
     totals[:] = 0.0
     squares[:] = 0.0

@@ -3,7 +3,7 @@
     F(x) = sum_m a_m f_m(x_m),    f_m(x) = log N(x; 0, v+_m) - log N(x; 0, v-_m)
 
 Stage m estimates the variances of same-category (+) and different-category (-) differences under weights e^{-yF} (y is
-+1 or -1), then the factor a_m that minimises sum e^{-y(F + a f_m)} by Newton's method. F estimates half the log odds, so
++1 or -1), then the factor a_m that minimises sum e^{-y(F + a f_m)} by Newton's method. F estimates half the log odds:
 P(same) = 1/(1 + e^{-2F}) (Friedman, Hastie & Tibshirani 2000; the paper's eq. 23 lacks the 2, its eq. 26 a minus).
 
 Each stage adds a constant and a multiple of x_m^2. Where that multiple is positive, documents would look more alike the

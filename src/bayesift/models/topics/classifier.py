@@ -8,11 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.errors import DataError
 from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
-from bayesift.models.topics.neighbours import nearest
+from bayesift.models.topics.neighbours import chosen_neighbours, nearest, weighted_votes
 from bayesift.models.topics.nested import part_of, prefixed
 from bayesift.models.topics.similarity import TopicSimilarity
 from bayesift.models.topics.sparse_nmf import SparseNMF
@@ -33,7 +34,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
     ----------
     encoder : a `SparseNMF`; None takes one with its defaults
     similarity : a `TopicSimilarity`; None takes one with its defaults
-    n_neighbors : how many of the nearest documents have a say
+    n_neighbors : how many of the nearest documents have a say; None chooses by leave-one-out on training documents
     t : with an indicator matrix, `predict` assigns the t most probable categories (RCut); None those above one half
 
     Attributes
@@ -41,6 +42,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
     classes_ : labels, sorted; or the numbers of the indicator's columns
     multilabel_ : whether y was an indicator matrix
     encoder_, similarity_ : the fitted parts
+    n_neighbors_ : how many documents have a say
     points_ : the training documents, scaled so that distances are what the similarity wants
     members_ : categories x training documents
 
@@ -68,7 +70,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         *,
         encoder: SparseNMF | None = None,
         similarity: TopicSimilarity | None = None,
-        n_neighbors: int = 15,
+        n_neighbors: int | None = None,
         t: int | None = 1,
     ) -> None:
         self.encoder = encoder
@@ -80,7 +82,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         """Find topics, learn which of them tell categories apart, and keep the codes of the documents."""
         targets = check_targets(y)
         rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
-        self._check_parameters(len(targets.classes))
+        self._check_parameters()
         if not targets.multilabel and len(targets.classes) < 2:
             raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
         self.encoder_ = clone(SparseNMF() if self.encoder is None else self.encoder)
@@ -89,20 +91,20 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         self.similarity_.fit(codes, targets)
         self.points_ = self.similarity_.points(codes)
         self.members_ = targets.members
+        self.n_neighbors_ = self.n_neighbors or chosen_neighbours(
+            self.points_, self.members_, self._likeness, check_random_state(self.similarity_.random_state)
+        )
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         return self
 
     def predict_proba(self, X: Any) -> Array:
         """P(c | d), documents x categories."""
         places, distances = self.neighbours(X)
-        likeness = expit(self.similarity_.log_odds_at(distances))
-        n_documents, k = places.shape
-        indptr = np.arange(n_documents + 1) * k
-        shape = (n_documents, len(self.points_))
-        votes = sparse.csr_array((likeness.ravel(), places.ravel(), indptr), shape=shape)
+        likeness = self._likeness(distances)
+        votes = weighted_votes(places, likeness, sparse.csr_array(self.members_.T, dtype=np.float64))
         priors = np.diff(self.members_.indptr) / self.members_.shape[1]
         total = 1.0 + likeness.sum(axis=1, keepdims=True)
-        probabilities: Array = ((votes @ self.members_.T.astype(np.float64)).toarray() + priors) / total
+        probabilities: Array = (votes + priors) / total
         return np.minimum(probabilities, 1.0)
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -127,7 +129,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         """The rows of the nearest training documents, nearest first, and their squared distances."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False, non_negative=True)
-        return nearest(self.similarity_.points(self.encoder_.transform(rows)), self.points_, self.n_neighbors)
+        return nearest(self.similarity_.points(self.encoder_.transform(rows)), self.points_, self.n_neighbors_)
 
     def get_state(self) -> tuple[Parameters, Arrays]:
         """All that `from_state` needs: parameters that JSON can hold, and arrays."""
@@ -135,7 +137,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         encoder, encoder_arrays = self.encoder_.get_state()
         similarity, similarity_arrays = self.similarity_.get_state()
         parameters: Parameters = {
-            "n_neighbors": int(self.n_neighbors),
+            "n_neighbors": [None if self.n_neighbors is None else int(self.n_neighbors), int(self.n_neighbors_)],
             "t": None if self.t is None else int(self.t),
             "encoder": encoder,
             "similarity": similarity,
@@ -152,22 +154,26 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
         encoder = SparseNMF.from_state(expect(parameters, "encoder", dict), part_of(arrays, "encoder"))
         similarity = TopicSimilarity.from_state(expect(parameters, "similarity", dict), part_of(arrays, "similarity"))
-        given = expect(parameters, "given", list)
-        if len(given) != 2:
+        given, neighbours = expect(parameters, "given", list), expect(parameters, "n_neighbors", list)
+        if (
+            len(given) != 2
+            or len(neighbours) != 2
+            or not all(_is_count(n) for n in (neighbours[0] or 1, neighbours[1]))
+        ):
             raise DataError("not a stored TopicSimilarityClassifier")
         model = cls(
             encoder=clone(encoder) if given[0] else None,
             similarity=clone(similarity) if given[1] else None,
-            n_neighbors=expect(parameters, "n_neighbors", int),
+            n_neighbors=neighbours[0],
             t=None if parameters.get("t") is None else expect(parameters, "t", int),
         )
-        model.encoder_, model.similarity_ = encoder, similarity
+        model.encoder_, model.similarity_, model.n_neighbors_ = encoder, similarity, neighbours[1]
         model.points_, model.members_ = _documents(arrays)
         model.multilabel_ = expect(parameters, "multilabel", bool)
         model.classes_ = classes_of(expect(parameters, "classes", dict), model.members_.shape[0])
         model.n_features_in_ = encoder.n_features_in_
         try:
-            model._check_parameters(len(model.classes_))
+            model._check_parameters()
         except ValueError as error:
             raise DataError(f"not a stored TopicSimilarityClassifier: {error}") from error
         if not model.points_.shape[1] == len(similarity.weights_) == encoder.components_.shape[0]:
@@ -183,11 +189,18 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _check_parameters(self, n_categories: int) -> None:
-        if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be at least 1, got {self.n_neighbors!r}")
+    def _likeness(self, distances: Array) -> Array:
+        return np.asarray(expit(self.similarity_.log_odds_at(distances)))
+
+    def _check_parameters(self) -> None:
+        if self.n_neighbors is not None and self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be at least 1 or None, got {self.n_neighbors!r}")
         if self.t is not None and self.t < 1:
             raise ValueError(f"t must be at least 1 or None, got {self.t!r}")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _documents(arrays: Arrays) -> tuple[Array, sparse.csr_array]:

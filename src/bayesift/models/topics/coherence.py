@@ -17,8 +17,8 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
 
         npmi(u, v) = log(p(u, v) / (p(u) p(v))) / -log p(u, v)
 
-    p are shares of documents; -1 for terms that never meet, 0 for independent ones, 1 for terms that only occur together
-    (Bouma 2009; Lau, Newman & Baldwin 2014).
+    p are shares of documents; -1 for terms that never meet, 0 for independent ones, 1 for terms that occur only
+    together (Bouma 2009; Lau, Newman & Baldwin 2014).
 
     Parameters
     ----------

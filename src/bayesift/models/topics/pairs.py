@@ -95,4 +95,5 @@ def _draw_different(members: sparse.csr_array, n_pairs: int, random: np.random.R
 
 def _below(limits: Array, random: np.random.RandomState) -> Array:
     """A whole number from 0 to below each limit, uniformly."""
-    return np.minimum((random.uniform(size=len(limits)) * limits).astype(np.int64), limits - 1)
+    drawn: Array = np.minimum((random.uniform(size=len(limits)) * limits).astype(np.int64), limits - 1)
+    return drawn

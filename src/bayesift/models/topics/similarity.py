@@ -149,7 +149,9 @@ class TopicSimilarity(BaseEstimator):
         n_topics = len(weights) if weights.ndim == 1 else -1
         if factors.shape != (n_topics,) or variances.shape != (2, n_topics) or line.shape != (4,):
             raise DataError("the weights of its topics do not fit together")
-        if any(part.dtype != np.float64 or not np.all(np.isfinite(part)) for part in (weights, factors, variances, line)):
+        if any(
+            part.dtype != np.float64 or not np.all(np.isfinite(part)) for part in (weights, factors, variances, line)
+        ):
             raise DataError("the weights of its topics must be finite numbers")
         if np.any(weights < 0) or line[1] < 0:
             raise DataError("the weights of its topics must not be negative")
@@ -171,8 +173,9 @@ def squared_distances(points: Array, others: Array) -> Array:
     >>> squared_distances(np.array([[0.0, 3.0]]), np.array([[4.0, 0.0]])).tolist()
     [[25.0]]
     """
-    distances = points @ others.T
+    distances: Array = points @ others.T
     distances *= -2.0
     distances += np.sum(points**2, axis=1)[:, np.newaxis]
     distances += np.sum(others**2, axis=1)
-    return np.maximum(distances, 0.0, out=distances)
+    np.maximum(distances, 0.0, out=distances)
+    return distances

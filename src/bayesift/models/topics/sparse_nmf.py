@@ -40,8 +40,9 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components : how many topics
     importance : w_j: "variance" of the term, scaled to mean 1, or "uniform"
     alpha : strength of the penalty on codes
-    penalty : S(x): "squared" is the paper's x^2, which spreads codes and makes topics more local; "absolute" is x, which
-        makes codes sparse
+    penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
+        local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
+        all codes by 1 + alpha; it prefers some topics to others only where importance differs
     start : "nndsvd" (from singular vectors) or "random"
     max_iter : the most updates of codes and topics
     tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
@@ -65,11 +66,11 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Examples
     --------
     >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1]]
-    >>> nmf = SparseNMF(n_components=2).fit(X)
+    >>> nmf = SparseNMF(n_components=2, importance="uniform", alpha=0).fit(X)
     >>> nmf.topic_words(["wheat", "corn", "oil", "barrel"], k=2)
     [['wheat', 'corn'], ['oil', 'barrel']]
     >>> nmf.transform([[0, 0, 5, 5], [2, 1, 0, 0]]).round(2).tolist()
-    [[0.0, 10.0], [3.2, 0.0]]
+    [[0.0, 10.0], [3.0, 0.0]]
     """
 
     components_: Array
@@ -80,7 +81,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         *,
         n_components: int = 64,
         importance: Importance = "variance",
-        alpha: float = 0.0,
+        alpha: float = 1.0,
         penalty: Penalty = "squared",
         start: str = "nndsvd",
         max_iter: int = 200,
@@ -160,7 +161,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def shares(self, X: Any, codes: Array) -> sparse.csr_array:
         """How much of each topic's code every term of one document brings, topics x terms.
 
-        At the best code, the parts of a topic add up to its code: H_a (b_a + 2 alpha H_a) = sum_j w_j V_j W_aj H_a / (HW)_j.
+        At the best code, the parts of a topic add up to its code:
+        H_a (b_a + 2 alpha H_a) = sum_j w_j V_j W_aj H_a / (HW)_j.
 
         Parameters
         ----------
@@ -169,9 +171,10 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Examples
         --------
-        >>> nmf = SparseNMF(n_components=2, importance="uniform").fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
-        >>> nmf.shares([[3, 2, 0]], nmf.transform([[3, 2, 0]])[0]).sum(axis=1).round(2).tolist()
-        [5.0, 0.0]
+        >>> nmf = SparseNMF(n_components=2).fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
+        >>> code = nmf.transform([[3, 2, 0]])[0]
+        >>> bool(np.allclose(nmf.shares([[3, 2, 0]], code).sum(axis=1), code, rtol=0.01))
+        True
         """
         row = check_terms(self, X, reset=False, non_negative=True)
         if row.shape[0] != 1:

@@ -30,7 +30,7 @@ def random_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomSta
 
 
 def nndsvd_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomState) -> tuple[Array, Array]:
-    """Positive parts of the singular vectors, after Boutsidis & Gallopoulos (2008), with zeros raised to a tenth of a mean.
+    """Positive parts of the singular vectors, after Boutsidis & Gallopoulos (2008), raised by a tenth of their mean.
 
     Of each pair of singular vectors the heavier sign is taken. Topics beyond the rank of X are drawn by lot.
 
