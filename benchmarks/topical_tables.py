@@ -3,10 +3,10 @@
 `python -m benchmarks.topical_tables [--corpus reuters] [--features 2,4,8] [--selection SNMF,DF]`
 
 Both corpora are ltc vectors of stemmed words (Porter, letters only, English stop words left out); 20 Newsgroups with
-words of at least two documents. Every document gets one category (RCut, t = 1), which caps Reuters at 89.3. What the paper
-leaves open: k is the best of 1, 3, 5, 10, 15, 20, 30 by leave-one-out on 2,000 training documents; the SVM is libsvm's
-with a radial kernel as in the paper, C = 10, gamma = 1 / (features x variance), a document learned once under each of
-its categories. Nothing is chosen on test documents.
+words of at least two documents. Every document gets one category (RCut, t = 1), which caps Reuters at 89.3. What the
+paper leaves open: k is the best of 1, 3, 5, 10, 15, 20, 30 by leave-one-out on 2,000 training documents; the SVM is
+libsvm's with a radial kernel as in the paper, C = 10, gamma = 1 / (features x variance), a document learned once under
+each of its categories. Nothing is chosen on test documents.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _check(results: dict[str, float]) -> None:
 
 
 def at_equal_time(n_topics: int, iterations: int = ITERATIONS) -> tuple[float, float, int]:
-    """Divergence of ours and of scikit-learn at the CPU time that scikit-learn takes, and how many iterations ours did."""
+    """Divergence of ours and of scikit-learn at the CPU time that scikit-learn takes, and our iterations."""
     problem = _problem(n_topics)
     assert problem is not None
     start = time.process_time()

@@ -8,9 +8,9 @@ visited: the rest of the divergence is the product of two sums. A place where HW
 term that no topic knows.
 
 With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij and b_a = sum_j w_j W_ja, the divergence lies below
-- sum c_ia log H_ia + sum b_a H_ia + constant and touches it at the present H (Lee & Seung 2000). The updates minimise that
-bound plus the penalty. Each pass costs 4 x non-zeros x topics operations. Dot products are summed in any order: relative errors
-of topics x 1e-16 at most.
+- sum c_ia log H_ia + sum b_a H_ia + constant and touches it at the present H (Lee & Seung 2000). The updates minimise
+that bound plus the penalty. Each pass costs 4 x non-zeros x topics operations. Dot products are summed in any order:
+relative errors of topics x 1e-16 at most.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from bayesift.classifier import TextClassifier
-from bayesift.datasets import load_pydocs
 from bayesift.errors import DataError
 from bayesift.models import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
 
@@ -72,9 +71,10 @@ def test_contributions_of_words_add_up_to_the_log_odds():
 
 @pytest.mark.parametrize("name", ["topics-similarity", "topics-svm"])
 def test_text_in_categories_out_saved_and_loaded(name, tmp_path):
-    corpus = load_pydocs().split("train")
-    chosen = [d for d, label in enumerate(corpus.labels) if label in ("asyncio", "tkinter", "email", "decimal")]
-    texts, labels = [corpus.texts[d] for d in chosen], [corpus.labels[d] for d in chosen]
+    X, Y = documents(60)
+    words = np.array([f"{topic}{letter}" for topic in ("crude", "earn", "grain") for letter in "abcdefgh"])
+    texts = [" ".join(np.repeat(words, row.astype(int))) for row in X]
+    labels = [("crude", "earn", "grain")[c] for c in Y.argmax(axis=1)]
     classifier = TextClassifier(model=name).fit(texts, labels)
     assert np.mean(classifier.predict(texts) == np.array(labels)) > 0.7
     classifier.save(tmp_path / "model.zip")

@@ -107,7 +107,7 @@ def test_scikit_learns_solution_has_our_objective_and_stays():
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 20.0])
 def test_basis_step_minimises_its_bound(penalty, alpha):
-    """Against scipy on the bound in a topic's column and the scale of its codes, the constraint kept by substitution."""
+    """Against scipy on the bound in a topic's column and the scale of its codes, the constraint substituted."""
     _, objective, H, W = problem(alpha, penalty, n_topics=3)
     dense = objective.rows.toarray()
     ratios = np.divide(dense, H @ W.T, out=np.zeros_like(dense), where=dense > 0)

@@ -3,8 +3,8 @@
     sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + alpha sum_ia S(H_ia),    H, W >= 0,  sum_j W_ja = 1
 
 V is documents x terms, H (codes) documents x topics, W (basis) terms x topics. S(x) is x^2 (the paper's choice, a
-ridge, which spreads a code over more topics and makes topics more local) or x (which shrinks codes: with w = 1 it divides them
-all by 1 + alpha, since the sums of topics are fixed, and empties none).
+ridge, which spreads a code over more topics and makes topics more local) or x (which shrinks codes: with w = 1 it
+divides them all by 1 + alpha, since the sums of topics are fixed, and empties none).
 """
 
 from __future__ import annotations

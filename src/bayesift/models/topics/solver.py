@@ -12,8 +12,9 @@ with C_ja = W_ja sum_i w_j V_ij H_ia / (HW')_ij, h_a = sum_i H_ia, q_a = sum_i H
     W_ja = C_ja / (w_j h_a + p_a),    p_a = 2 alpha q_a S_a,   alpha h_a   or 0,
 
 S_a being the root of S = sum_j C_ja / (w_j h_a + 2 alpha q_a S), which is unique; then W_a is divided by S_a and H_a
-multiplied by it. Rules 10 and 11 of the paper renormalise W alone, which raises the objective; holding the codes fixed under the
-constraint does not, but gains less than this step. For w = 1 and alpha = 0 the two steps are those of Lee & Seung.
+multiplied by it. Rules 10 and 11 of the paper renormalise W alone, which raises the objective; holding the codes fixed
+under the constraint does not, but gains less than this step. For w = 1 and alpha = 0 the two steps are those of Lee &
+Seung.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         alpha: float = 1.0,
         penalty: Penalty = "squared",
         start: str = "nndsvd",
-        max_iter: int = 200,
+        max_iter: int = 1000,
         tol: float = 1e-4,
         code_tol: float = 1e-3,
         random_state: Any = 0,
