@@ -80,7 +80,9 @@ def sparsity_curves(codes: Mapping[str, Array], *, title: str = "") -> Figure:
         active = np.count_nonzero(spoken, axis=1).mean()
         label = f"{name}: {active:.1f} topics a document, Hoyer {hoyer_sparsity(spoken).mean():.2f}"
         axes.plot(np.arange(1, shares.shape[1] + 1), shares.mean(axis=0), color=colour, marker="o", ms=3, label=label)
-    axes.set(xlabel="rank of the topic in the document", ylabel="mean share of the code", xscale="log", ylim=(0, None))
+    axes.set(xlabel="rank of the topic in the document", ylabel="mean share of the code", ylim=(0, None))
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:.0f}")
     axes.grid(color=_GRID)
     axes.set_axisbelow(True)
     axes.set_title(title, loc="left")
