@@ -30,8 +30,9 @@ def main() -> None:
         weighting="ltc", stop_words="english", characters="letters", min_length=3, min_df=10, max_df=0.2
     )
     X = vectorizer.fit_transform(train.texts)
-    ours = SparseNMF(n_components=N_TOPICS).fit(X)
-    _say("bayesift", X, ours.components_)
+    _say("bayesift, defaults", X, SparseNMF(n_components=N_TOPICS).fit(X).components_)
+    ours = SparseNMF(n_components=N_TOPICS, importance="uniform", alpha=0, start="nndsvda").fit(X)
+    _say(f"bayesift, uniform importance, no penalty ({ours.n_iter_} iterations)", X, ours.components_)
     values = npmi_coherence(X, ours.components_)
     for topic, words in enumerate(ours.topic_words(vectorizer.get_feature_names_out(), 10)):
         print(f"| {topic} | {values[topic]:.2f} | {' '.join(words)} |", flush=True)

@@ -86,7 +86,7 @@ def load(corpus: str) -> Split:
 def features_of(selection: str, k: int, split: Split) -> tuple[Array, Array]:
     """So many features of training and test documents, in length one."""
     if selection == "SNMF":
-        encoder = SparseNMF(n_components=k).fit(split.train)
+        encoder = SparseNMF(n_components=k, max_iter=200).fit(split.train)
         return normalize(encoder.transform(split.train)), normalize(encoder.transform(split.test))
     by, average = {"DF": ("document-frequency", "max"), "CHI": ("chi2", "max"), "OCFS": ("ocfs", "weighted")}[selection]
     chosen = SelectTerms(by=by, k=k, average=average).fit(split.train, split.train_categories)  # type: ignore[arg-type]

@@ -1,4 +1,5 @@
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.errors import DataError
 from bayesift.models import SparseNMF
@@ -89,6 +91,17 @@ def test_one_iteration_is_scikit_learns_for_uniform_importance_without_penalty()
     step_codes(objective, H, W)
     step_basis(objective, H, W)
     np.testing.assert_allclose(H @ W.T, codes @ peer.components_, rtol=1e-6, atol=1e-9)
+
+
+def test_nndsvda_starts_where_scikit_learn_does():
+    V, objective, _, _ = problem(importance="uniform")
+    peer = NMF(4, init="nndsvda", solver="mu", beta_loss="kullback-leibler", max_iter=3, tol=1e-300, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        codes = peer.fit_transform(sparse.csr_matrix(V))
+    start = STARTS["nndsvda"](sparse.csr_array(V), 4, np.random.RandomState(0))
+    ours = factorise(objective, *start, max_iter=3, tol=-np.inf)
+    np.testing.assert_allclose(ours.codes @ ours.basis.T, codes @ peer.components_, rtol=1e-5, atol=1e-7)
 
 
 def test_scikit_learns_solution_has_our_objective_and_stays():

@@ -20,7 +20,7 @@ _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#4a5568")
 
 
 def topic_bars(
-    nmf: SparseNMF, names: Sequence[str], *, topics: Sequence[int] | None = None, k: int = 8, title: str = ""
+    nmf: SparseNMF, names: Sequence[str] | Array, *, topics: Sequence[int] | None = None, k: int = 8, title: str = ""
 ) -> Figure:
     """Each topic as bars of its largest terms.
 

@@ -43,7 +43,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
         local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
         all codes by 1 + alpha; it prefers some topics to others only where importance differs
-    start : "nndsvd" (from singular vectors) or "random"
+    start : "nndsvd" (from singular vectors), "nndsvda" (the same as scikit-learn has it) or "random"
     max_iter : the most updates of codes and topics
     tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
     code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
@@ -142,7 +142,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         basis = np.ascontiguousarray(self.components_.T)
         return Objective.of(rows, self.importance_, self.alpha, self.penalty).value(np.ascontiguousarray(codes), basis)
 
-    def topic_words(self, names: Sequence[str] | None = None, k: int = 10) -> list[list[str]]:
+    def topic_words(self, names: Sequence[str] | Array | None = None, k: int = 10) -> list[list[str]]:
         """The k terms with the largest shares of each topic, largest first.
 
         Parameters

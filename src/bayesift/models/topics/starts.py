@@ -13,6 +13,7 @@ Array = np.ndarray[Any, Any]
 Start = Callable[[sparse.csr_array, int, np.random.RandomState], tuple[Array, Array]]
 
 _FLOOR = 0.1
+_LEAST = 1e-6
 
 
 def random_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomState) -> tuple[Array, Array]:
@@ -51,6 +52,29 @@ def nndsvd_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomSta
     return _scaled(X, codes, basis)
 
 
+def nndsvda_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomState) -> tuple[Array, Array]:
+    """As `nndsvd_start`, in the scales of the singular values and with zeros raised to the mean of X: scikit-learn's.
+
+    Examples
+    --------
+    >>> codes, basis = nndsvda_start(sparse.csr_array(np.eye(3)), 2, np.random.RandomState(0))
+    >>> bool(np.all(codes > 0)), basis.sum(axis=0).round(6).tolist()
+    (True, [1.0, 1.0])
+    """
+    n_vectors, mean = min(n_topics, *X.shape), max(float(X.mean()), _LEAST)
+    left, values, right = randomized_svd(sparse.csr_matrix(X), n_vectors, random_state=random)
+    codes, basis = random_start(X, n_topics, random)
+    for a in range(n_vectors):
+        if values[a] > 0:
+            documents, terms = _heavier_part(left[:, a], right[a])
+            lengths = float(np.linalg.norm(documents)), float(np.linalg.norm(terms))
+            scale = np.sqrt(values[a] * lengths[0] * lengths[1])
+            codes[:, a], basis[:, a] = scale * documents / lengths[0], scale * terms / lengths[1]
+    codes[codes < _LEAST], basis[basis < _LEAST] = mean, mean
+    sums = basis.sum(axis=0)
+    return codes * sums, basis / sums
+
+
 def _heavier_part(left: Array, right: Array) -> tuple[Array, Array]:
     """The positive or the negative parts of two vectors, whichever have the larger product of lengths."""
     pairs = [(np.maximum(sign * left, 0.0), np.maximum(sign * right, 0.0)) for sign in (1.0, -1.0)]
@@ -64,4 +88,4 @@ def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Arr
     return codes / totals * sums, basis / basis.sum(axis=0)
 
 
-STARTS: dict[str, Start] = {"nndsvd": nndsvd_start, "random": random_start}
+STARTS: dict[str, Start] = {"nndsvd": nndsvd_start, "nndsvda": nndsvda_start, "random": random_start}
