@@ -39,6 +39,10 @@ def main() -> None:
     peer = NMF(N_TOPICS, solver="mu", beta_loss="kullback-leibler", init="nndsvda", random_state=0)
     peer.fit(sparse.csr_matrix(X))
     _say(f"scikit-learn ({peer.n_iter_} iterations)", X, peer.components_)
+    same = SparseNMF(
+        n_components=N_TOPICS, importance="uniform", alpha=0, start="nndsvda", max_iter=peer.n_iter_, tol=0
+    )
+    _say("bayesift, as many iterations", X, same.fit(X).components_)
 
 
 def _say(name: str, X: Any, components: Any) -> None:
