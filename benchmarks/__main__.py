@@ -22,6 +22,7 @@ from benchmarks import (
     text_footprint,
     text_to_csr,
     thresholds,
+    topics,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -48,6 +49,7 @@ RACES = {
         linear_laplace.BENCHMARK_SKGLM,
         linear_laplace.BENCHMARK_CELER,
         linear_synthetic.BENCHMARK,
+        topics.BENCHMARK,
         classify_throughput.BENCHMARK,
     )
 }

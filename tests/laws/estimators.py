@@ -15,7 +15,11 @@ from bayesift.models import (
     NeighborsClassifier,
     RocchioClassifier,
     SparseBayesClassifier,
+    SparseNMF,
     SupportVectorClassifier,
+    TopicSimilarity,
+    TopicSimilarityClassifier,
+    TopicSVMClassifier,
 )
 
 CLASSIFIERS = [
@@ -43,5 +47,14 @@ TRANSFORMERS = [
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
 ESTIMATORS = CLASSIFIERS + TRANSFORMERS
-CHECKED = [*ESTIMATORS, NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
 LIBLINEAR = (SupportVectorClassifier, NBSVMClassifier, HybridClassifier)
+
+# Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
+_TOPICS = SparseNMF(n_components=4, max_iter=2000)
+ENCODERS = [SparseNMF(n_components=2, max_iter=2000), SparseNMF(n_components=2, importance="uniform", max_iter=2000)]
+TOPIC_CLASSIFIERS = [
+    TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
+    TopicSVMClassifier(encoder=_TOPICS),
+]
+NEAREST = [NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
+CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS

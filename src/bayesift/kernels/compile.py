@@ -49,6 +49,11 @@ def _compiled(function: Kernel, **options: Any) -> Kernel:
         config.CACHE_DIR = others  # type: ignore[attr-defined]
 
 
+def inlined_in_any_order(function: Kernel) -> Kernel:
+    """As `inlined`, for sums that may be taken in any order (vector units); their last digits depend on the machine."""
+    return cast(Kernel, numba.njit(function, nogil=True, forceinline=True, fastmath={"reassoc", "contract"}))
+
+
 def _cache_folder() -> str | None:
     root = os.environ.get("BAYESIFT_CACHE") or platformdirs.user_cache_dir("bayesift")
     folder = Path(root) / "kernels" / _sources_digest()

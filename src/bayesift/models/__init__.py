@@ -28,6 +28,7 @@ from bayesift.models.neighbors import NeighborsClassifier
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
 from bayesift.models.state import Storable
 from bayesift.models.storable import STORABLE, is_storable
+from bayesift.models.topics import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
 
 __all__ = [
     "LEARNERS",
@@ -51,8 +52,12 @@ __all__ = [
     "Probit",
     "RocchioClassifier",
     "SparseBayesClassifier",
+    "SparseNMF",
     "Storable",
     "SupportVectorClassifier",
+    "TopicSVMClassifier",
+    "TopicSimilarity",
+    "TopicSimilarityClassifier",
     "is_storable",
     "make_learner",
     "register",

@@ -28,6 +28,7 @@ from bayesift.models.naive_bayes import (
     NaiveBayesClassifier,
 )
 from bayesift.models.neighbors import NeighborsClassifier
+from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -133,3 +134,10 @@ register(
 )
 register("rocchio", "the mean document of each category; no probabilities", RocchioClassifier, weighting="ltc")
 register("knn", "the categories of the 45 most similar documents", NeighborsClassifier, weighting="ltc")
+register(
+    "topics-similarity",
+    "nearest documents by topics, weighted by how well each topic tells categories apart",
+    TopicSimilarityClassifier,
+    weighting="ltc",
+)
+register("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier, weighting="ltc")

@@ -15,6 +15,7 @@ from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.neighbors import NeighborsClassifier
 from bayesift.models.state import Storable
+from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
     {
@@ -25,6 +26,8 @@ STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
         "hybrid": HybridClassifier,
         "rocchio": RocchioClassifier,
         "neighbors": NeighborsClassifier,
+        "topics-similarity": TopicSimilarityClassifier,
+        "topics-svm": TopicSVMClassifier,
     }
 )
 
