@@ -119,6 +119,6 @@ for _link, _prior, _description in (
 register(
     "online-perceptron",
     "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
-    partial(OnlinePerceptron, covariance="diagonal", prior_variance=16.0),
+    partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
     weighting="ltc",
 )
