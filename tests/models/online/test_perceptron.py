@@ -5,6 +5,7 @@ import pytest
 from scipy import integrate, sparse
 from scipy.special import ndtr
 
+from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise
 from tests.oracles.online import diagonal_recursion, flip_moments, full_recursion
@@ -398,3 +399,18 @@ def test_contributions_add_up_to_the_mean_field():
         np.testing.assert_allclose(terms.sum(axis=1) + bias, means[:, place], rtol=1e-9, atol=1e-12)
     terms, bias = model.contributions(X, "a", against="c")
     np.testing.assert_allclose(terms.sum(axis=1) + bias, means[:, 0] - means[:, 2], rtol=1e-9, atol=1e-12)
+
+
+@covariances
+def test_models_go_through_a_file(covariance, tmp_path):
+    texts = ["wheat and corn", "corn exports grain", "crude oil prices", "oil tankers barrels"] * 5
+    model = OnlinePerceptron(covariance=covariance, rank=2)
+    classifier = TextClassifier(model=model).fit(texts, ["grain", "grain", "crude", "crude"] * 5)
+    classifier.save(tmp_path / "model.zip")
+    loaded = TextClassifier.load(tmp_path / "model.zip")
+    np.testing.assert_array_equal(loaded.predict_proba(texts), classifier.predict_proba(texts))
+    X = classifier.vectors(texts)
+    ours, theirs = classifier.estimator_.estimator_, loaded.estimator_.estimator_
+    for one in (ours, theirs):
+        one.partial_fit(X, ["grain", "crude"] * 10)
+    assert_identical(ours, theirs)

@@ -117,7 +117,7 @@ class PosteriorBank:
 
     def to_arrays(self) -> Arrays:
         """Plain arrays for a file."""
-        arrays: Arrays = {"n_terms": np.array(self.n_terms), "evidence": self.evidence}
+        arrays: Arrays = {"n_terms": np.array([self.n_terms]), "evidence": self.evidence}
         for m, posterior in enumerate(self.posteriors):
             arrays |= {f"{m}.{name}": array for name, array in posterior.to_arrays().items()}
             if self.terms is not None:
@@ -130,7 +130,7 @@ class PosteriorBank:
         bank = cls()
         try:
             check_settings(settings)
-            bank.evidence, bank.n_terms = floats(arrays, "evidence"), operator.index(arrays["n_terms"][()])
+            bank.evidence, bank.n_terms = floats(arrays, "evidence"), operator.index(arrays["n_terms"].item())
             kind = POSTERIORS[settings.covariance]
             parts = [_part(arrays, m) for m in range(len(bank.evidence))]
             bank.posteriors = [kind.from_arrays(part) for part in parts]
