@@ -14,6 +14,7 @@ from benchmarks import (
     linear_laplace,
     linear_synthetic,
     naive_bayes,
+    online,
     path,
     probit_paper,
     scoring,
@@ -50,6 +51,8 @@ RACES = {
         linear_laplace.BENCHMARK_CELER,
         linear_synthetic.BENCHMARK,
         topics.BENCHMARK,
+        online.BENCHMARK,
+        online.BENCHMARK_STREAM,
         classify_throughput.BENCHMARK,
     )
 }

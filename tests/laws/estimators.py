@@ -13,6 +13,7 @@ from bayesift.models import (
     NaiveBayesClassifier,
     NBSVMClassifier,
     NeighborsClassifier,
+    OnlinePerceptron,
     RocchioClassifier,
     SparseBayesClassifier,
     SparseNMF,
@@ -41,12 +42,17 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
 ]
+ONLINE_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
+    OnlinePerceptron(),
+    OnlinePerceptron(covariance="diagonal", likelihood="flip"),
+    OnlinePerceptron(covariance="low-rank", rank=2),
+]
 TRANSFORMERS = [
     SelectTerms(),
     SelectTerms(by="pearson", k=2),
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
-ESTIMATORS = CLASSIFIERS + TRANSFORMERS
+ESTIMATORS = CLASSIFIERS + ONLINE_CLASSIFIERS + TRANSFORMERS
 LIBLINEAR = (SupportVectorClassifier, NBSVMClassifier, HybridClassifier)
 
 # Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
@@ -58,3 +64,4 @@ TOPIC_CLASSIFIERS = [
 ]
 NEAREST = [NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
 CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS
+STORED = CLASSIFIERS + ONLINE_CLASSIFIERS + TOPIC_CLASSIFIERS

@@ -25,6 +25,7 @@ from bayesift.models.naive_bayes import (
     NaiveBayesClassifier,
 )
 from bayesift.models.neighbors import NeighborsClassifier
+from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise, select_by_evidence
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
 from bayesift.models.state import Storable
 from bayesift.models.storable import STORABLE, is_storable
@@ -35,6 +36,7 @@ __all__ = [
     "STORABLE",
     "AbsoluteDiscounting",
     "Dirichlet",
+    "FlipNoise",
     "GaussianPrior",
     "HierarchicalShrinkage",
     "HybridClassifier",
@@ -45,11 +47,14 @@ __all__ = [
     "Learner",
     "LogF",
     "Logit",
+    "LogitNoise",
     "MaximumLikelihood",
     "NBSVMClassifier",
     "NaiveBayesClassifier",
     "NeighborsClassifier",
+    "OnlinePerceptron",
     "Probit",
+    "ProbitNoise",
     "RocchioClassifier",
     "SparseBayesClassifier",
     "SparseNMF",
@@ -61,4 +66,5 @@ __all__ = [
     "is_storable",
     "make_learner",
     "register",
+    "select_by_evidence",
 ]

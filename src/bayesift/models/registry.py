@@ -28,6 +28,7 @@ from bayesift.models.naive_bayes import (
     NaiveBayesClassifier,
 )
 from bayesift.models.neighbors import NeighborsClassifier
+from bayesift.models.online import OnlinePerceptron
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
@@ -141,3 +142,9 @@ register(
     weighting="ltc",
 )
 register("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier, weighting="ltc")
+register(
+    "online-perceptron",
+    "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
+    partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
+    weighting="ltc",
+)

@@ -14,6 +14,7 @@ from bayesift.models.hyperplanes import (
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.neighbors import NeighborsClassifier
+from bayesift.models.online import OnlinePerceptron
 from bayesift.models.state import Storable
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
@@ -28,6 +29,7 @@ STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
         "neighbors": NeighborsClassifier,
         "topics-similarity": TopicSimilarityClassifier,
         "topics-svm": TopicSVMClassifier,
+        "online-perceptron": OnlinePerceptron,
     }
 )
 
