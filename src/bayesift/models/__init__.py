@@ -9,6 +9,7 @@ from bayesift.models.linear import (
     Probit,
     SparseBayesClassifier,
 )
+from bayesift.models.margin import MarginClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -18,7 +19,9 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.online import OnlineGaussianProcess
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
+from bayesift.models.specialised import SpecialisedClassifier
 from bayesift.models.state import Storable
 from bayesift.models.storable import STORABLE, is_storable
 
@@ -36,10 +39,13 @@ __all__ = [
     "Learner",
     "LogF",
     "Logit",
+    "MarginClassifier",
     "MaximumLikelihood",
     "NaiveBayesClassifier",
+    "OnlineGaussianProcess",
     "Probit",
     "SparseBayesClassifier",
+    "SpecialisedClassifier",
     "Storable",
     "is_storable",
     "make_learner",

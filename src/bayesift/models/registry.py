@@ -14,6 +14,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.margin import MarginClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -21,6 +22,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.online import OnlineGaussianProcess
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -113,5 +115,18 @@ for _link, _prior, _description in (
         f"{'logistic' if _link == 'logit' else 'probit'}-{_prior.kind}",
         _description,
         partial(SparseBayesClassifier, link=_link, prior=_prior),
+        weighting="ltc",
+    )
+register(
+    "online-gp",
+    "Gaussian process over at most 300 documents, one example at a time (linear kernel)",
+    OnlineGaussianProcess,
+    weighting="ltc",
+)
+for _kernel in ("linear", "polynomial", "rbf"):
+    register(
+        f"svm-{_kernel}",
+        f"support vector machine with a {_kernel} kernel (scikit-learn's); scores, no probabilities",
+        partial(MarginClassifier, kernel=_kernel),
         weighting="ltc",
     )

@@ -1,5 +1,23 @@
 """Bayesian models that learn one example at a time: a normal posterior, a likelihood of a field, moment matching."""
 
+from bayesift.models.online.covariances import (
+    KernelCovariance,
+    LinearCovariance,
+    PolynomialCovariance,
+    RBFCovariance,
+)
+from bayesift.models.online.gaussian_process import OnlineGaussianProcess
 from bayesift.models.online.likelihoods import LIKELIHOODS, FlipNoise, Likelihood, LogitNoise, ProbitNoise
 
-__all__ = ["LIKELIHOODS", "FlipNoise", "Likelihood", "LogitNoise", "ProbitNoise"]
+__all__ = [
+    "LIKELIHOODS",
+    "FlipNoise",
+    "KernelCovariance",
+    "Likelihood",
+    "LinearCovariance",
+    "LogitNoise",
+    "OnlineGaussianProcess",
+    "PolynomialCovariance",
+    "ProbitNoise",
+    "RBFCovariance",
+]

@@ -56,7 +56,7 @@ class SparseProcess:
     >>> rows = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.ones(2)
     >>> process = SparseProcess.empty().learn(rows, np.array([1.0, -1.0]), settings, budget=9, n_terms=2)
     >>> process.size, process.fields(rows, settings, 2)[0].round(2).tolist()
-    (2, [0.73, -0.95])
+    (2, [0.74, -0.76])
     """
 
     rows: Rows
