@@ -8,6 +8,7 @@ from bayesift.models.online.covariances import (
 )
 from bayesift.models.online.gaussian_process import OnlineGaussianProcess
 from bayesift.models.online.likelihoods import LIKELIHOODS, FlipNoise, Likelihood, LogitNoise, ProbitNoise
+from bayesift.models.online.perceptron import OnlinePerceptron
 
 __all__ = [
     "LIKELIHOODS",
@@ -17,6 +18,7 @@ __all__ = [
     "LinearCovariance",
     "LogitNoise",
     "OnlineGaussianProcess",
+    "OnlinePerceptron",
     "PolynomialCovariance",
     "ProbitNoise",
     "RBFCovariance",

@@ -1,0 +1,382 @@
+"""The Bayesian online perceptron: a normal posterior over weights, updated by one document at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.models.online.bank import PosteriorBank, check_settings
+from bayesift.models.online.likelihoods import Gain, likelihood_of
+from bayesift.models.online.settings import describe_settings, described_settings
+from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
+from bayesift.validation import Targets, check_targets, check_terms, longer_names
+
+Array = np.ndarray[Any, Any]
+
+
+class OnlinePerceptron(ClassifierMixin, BaseEstimator):
+    """Linear classifier with a normal posterior over its weights that learns one document at a time.
+
+    A document x with label y moves mean a and covariance C to the moments of the exact posterior after it:
+
+        a += g C x,  C += q (C x)(C x)',  g, q = the first two derivatives of log P(y | x) by the mean field a x
+
+    where P(y | x) integrates the likelihood over the posterior, as `predict_proba` does. With an indicator matrix each
+    category has a model of its own. With class labels there is one model for two classes, and one a class against the
+    rest for more, whose probabilities are normalised.
+
+    Parameters
+    ----------
+    likelihood : P(y | field): "probit", "logit" or "flip", or `ProbitNoise(sigma0)`, `LogitNoise(by)`,
+        `FlipNoise(kappa)`
+    covariance : "full"; "diagonal"; or "low-rank", a precision of diagonal plus low rank, for whole vocabularies
+    rank : how many components "low-rank" keeps; with enough of them it is the full covariance
+    passes : how often `fit` goes over the documents
+    bias : the value of the constant feature, which is vital; 0 for none
+    prior_variance : of every weight
+    half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
+        for streams whose topics move ("low-rank" does so every 64 documents); None never forgets
+    n_jobs : threads over categories; -1 for all cores
+
+    Attributes
+    ----------
+    classes_ : labels, sorted; or the numbers of the indicator's columns
+    multilabel_ : whether y was an indicator matrix
+    coef_ : the posterior mean of the weights, models x terms
+    intercept_ : the part of the bias, one a model
+    evidence_ : the log evidence of all documents learned from, each given those before it, one a model
+    n_seen_ : how many documents were learned from, each pass counted
+    posteriors_ : the posterior of each model
+
+    Notes
+    -----
+    The order of documents matters. `partial_fit` gives the same bits however a stream is cut into batches.
+    There are no sample weights: an update answers one label.
+
+    References
+    ----------
+    Chai, Ng & Chieu (2002), sections 3.1 and 4.1, appendix A; Opper (1998); Solla & Winther (1998).
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.2], [0.9, 0.0], [0.1, 1.0], [0.0, 0.8]]
+    >>> model = OnlinePerceptron().fit(X, ["grain", "grain", "crude", "crude"])
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    ['grain', 'crude']
+    >>> model.partial_fit([[0.0, 1.0, 0.4]], ["crude"]).coef_.shape
+    (1, 3)
+    """
+
+    classes_: Array
+    multilabel_: bool
+
+    def __init__(
+        self,
+        *,
+        likelihood: Any = "probit",
+        covariance: str = "full",
+        rank: int = 8,
+        passes: int = 3,
+        bias: float = 1.0,
+        prior_variance: float = 1.0,
+        half_life: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.likelihood = likelihood
+        self.covariance = covariance
+        self.rank = rank
+        self.passes = passes
+        self.bias = bias
+        self.prior_variance = prior_variance
+        self.half_life = half_life
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, supports: Any = None) -> Self:
+        """Learn from the documents in their order, `passes` times.
+
+        Parameters
+        ----------
+        X : documents x terms
+        y : labels, or an indicator matrix
+        supports : models x terms, which terms each model may use; all without it
+        """
+        check_settings(self)
+        targets = check_targets(y)
+        signs = _signs_of(targets, targets.classes)
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        self._start(targets, rows.shape[1], supports)
+        for _ in range(self.passes):
+            self._update(rows, signs)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, supports: Any = None) -> Self:
+        """Learn from the next documents of a stream, once.
+
+        X may have more columns than before: new terms enter at the prior (with `supports`, those it names), and
+        nothing else moves. An indicator may have more columns: new categories start at the prior.
+
+        Parameters
+        ----------
+        X, y : the documents, one or many; the result does not depend on how a stream is cut
+        classes : all labels that may come; only the first time, and only if y lacks some of them
+        supports : as in `fit`; terms a model has already are kept
+        """
+        check_settings(self)
+        first = not hasattr(self, "_bank")
+        targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
+        known = targets.classes if first else self._all_classes(targets)
+        signs = _signs_of(targets, known)
+        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        if first:
+            self._start(targets, rows.shape[1], supports)
+        else:
+            self.classes_ = known
+            self._bank.grow(len(signs), rows.shape[1], supports, self)
+        return self._update(rows, signs)
+
+    def progressive_proba(self, X: Any, y: Any) -> Array:
+        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+
+        Test, then train: progressive validation. The model must have been started by `fit` or `partial_fit`.
+
+        Examples
+        --------
+        >>> model = OnlinePerceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+        >>> model.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[:, 1].tolist()
+        [0.3, 0.68]
+        """
+        check_is_fitted(self)
+        before = self.n_seen_
+        self.partial_fit(X, y)
+        fields = self._bank.last_fields
+        assert fields.shape[2] == self.n_seen_ - before
+        return np.exp(self._log_proba(fields))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        logarithms = self._log_proba(self._fields(X))
+        if self.multilabel_:
+            return (logarithms > np.log(0.5)).astype(np.int64)
+        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories, integrated over the posterior of the weights."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        return self._log_proba(self._fields(X))
+
+    def predict_fields(self, X: Any) -> tuple[Array, Array]:
+        """Mean and variance of a x under the posterior, documents x models each.
+
+        Examples
+        --------
+        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
+        >>> mean, variance = model.predict_fields([[2.0]])
+        >>> bool(mean[0, 0] > 0), bool(variance[0, 0] > 0)
+        (True, True)
+        """
+        means, variances = np.moveaxis(self._fields(X), 1, 0)
+        return means.T, variances.T
+
+    def log_evidence(self, X: Any, y: Any) -> Array:
+        """The logarithm of the probability of these documents' labels, summed over documents, one a model.
+
+        Each document stands alone: nothing is learned on the way (`evidence_` is the sum for a learned stream).
+
+        Examples
+        --------
+        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
+        >>> model.log_evidence([[1.0], [-1.0]], [1, 0]).round(3).tolist()
+        [-0.328]
+        """
+        means, variances, signs = self._labelled_fields(X, y)
+        sums: Array = likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
+        return sums
+
+    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
+        """How many bits each document's label would tell about the weights, documents x models.
+
+        `kind` is "exact", "gaussian" or "paper"; see `ProbitNoise.information_gain`.
+
+        Examples
+        --------
+        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
+        >>> surprising, expected = model.information_gain([[1.0], [1.0]], [0, 1])[:, 0]
+        >>> bool(surprising > expected)
+        True
+        """
+        means, variances, signs = self._labelled_fields(X, y)
+        return likelihood_of(self.likelihood).information_gain(signs, means, variances, kind=kind).T
+
+    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
+        """How many bits each document's label may be expected to tell, before it is known; documents x models.
+
+        Examples
+        --------
+        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
+        >>> known, unknown = model.expected_information_gain([[1.0], [0.0]])[:, 0]
+        >>> bool(known < unknown)
+        True
+        """
+        means, variances = np.moveaxis(self._fields(X), 1, 0)
+        return likelihood_of(self.likelihood).expected_information_gain(means, variances, kind=kind).T
+
+    @property
+    def coef_(self) -> Array:
+        """The posterior mean of the weights, models x terms."""
+        check_is_fitted(self)
+        return self._bank.means()[:, 1:]
+
+    @property
+    def intercept_(self) -> Array:
+        """The part of the bias in the mean field, one a model."""
+        check_is_fitted(self)
+        return self.bias * self._bank.means()[:, 0]
+
+    @property
+    def evidence_(self) -> Array:
+        """The log evidence of all documents learned from, each given those before it, one a model."""
+        check_is_fitted(self)
+        return self._bank.evidence.copy()
+
+    @property
+    def posteriors_(self) -> list[Any]:
+        """The posterior of each model; column 0 is the bias."""
+        check_is_fitted(self)
+        return self._bank.posteriors
+
+    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the mean field of a category, documents x terms, and the part of the bias.
+
+        Parameters
+        ----------
+        X : documents x terms
+        category : one of `classes_`
+        against : the class to compare with (labels only); the rest of the category without
+
+        Examples
+        --------
+        >>> model = OnlinePerceptron().fit([[2, 0], [0, 1]], [0, 1])
+        >>> terms, bias = model.contributions([[1, 1]], 1)
+        >>> bool(terms.toarray()[0, 0] <= 0 <= terms.toarray()[0, 1])
+        True
+        """
+        check_is_fitted(self)
+        X = check_terms(self, X, reset=False)
+        weights = self._linear_form(category)
+        if against is not None and not self._is_binary():
+            weights = weights - self._linear_form(against)
+        values = X.data * weights[1:][X.indices]
+        bias = np.full(X.shape[0], self.bias * weights[0])
+        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), bias
+
+    def get_state(self) -> tuple[Parameters, Arrays]:
+        """All that `from_state` needs to go on, bit for bit: parameters that JSON can hold, and arrays."""
+        check_is_fitted(self)
+        parameters: Parameters = {
+            "settings": describe_settings(self.get_params(deep=False)),
+            "classes": describe_classes(self.classes_),
+            "multilabel": self.multilabel_,
+            "n_seen": self.n_seen_,
+        }
+        return parameters, self._bank.to_arrays()
+
+    @classmethod
+    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
+        """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
+        model = cls(**described_settings(expect(parameters, "settings", dict)))
+        model.multilabel_ = expect(parameters, "multilabel", bool)
+        model.n_seen_ = expect(parameters, "n_seen", int)
+        model._bank = PosteriorBank.from_arrays(arrays, model)
+        model.n_features_in_ = model._bank.n_terms
+        n_models = len(model._bank.posteriors)
+        n_classes = 2 if n_models == 1 and not model.multilabel_ else n_models
+        model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_bank")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _start(self, targets: Targets, n_terms: int, supports: Any) -> None:
+        """The prior of every model."""
+        self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
+        n_models = 1 if self._is_binary() else len(self.classes_)
+        self._bank = PosteriorBank()
+        self._bank.grow(n_models, n_terms, supports, self)
+
+    def _update(self, rows: sparse.csr_array, signs: Array) -> Self:
+        """The one update behind `fit` and `partial_fit`."""
+        self._bank.learn(rows, signs, self)
+        self.n_seen_ += rows.shape[0]
+        return self
+
+    def _known(self, y: Any) -> Any:
+        """The classes that labels may have; columns of an indicator name themselves."""
+        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
+
+    def _all_classes(self, targets: Targets) -> Array:
+        """The classes so far; an indicator may add columns."""
+        if targets.multilabel != self.multilabel_:
+            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        if self.multilabel_:
+            return longer_names(self.classes_, targets.classes)
+        if not np.array_equal(targets.classes, self.classes_):
+            new = sorted(set(targets.classes.tolist()) - set(self.classes_.tolist()))
+            raise ValueError(f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)")
+        return self.classes_
+
+    def _is_binary(self) -> bool:
+        return not self.multilabel_ and len(self.classes_) == 2
+
+    def _fields(self, X: Any) -> Array:
+        """Means and variances, models x 2 x documents."""
+        check_is_fitted(self)
+        return self._bank.fields(check_terms(self, X, reset=False), self)
+
+    def _labelled_fields(self, X: Any, y: Any) -> tuple[Array, Array, Array]:
+        """Means, variances and labels (-1, +1), models x documents."""
+        check_is_fitted(self)
+        targets = check_targets(y, classes=self._known(y))
+        if not np.array_equal(self._all_classes(targets), self.classes_):
+            raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
+        rows = check_terms(self, X, n_documents=targets.n_documents, reset=False)
+        means, variances = np.moveaxis(self._bank.fields(rows, self), 1, 0)
+        return means, variances, _signs_of(targets, self.classes_)
+
+    def _log_proba(self, fields: Array) -> Array:
+        likelihood = likelihood_of(self.likelihood)
+        means, variances = np.moveaxis(fields, 1, 0)
+        if self._is_binary():
+            return likelihood.log_evidence([[-1.0, 1.0]], means.T, variances.T)
+        logarithms = likelihood.log_evidence(1.0, means.T, variances.T)
+        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+
+    def _linear_form(self, category: Any) -> Array:
+        places = np.flatnonzero(self.classes_ == category)
+        if len(places) != 1:
+            raise ValueError(f"no category {category!r}")
+        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
+        return sign * self._bank.means([int(place)])[0]
+
+
+def _signs_of(targets: Targets, classes: Array) -> Array:
+    """+1 and -1, models x documents: of two classes the second is enough."""
+    if not targets.multilabel and len(classes) < 2:
+        raise ValueError(f"y has only one class, {classes[0]!r}; a classifier needs two")
+    members = targets.members_over(classes)
+    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
+    return 2.0 * members.toarray() - 1.0
