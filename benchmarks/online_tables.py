@@ -148,7 +148,7 @@ def main(say: Callable[[str], None] = print) -> None:
     chosen = parser.parse_args()
     rows = [row for row in chosen.rows or PAPER if model_of(row) is not None]
     data = load()
-    say(f"{data.Y.shape[0]} + {data.Y_test.shape[0]} documents, {data.common[0].shape[1]} words in three documents or more")
+    say(f"{len(data.Y)} + {len(data.Y_test)} documents, {data.common[0].shape[1]} words in three documents or more")
     kept = {row: _kept(row, data, chosen.keep, chosen.jobs, say) for row in rows}
     decisions = {row: decisions_of(scores, data) for row, scores in kept.items()}
     say("\n".join(["", "Table 2", "", *render_2(table_2(decisions, data), kept)]))

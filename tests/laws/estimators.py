@@ -10,6 +10,7 @@ from bayesift.models import (
     LaplacePrior,
     MaximumLikelihood,
     NaiveBayesClassifier,
+    OnlineGaussianProcess,
     SparseBayesClassifier,
 )
 
@@ -30,3 +31,8 @@ TRANSFORMERS = [
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
 ESTIMATORS = CLASSIFIERS + TRANSFORMERS
+PROCESSES = [  # the order of documents matters to them
+    OnlineGaussianProcess(),
+    OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
+    OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
+]

@@ -16,9 +16,9 @@ process from the fuller one). With Q* and C* the columns of r without their diag
 
     a -= a* Q*/q*;   C += c* Q*Q*'/q*^2 - (Q*C*' + C*Q*')/q*;   Q -= Q*Q*'/q*
 
-Deleting what was just appended is exactly the projected update. A replacing example takes the place of what it replaces,
-and both changes of C and Q are made in one sweep, which also multiplies the new matrices by the next example's k: an
-example costs one pass over C and one over Q, 4 to 7 multiplications an element.
+Deleting what was just appended is exactly the projected update. A replacing example takes the place of what it
+replaces, and both changes of C and Q are made in one sweep, which also multiplies the new matrices by the next
+example's k: an example costs one pass over C and one over Q, 4 to 7 multiplications an element.
 
 Covariances of a block of documents with the basis vectors, then with the documents of the block itself, come as one
 matrix; `columns` says which of its columns each basis vector is.
@@ -26,99 +26,18 @@ matrix; `columns` says which of its columns each basis vector is.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import kernel
 from bayesift.kernels.online_moments import moments
 
 Array = np.ndarray[Any, Any]
 
-LINEAR, POLYNOMIAL, RBF = 0, 1, 2
+Triple = tuple[float, float, float]
+
 _FLOOR = 1e-12  # of a document's own covariance: the least variance that is told from rounding
-
-
-@kernel
-def squared_norms(indptr: Array, data: Array, norms: Array) -> None:
-    """Write |x|^2 of every row."""
-    for i in range(len(norms)):
-        total = 0.0
-        for n in range(indptr[i], indptr[i + 1]):
-            total += data[n] * data[n]
-        norms[i] = total
-
-
-@inlined
-def _covariance(code: int, parameters: Array, dot: float, left: float, right: float) -> float:
-    """The covariance of two documents by their product and squared norms; parameters are (constant, degree or length)."""
-    if code == RBF:
-        return math.exp(-0.5 * max(left + right - 2.0 * dot, 0.0) / (parameters[1] * parameters[1]))
-    value = dot + parameters[0]
-    return value if code == LINEAR else value ** parameters[1]
-
-
-@inlined
-def _same_row(indices: Array, data: Array, first: int, n_first: int, second: int, n_second: int) -> bool:
-    if n_first != n_second:
-        return False
-    for n in range(n_first):
-        if indices[first + n] != indices[second + n] or data[first + n] != data[second + n]:
-            return False
-    return True
-
-
-@kernel
-def covariances(
-    code: int,
-    parameters: Array,
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    norms: Array,
-    first: int,
-    n_others: int,
-    work: Array,
-    gram: Array,
-) -> None:
-    """Write the covariances of rows first.. with the rows before each and with rows 0 .. n_others.
-
-    parameters[2] is added where two rows are equal. `work` has a zero for every column and is left so. Sums run in the
-    order of columns, so that a covariance does not depend on which documents it is computed with.
-    """
-    for i in range(gram.shape[0]):
-        start, stop = indptr[first + i], indptr[first + i + 1]
-        for n in range(start, stop):
-            work[indices[n]] = data[n]
-        for j in range(max(n_others, first + i)):
-            dot = 0.0
-            for n in range(indptr[j], indptr[j + 1]):
-                dot += work[indices[n]] * data[n]
-            gram[i, j] = _covariance(code, parameters, dot, norms[first + i], norms[j])
-            if norms[first + i] == norms[j] and _same_row(
-                indices, data, start, stop - start, indptr[j], indptr[j + 1] - indptr[j]
-            ):
-                gram[i, j] += parameters[2]
-        for n in range(start, stop):
-            work[indices[n]] = 0.0
-
-
-@kernel
-def add_to_equal(indptr: Array, indices: Array, data: Array, first: int, amount: float, gram: Array) -> None:
-    """Add an amount to the covariances of rows first.. with rows that are equal to them."""
-    for i in range(gram.shape[0]):
-        start = indptr[first + i]
-        for j in range(gram.shape[1]):
-            if _same_row(indices, data, start, indptr[first + i + 1] - start, indptr[j], indptr[j + 1] - indptr[j]):
-                gram[i, j] += amount
-
-
-@kernel
-def own_covariances(code: int, parameters: Array, norms: Array, diagonal: Array) -> None:
-    """Write the covariance of every row with itself."""
-    for i in range(len(norms)):
-        diagonal[i] = _covariance(code, parameters, norms[i], norms[i], norms[i]) + parameters[2]
 
 
 @kernel
@@ -158,7 +77,9 @@ def _sweep_two(
 
 
 @kernel
-def _sweep_three(matrix: Array, size: int, lefts: Array, s: Array, a: Array, b: Array, k: Array, product: Array) -> None:
+def _sweep_three(
+    matrix: Array, size: int, lefts: Array, s: Array, a: Array, b: Array, k: Array, product: Array
+) -> None:
     """Add lefts[0] s' + lefts[1] a' + lefts[2] b', then multiply by k."""
     product[:size] = 0.0
     for i in range(size):
@@ -177,8 +98,9 @@ def _covariances_with_basis(gram: Array, document: int, columns: Array, size: in
 
 
 @kernel
-def _lowest_score(alpha: Array, C: Array, Q: Array, size: int, s: Array, e: Array, g: float, q: float, gamma: float) -> int:
+def _lowest_score(alpha: Array, C: Array, Q: Array, size: int, s: Array, e: Array, moment: Triple) -> int:
     """The basis vector whose deletion after appending costs least; `size` stands for the appended one."""
+    g, q, gamma = moment
     lowest, place = g * g / (1.0 / gamma + q), size
     for i in range(size):
         moved = alpha[i] + g * s[i]
@@ -198,8 +120,8 @@ def _append(alpha: Array, C: Array, Q: Array, place: int, size: int, s: Array, e
 
 @kernel
 def _deletion(
-    alpha: Array, C: Array, Q: Array, r: int, size: int, s: Array, e: Array, moment: tuple[float, float, float], d: Array
-) -> tuple[float, float, float]:
+    alpha: Array, C: Array, Q: Array, r: int, size: int, s: Array, e: Array, moment: Triple, d: Array
+) -> Triple:
     """Columns r of Q and C after appending, for all but r itself and with the new vector in its place; a*, q*, c*."""
     g, q, gamma = moment
     e_r, s_r = e[r], s[r]
@@ -218,20 +140,12 @@ def _replace(
     Q: Array,
     size: int,
     vectors: Array,
-    heads: tuple[float, float, float],
-    moment: tuple[float, float, float],
+    heads: Triple,
+    moment: Triple,
 ) -> None:
     """Append and delete at once; the new vector has taken the place of the deleted one in every vector."""
-    k, s, e, next_s, next_e, a, b = (
-        vectors[0],
-        vectors[1],
-        vectors[2],
-        vectors[3],
-        vectors[4],
-        vectors[5],
-        vectors[6],
-    )
-    lefts, left, left2 = vectors[7:10], vectors[10], vectors[11]
+    k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
+    a, b, lefts, left, left2 = vectors[5], vectors[6], vectors[7:10], vectors[10], vectors[11]
     g, q, gamma = moment
     alpha_star, q_star, c_star = heads
     for i in range(size):
@@ -245,7 +159,7 @@ def _replace(
 
 
 @kernel
-def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: tuple[float, float, float]) -> None:
+def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
     """The appended update, after `_append`."""
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     left, left2 = vectors[10], vectors[11]
@@ -258,7 +172,7 @@ def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment:
 
 
 @kernel
-def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: tuple[float, float, float]) -> None:
+def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
     """The projected update; the basis stays."""
     k, s, e, next_s, next_e, left = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[10]
     for i in range(size):
@@ -270,7 +184,7 @@ def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment
 
 
 @kernel
-def _field(alpha: Array, size: int, own: float, vectors: Array) -> tuple[float, float, float]:
+def _field(alpha: Array, size: int, own: float, vectors: Array) -> Triple:
     """Mean and variance of the field of a document, and gamma; rounding does not make a variance vanish."""
     k, s, e = vectors[0], vectors[1], vectors[2]
     mean, explained, spanned = 0.0, 0.0, 0.0
@@ -314,7 +228,7 @@ def absorb(
         moment = g, q, gamma
         place, heads = -1, (0.0, 1.0, 0.0)
         if gamma > tolerance * diagonal[t]:
-            place = size if size < budget else _lowest_score(alpha, C, Q, size, s, e, g, q, gamma)
+            place = size if size < budget else _lowest_score(alpha, C, Q, size, s, e, moment)
         if 0 <= place < size:
             heads = _deletion(alpha, C, Q, place, size, s, e, moment, vectors[5:7])
         if 0 <= place < budget:
@@ -333,38 +247,3 @@ def absorb(
         for i in range(size):
             s[i], e[i] = next_s[i], next_e[i]
     return size
-
-
-@kernel
-def take_rows(indptr: Array, indices: Array, data: Array, rows: Array) -> tuple[Array, Array, Array]:
-    """The named rows of a sparse matrix, in that order."""
-    chosen = np.zeros(len(rows) + 1, dtype=np.int64)
-    for i in range(len(rows)):
-        chosen[i + 1] = chosen[i] + indptr[rows[i] + 1] - indptr[rows[i]]
-    columns = np.empty(chosen[-1], dtype=np.int32)
-    values = np.empty(chosen[-1])
-    for i in range(len(rows)):
-        start = indptr[rows[i]]
-        for n in range(chosen[i + 1] - chosen[i]):
-            columns[chosen[i] + n] = indices[start + n]
-            values[chosen[i] + n] = data[start + n]
-    return chosen, columns, values
-
-
-@kernel
-def keep_columns(indptr: Array, indices: Array, data: Array, kept: Array) -> tuple[Array, Array, Array]:
-    """The entries of a sparse matrix in the kept columns; the numbers of columns stay."""
-    starts = np.zeros(len(indptr), dtype=np.int64)
-    for i in range(len(indptr) - 1):
-        starts[i + 1] = starts[i]
-        for n in range(indptr[i], indptr[i + 1]):
-            if kept[indices[n]]:
-                starts[i + 1] += 1
-    columns = np.empty(starts[-1], dtype=np.int32)
-    values = np.empty(starts[-1])
-    place = 0
-    for n in range(indptr[0], indptr[-1]):
-        if kept[indices[n]]:
-            columns[place], values[place] = indices[n], data[n]
-            place += 1
-    return starts, columns, values

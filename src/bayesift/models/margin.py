@@ -14,7 +14,6 @@ from bayesift.models.categories import for_each_model, models_of, terms_of
 from bayesift.validation import check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
-MarginKernel = Literal["linear", "polynomial", "rbf"]
 
 KERNELS = ("linear", "polynomial", "rbf")
 _CACHE = 500  # megabytes of kernel values
@@ -54,7 +53,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
     terms_: list[Array] | None
 
     def __init__(
-        self, *, kernel: MarginKernel = "linear", C: float | Literal["scale"] = "scale", n_jobs: int | None = None
+        self, *, kernel: str = "linear", C: float | Literal["scale"] = "scale", n_jobs: int | None = None
     ) -> None:
         self.kernel = kernel
         self.C = C

@@ -117,12 +117,13 @@ for _link, _prior, _description in (
         partial(SparseBayesClassifier, link=_link, prior=_prior),
         weighting="ltc",
     )
-register(
-    "online-gp",
-    "Gaussian process over at most 300 documents, one example at a time (linear kernel)",
-    OnlineGaussianProcess,
-    weighting="ltc",
-)
+for _kernel in ("linear", "polynomial", "rbf"):
+    register(
+        "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}",
+        f"Gaussian process learned one example at a time, over 300 documents at most ({_kernel} kernel)",
+        partial(OnlineGaussianProcess, kernel=_kernel),
+        weighting="ltc",
+    )
 for _kernel in ("linear", "polynomial", "rbf"):
     register(
         f"svm-{_kernel}",

@@ -64,6 +64,10 @@ class SpecialisedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     classes_: Array
+    boundary_: int
+    boundaries_: Array | None
+    criteria_: Array | None
+    is_common_: Array
 
     def __init__(
         self,
@@ -100,8 +104,9 @@ class SpecialisedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Y = sparse.csr_array(targets.members.T).toarray().astype(np.int64)
         sizes = Y.sum(axis=0)
         if self.boundary is None:
-            self.boundaries_, self.criteria_ = self._try_boundaries(rows, Y, supports)
-            self.boundary_ = int(self.boundaries_[np.argmax(self.criteria_)])
+            boundaries, criteria = self._try_boundaries(rows, Y, supports)
+            self.boundaries_, self.criteria_ = boundaries, criteria
+            self.boundary_ = int(boundaries[np.argmax(criteria)])
         else:
             self.boundaries_ = self.criteria_ = None
             self.boundary_ = int(self.boundary)
@@ -127,7 +132,8 @@ class SpecialisedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: Array = np.log(self.predict_proba(X))
+        return logarithms
 
     def get_state(self) -> tuple[Parameters, Arrays]:
         """All that `from_state` needs; refused when a part cannot be stored."""
@@ -151,11 +157,12 @@ class SpecialisedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         is_common = expect(parameters, "is_common", list)
         if not is_common or not all(isinstance(flag, bool) for flag in is_common):
             raise DataError("which categories are common is not said")
-        model = cls(*parts.values(), boundary=expect(parameters, "boundary", int))
+        common, rare = parts["common"], parts["rare"]
+        model = cls(rare if common is None else common, common if rare is None else rare)
         model.boundary_, model.boundaries_, model.criteria_ = expect(parameters, "boundary", int), None, None
         model.is_common_, model.classes_ = np.array(is_common), np.arange(len(is_common))
         model.n_features_in_ = expect(parameters, "n_terms", int)
-        model.common_, model.rare_ = parts["common"], parts["rare"]
+        model.common_, model.rare_ = common, rare
         for part, n_categories in zip(parts.values(), (sum(is_common), len(is_common) - sum(is_common)), strict=True):
             known = 0 if part is None else len(part.classes_)
             if known != n_categories or (known and not part.multilabel_):
@@ -183,7 +190,7 @@ class SpecialisedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return clone(getattr(self, name)).fit(X, target, supports=terms)
 
     def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
-        return KFold(self.cv, shuffle=True, random_state=self.random_state).split(np.empty(n_documents))
+        yield from KFold(self.cv, shuffle=True, random_state=self.random_state).split(np.empty(n_documents))
 
     def _try_boundaries(self, X: Any, Y: Array, supports: Any) -> tuple[Array, Array]:
         """All boundaries between categories of different sizes, and the F1 of each over documents held out."""

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.gaussian_process.kernels import Kernel
 
 from bayesift.errors import DataError
-from bayesift.kernels.online_gp import (
+from bayesift.kernels.covariances import (
     LINEAR,
     POLYNOMIAL,
     RBF,
@@ -241,9 +241,7 @@ def describe_covariance(kernel: Any) -> dict[str, Any] | str:
     if isinstance(kernel, str):
         return kernel
     if not isinstance(given, _OfProducts):
-        raise DataError(
-            f"a process with a kernel of scikit-learn cannot be saved; these can: {', '.join(COVARIANCES)}"
-        )
+        raise DataError(f"a process with a kernel of scikit-learn cannot be saved; these can: {', '.join(COVARIANCES)}")
     return {"kind": given.kind, **asdict(given)}  # type: ignore[attr-defined]
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.errors import DataError
 from bayesift.models.categories import for_each_model, models_of, signs_of, terms_of
 from bayesift.models.online.covariances import LinearCovariance, Rows, covariance_of
 from bayesift.models.online.likelihoods import Gain, likelihood_of
@@ -221,10 +222,13 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
         """The classifier of `get_state`, identical to the bit; refuses what does not fit together."""
         described = described_model(parameters)
         model = cls(**described.settings)
-        model.multilabel_, model.classes_, model.n_features_in_ = described.multilabel, described.classes, described.n_terms
-        model.processes_, model.terms_ = processes_from(
-            arrays, described.n_models, described.n_terms, model._settings()
-        )
+        model.multilabel_, model.classes_ = described.multilabel, described.classes
+        model.n_features_in_ = described.n_terms
+        try:
+            settings = model._settings()
+        except ValueError as error:
+            raise DataError(f"not the settings of an online Gaussian process: {error}") from error
+        model.processes_, model.terms_ = processes_from(arrays, described.n_models, described.n_terms, settings)
         return model
 
     def __sklearn_tags__(self) -> Any:

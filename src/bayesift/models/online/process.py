@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 
-from bayesift.kernels.online_gp import absorb, keep_columns, take_rows
+from bayesift.kernels.covariances import keep_columns, take_rows
+from bayesift.kernels.online_gp import absorb
 from bayesift.models.online.covariances import Covariance, Rows
 from bayesift.models.online.likelihoods import Likelihood
 
@@ -80,13 +81,14 @@ class SparseProcess:
     def learn(
         self, documents: Rows, labels: Array, settings: ProcessSettings, *, budget: int, n_terms: int, passes: int = 1
     ) -> SparseProcess:
-        """The process after these documents with labels -1 and +1, in their order; how they are batched is no matter."""
+        """The process after these documents, labelled -1 and +1, in their order; how they are batched is no matter."""
         process, room = self, _Room(self, budget)
         for _ in range(passes):
             start = 0
             while start < len(labels):
                 stop = min(start + BLOCK - process.n_updates % BLOCK, len(labels))
-                process = room.learn_block(process, _slice(documents, start, stop), labels[start:stop], settings, n_terms)
+                block = _slice(documents, start, stop)
+                process = room.learn_block(process, block, labels[start:stop], settings, n_terms)
                 if process.n_updates % CHECKED_EVERY == 0:
                     room.refresh(process.rows, settings, n_terms)
                 start = stop
