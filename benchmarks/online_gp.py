@@ -49,11 +49,12 @@ def _ours(data: Data, passes: int) -> Array:
 
 def _covariances(x: Array, rows: Array) -> Array:
     distances: Array = ((rows - x) ** 2).sum(axis=1)
-    return np.exp(-0.5 * distances) + JITTER * (distances == 0)
+    values: Array = np.exp(-0.5 * distances) + JITTER * (distances == 0)
+    return values
 
 
 def _numpy(data: Data) -> Array:
-    """The same updates, a document at a time, by vectorised NumPy: outer products on arrays with room for the budget."""
+    """The same updates, a document at a time, by vectorised NumPy."""
     X, Y, X_test, _, supports = data
     columns = []
     for c in range(Y.shape[1]):
@@ -131,7 +132,7 @@ BENCHMARK = Benchmark(
 
 BENCHMARK_BATCH = Benchmark(
     name="online-gp-batch",
-    objective="test probabilities of one category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
+    objective="test probabilities of a category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
     datasets=[Dataset("1,500 Reuters documents, ship", lambda: _reuters(1500, CATEGORIES[:1]))],
     contenders=[
         Contender("bayesift", lambda data: _ours(data, passes=3)),

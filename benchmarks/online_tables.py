@@ -68,7 +68,7 @@ class Reuters:
     supports: sparse.csr_array
 
 
-def load(data_dir: str | None = None) -> Reuters:
+def load(data_dir: str | Path | None = None) -> Reuters:
     """The corpus as the paper prepares it."""
     corpus = load_reuters(data_dir, subset="modapte")
     train, test = corpus.split("train"), corpus.split("test")
