@@ -132,7 +132,7 @@ BENCHMARK = Benchmark(
 
 BENCHMARK_BATCH = Benchmark(
     name="online-gp-batch",
-    objective="test probabilities of a category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
+    objective="probabilities of a category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
     datasets=[Dataset("1,500 Reuters documents, ship", lambda: _reuters(1500, CATEGORIES[:1]))],
     contenders=[
         Contender("bayesift", lambda data: _ours(data, passes=3)),

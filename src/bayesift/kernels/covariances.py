@@ -66,7 +66,7 @@ def covariances(
     work: Array,
     gram: Array,
 ) -> None:
-    """Write the covariances of rows first.. with the rows before each and with rows 0 .. n_others.
+    """Write the covariances of rows first.. with rows 0 .. n_others, or (-1) with all rows before each.
 
     `work` has a zero for every column and is left so. Sums run in the order of columns, so that a covariance does
     not depend on which documents it is computed with.
@@ -75,7 +75,7 @@ def covariances(
         start, stop = indptr[first + i], indptr[first + i + 1]
         for n in range(start, stop):
             work[indices[n]] = data[n]
-        for j in range(max(n_others, first + i)):
+        for j in range(n_others if n_others >= 0 else first + i):
             dot = 0.0
             for n in range(indptr[j], indptr[j + 1]):
                 dot += work[indices[n]] * data[n]

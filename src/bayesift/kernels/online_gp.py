@@ -212,8 +212,8 @@ def absorb(
 ) -> int:
     """Learn the documents of a block in their order; gives the size of the basis.
 
-    Updates `posterior` (alpha, C, Q, with room for `budget` basis vectors) and `columns`; writes the log evidence of
-    every label before it is learned. `vectors` is room for twelve vectors of the length of the budget. A document
+    Updates `posterior` (alpha, C, Q, with room for the basis vectors there can be) and `columns`; writes the log evidence of
+    every label before it is learned. `vectors` is room for twelve such vectors. A document
     enters the basis when gamma is above `tolerance` times its own covariance.
     """
     alpha, C, Q = posterior

@@ -31,8 +31,8 @@ Rows = tuple[Array, Array, Array]
 class Covariance(Protocol):
     """A covariance function of sparse rows (indptr, indices, data)."""
 
-    def between(self, rows: Rows, first: int, n_terms: int, *, square: bool = False) -> tuple[Array, Array]:
-        """Covariances of rows first.. with earlier rows (or with all of them), and with themselves."""
+    def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
+        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
         ...
 
 
@@ -47,14 +47,14 @@ class _OfProducts:
         """Constant, degree or length, and jitter."""
         raise NotImplementedError
 
-    def between(self, rows: Rows, first: int, n_terms: int, *, square: bool = False) -> tuple[Array, Array]:
-        """Covariances of rows first.. with earlier rows (with all rows if `square`), and with themselves.
+    def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
+        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves.
 
         Examples
         --------
         >>> rows = np.array([0, 1, 2]), np.array([0, 0], dtype=np.int32), np.array([1.0, 2.0])
-        >>> gram, own = LinearCovariance().between(rows, 1, 1)
-        >>> gram[:, :1].tolist(), own.tolist()
+        >>> gram, own = LinearCovariance().between(rows, 1, 1, 1)
+        >>> gram.tolist(), own.tolist()
         ([[3.0]], [5.0001])
         """
         indptr, indices, data = rows
@@ -62,8 +62,8 @@ class _OfProducts:
         norms, own = np.empty(n_rows), np.empty(n_rows - first)
         squared_norms(indptr, data, norms)
         own_covariances(self.code, parameters, norms[first:], own)
-        gram = np.empty((n_rows - first, n_rows))
-        others = n_rows if square else first
+        gram = np.empty((n_rows - first, n_rows if n_others is None else n_others))
+        others = -1 if n_others is None else n_others
         covariances(self.code, parameters, indptr, indices, data, norms, first, others, np.zeros(n_terms), gram)
         return gram, own
 
@@ -181,7 +181,7 @@ class KernelCovariance:
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> rows = np.array([0, 1, 2]), np.array([0, 0], dtype=np.int32), np.array([1.0, 2.0])
-    >>> KernelCovariance(RBF()).between(rows, 1, 1)[0][:, :1].round(4).tolist()
+    >>> KernelCovariance(RBF()).between(rows, 1, 1, 1)[0].round(4).tolist()
     [[0.6065]]
     """
 
@@ -194,11 +194,11 @@ class KernelCovariance:
             raise ValueError(f"not a kernel of scikit-learn: {self.kernel!r}")
         _check_positive(jitter=self.jitter)
 
-    def between(self, rows: Rows, first: int, n_terms: int, *, square: bool = False) -> tuple[Array, Array]:
-        """As the other covariances; always with all rows."""
+    def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
+        """As the other covariances."""
         indptr, indices, data = rows
         dense = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_terms)).toarray()
-        gram: Array = np.array(self.kernel(dense[first:], dense), dtype=np.float64)
+        gram: Array = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
         own: Array = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
         add_to_equal(indptr, indices, data, first, self.jitter, gram)
         return gram, own

@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 BLOCK = 128  # documents whose covariances are computed together
 CHECKED_EVERY = 1024  # updates between two looks at the inverse; a multiple of BLOCK
 _PREDICTED = 512
+_LEAST = 1e-10
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class ProcessSettings:
     Parameters
     ----------
     covariance, likelihood : the model
-    tolerance : a document enters the basis when what the basis does not span of it, gamma, is above this share
+    tolerance : a document enters the basis when what the basis does not span of its variance, gamma, is above this
+        share; 1e-10 at least, what rounding leaves
     drift_tolerance : how far K Q may be from the identity before Q is computed anew
     """
 
@@ -82,7 +84,7 @@ class SparseProcess:
         self, documents: Rows, labels: Array, settings: ProcessSettings, *, budget: int, n_terms: int, passes: int = 1
     ) -> SparseProcess:
         """The process after these documents, labelled -1 and +1, in their order; how they are batched is no matter."""
-        process, room = self, _Room(self, budget)
+        process, room = self, _Room(self, budget, passes * len(labels))
         for _ in range(passes):
             start = 0
             while start < len(labels):
@@ -101,8 +103,7 @@ class SparseProcess:
         for start in range(0, n_documents, _PREDICTED):
             stop = min(start + _PREDICTED, n_documents)
             rows = _stacked(self.rows, _slice(documents, start, stop))
-            gram, own = settings.covariance.between(rows, self.size, n_terms)
-            k = np.ascontiguousarray(gram[:, : self.size])
+            k, own = settings.covariance.between(rows, self.size, n_terms, self.size)
             means[start:stop] = k @ self.alpha
             variances[start:stop] = np.maximum(own + np.einsum("ij,ij->i", k @ self.C, k), 1e-12 * own)
         return means, variances
@@ -118,13 +119,14 @@ class SparseProcess:
 
 
 class _Room:
-    """The posterior while documents are learned, in arrays with room for the whole budget."""
+    """The posterior while documents are learned, in arrays with room for as many basis vectors as there can be."""
 
-    def __init__(self, process: SparseProcess, budget: int) -> None:
+    def __init__(self, process: SparseProcess, budget: int, n_updates: int) -> None:
         self.size, self.budget = process.size, max(budget, process.size)
-        self.alpha = np.zeros(self.budget)
-        self.C, self.Q = np.zeros((2, self.budget, self.budget))
-        self.vectors = np.zeros((12, self.budget))
+        self.room = min(self.budget, self.size + n_updates)
+        self.alpha = np.zeros(self.room)
+        self.C, self.Q = np.zeros((2, self.room, self.room))
+        self.vectors = np.zeros((12, self.room))
         m = self.size
         self.alpha[:m], self.C[:m, :m], self.Q[:m, :m] = process.alpha, process.C, process.Q
 
@@ -133,7 +135,7 @@ class _Room:
     ) -> SparseProcess:
         rows = _stacked(process.rows, block)
         gram, own = settings.covariance.between(rows, self.size, n_terms)
-        columns = np.arange(self.budget)
+        columns = np.arange(self.room)
         log_evidences = np.empty(len(labels))
         likelihood = settings.likelihood
         self.size = absorb(
@@ -145,7 +147,7 @@ class _Room:
             self.vectors,
             self.size,
             self.budget,
-            settings.tolerance,
+            max(settings.tolerance, _LEAST),
             likelihood.code,
             likelihood.parameters,
             log_evidences,
@@ -183,7 +185,7 @@ def restricted(documents: Rows, kept: Array | None) -> Rows:
 
 
 def _basis_covariances(rows: Rows, settings: ProcessSettings, n_terms: int) -> Array:
-    gram, own = settings.covariance.between(rows, 0, n_terms, square=True)
+    gram, own = settings.covariance.between(rows, 0, n_terms, len(rows[0]) - 1)
     np.fill_diagonal(gram, own)
     return gram
 
