@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-import bayesift.models
 from bayesift.datasets import load_reuters
 from bayesift.evaluation import evaluate_decisions, significance_table
 from bayesift.features import SelectTerms
-from bayesift.models import MarginClassifier, OnlineGaussianProcess
+from bayesift.models import MarginClassifier
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import Bayes, ExpectedF1, MaxF1
 
@@ -82,13 +82,12 @@ def load(data_dir: str | Path | None = None) -> Reuters:
 
 
 def model_of(row: str, n_jobs: int = -1) -> Any:
-    """The unfitted model of a row; None for the perceptron where it is not there yet."""
+    """The unfitted model of a row."""
     family, _, number = row.partition("-")
     if family == "GP":
         return OnlineGaussianProcess(kernel=_KERNELS[number], max_basis="terms", n_jobs=n_jobs)
     if family == "Perceptron":
-        perceptron = getattr(bayesift.models, "OnlinePerceptron", None)
-        return None if perceptron is None else perceptron(passes=3, n_jobs=n_jobs)
+        return OnlinePerceptron(n_jobs=n_jobs)
     return MarginClassifier(kernel=_KERNELS[number], n_jobs=n_jobs)
 
 
@@ -146,7 +145,7 @@ def main(say: Callable[[str], None] = print) -> None:
     parser.add_argument("--keep", type=Path, help="folder for scores; rows that are there are not run again")
     parser.add_argument("--jobs", type=int, default=-1)
     chosen = parser.parse_args()
-    rows = [row for row in chosen.rows or PAPER if model_of(row) is not None]
+    rows = chosen.rows or list(PAPER)
     data = load()
     say(f"{len(data.Y)} + {len(data.Y_test)} documents, {data.common[0].shape[1]} words in three documents or more")
     kept = {row: _kept(row, data, chosen.keep, chosen.jobs, say) for row in rows}

@@ -212,9 +212,9 @@ def absorb(
 ) -> int:
     """Learn the documents of a block in their order; gives the size of the basis.
 
-    Updates `posterior` (alpha, C, Q, with room for the basis vectors there can be) and `columns`; writes the log evidence of
-    every label before it is learned. `vectors` is room for twelve such vectors. A document
-    enters the basis when gamma is above `tolerance` times its own covariance.
+    Updates `posterior` (alpha, C, Q, with room for all basis vectors there can be) and `columns`; writes the log
+    evidence of every label before it is learned. `vectors` is room for twelve vectors. A document enters the basis
+    when gamma is above `tolerance` times its own covariance.
     """
     alpha, C, Q = posterior
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
