@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import log_ndtr
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF
@@ -21,7 +22,7 @@ from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 Array = np.ndarray[Any, Any]
 Data = tuple[Any, Array, Any, Array, Any]
 
-CATEGORIES = ("ship", "corn", "gold", "cpi")
+CATEGORIES, BATCH = ("ship", "corn", "gold", "cpi"), ("earn",)
 TOLERANCE, SIGMA0, JITTER = 1e-3, 0.5, 1e-4
 
 
@@ -37,14 +38,15 @@ def _reuters(n_documents: int, names: tuple[str, ...]) -> Data | None:
     X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
     places = [corpus.categories.index(name) for name in names]
     Y, Y_test = train.indicator[:, places].toarray(), test.indicator[:, places].toarray()
-    selection = SelectTerms(by="likelihood-ratio", threshold=12.13, k=300, per_category=True).fit(X, Y)
+    selection = SelectTerms(by="likelihood-ratio", threshold=12.13, k=300, per_category=True)
+    selection.fit(X, sparse.csr_array(Y))  # a dense single column would count as class labels
     return X[:n_documents], Y[:n_documents], X_test, Y_test, selection.supports_
 
 
 def _ours(data: Data, passes: int) -> Array:
     X, Y, X_test, _, supports = data
     model = OnlineGaussianProcess(kernel="rbf", max_basis="terms", passes=passes, tolerance=TOLERANCE)
-    return model.fit(X, Y, supports=supports).predict_proba(X_test)
+    return model.fit(X, sparse.csr_array(Y), supports=supports).predict_proba(X_test)
 
 
 def _covariances(x: Array, rows: Array) -> Array:
@@ -113,9 +115,12 @@ def _check_same(results: dict[str, Any]) -> None:
 
 def _check_accuracy(results: dict[str, Any]) -> None:
     """Ours decides at least as well as the batch classifier, give or take two points of F1."""
-    data = _reuters(1500, CATEGORIES[:1])
+    data = _reuters(1500, BATCH)
     assert data is not None
-    ours, theirs = (f1_score(data[3], results[name] > 0.5) for name in ("bayesift", "GaussianProcessClassifier"))
+    names = ("bayesift", "GaussianProcessClassifier")
+    ours, theirs = (f1_score(data[3][:, 0], results[name][:, 0] > 0.5) for name in names)
+        f1_score(data[3][:, 0], results[name][:, 0] > 0.5) for name in ("bayesift", "GaussianProcessClassifier")
+    )
     if ours < theirs - 0.02:
         raise AssertionError(f"F1 {ours:.3f}, the batch classifier's {theirs:.3f}")
 
@@ -133,7 +138,7 @@ BENCHMARK = Benchmark(
 BENCHMARK_BATCH = Benchmark(
     name="online-gp-batch",
     objective="probabilities of a category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
-    datasets=[Dataset("1,500 Reuters documents, ship", lambda: _reuters(1500, CATEGORIES[:1]))],
+    datasets=[Dataset("1,500 Reuters documents, earn", lambda: _reuters(1500, BATCH))],
     contenders=[
         Contender("bayesift", lambda data: _ours(data, passes=3)),
         Contender("GaussianProcessClassifier", _batch),
