@@ -12,6 +12,7 @@ from benchmarks import (
     harness,
     linear,
     naive_bayes,
+    online,
     online_gp,
     term_scores,
     text_footprint,
@@ -35,6 +36,8 @@ RACES = {
         linear.BENCHMARK_GAUSSIAN,
         online_gp.BENCHMARK,
         online_gp.BENCHMARK_BATCH,
+        online.BENCHMARK,
+        online.BENCHMARK_STREAM,
         classify_throughput.BENCHMARK,
     )
 }

@@ -11,6 +11,7 @@ from bayesift.models import (
     MaximumLikelihood,
     NaiveBayesClassifier,
     OnlineGaussianProcess,
+    OnlinePerceptron,
     SparseBayesClassifier,
 )
 
@@ -25,14 +26,17 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
     SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
 ]
+ONLINE_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
+    OnlinePerceptron(),
+    OnlinePerceptron(covariance="diagonal", likelihood="flip"),
+    OnlinePerceptron(covariance="low-rank", rank=2),
+    OnlineGaussianProcess(),
+    OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
+    OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
+]
 TRANSFORMERS = [
     SelectTerms(),
     SelectTerms(by="pearson", k=2),
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
-ESTIMATORS = CLASSIFIERS + TRANSFORMERS
-PROCESSES = [  # the order of documents matters to them
-    OnlineGaussianProcess(),
-    OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
-    OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
-]
+ESTIMATORS = CLASSIFIERS + ONLINE_CLASSIFIERS + TRANSFORMERS

@@ -19,7 +19,14 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.online import OnlineGaussianProcess
+from bayesift.models.online import (
+    FlipNoise,
+    LogitNoise,
+    OnlineGaussianProcess,
+    OnlinePerceptron,
+    ProbitNoise,
+    select_by_evidence,
+)
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
 from bayesift.models.specialised import SpecialisedClassifier
 from bayesift.models.state import Storable
@@ -30,6 +37,7 @@ __all__ = [
     "STORABLE",
     "AbsoluteDiscounting",
     "Dirichlet",
+    "FlipNoise",
     "GaussianPrior",
     "HierarchicalShrinkage",
     "JeffreysPrior",
@@ -39,15 +47,19 @@ __all__ = [
     "Learner",
     "LogF",
     "Logit",
+    "LogitNoise",
     "MarginClassifier",
     "MaximumLikelihood",
     "NaiveBayesClassifier",
     "OnlineGaussianProcess",
+    "OnlinePerceptron",
     "Probit",
+    "ProbitNoise",
     "SparseBayesClassifier",
     "SpecialisedClassifier",
     "Storable",
     "is_storable",
     "make_learner",
     "register",
+    "select_by_evidence",
 ]

@@ -22,7 +22,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.online import OnlineGaussianProcess
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -131,3 +131,9 @@ for _kernel in ("linear", "polynomial", "rbf"):
         partial(MarginClassifier, kernel=_kernel),
         weighting="ltc",
     )
+register(
+    "online-perceptron",
+    "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
+    partial(OnlinePerceptron, covariance="diagonal", prior_variance=16.0),
+    weighting="ltc",
+)

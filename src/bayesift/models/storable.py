@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
-from bayesift.models.online import OnlineGaussianProcess
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
 from bayesift.models.specialised import SpecialisedClassifier
 from bayesift.models.state import Storable
 
@@ -17,6 +17,7 @@ STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
         "sparse-bayes": SparseBayesClassifier,
         "online-gp": OnlineGaussianProcess,
         "specialised": SpecialisedClassifier,
+        "online-perceptron": OnlinePerceptron,
     }
 )
 

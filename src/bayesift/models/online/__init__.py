@@ -6,12 +6,14 @@ from bayesift.models.online.covariances import (
     PolynomialCovariance,
     RBFCovariance,
 )
+from bayesift.models.online.evidence import EvidenceTable, select_by_evidence
 from bayesift.models.online.gaussian_process import OnlineGaussianProcess
 from bayesift.models.online.likelihoods import LIKELIHOODS, FlipNoise, Likelihood, LogitNoise, ProbitNoise
 from bayesift.models.online.perceptron import OnlinePerceptron
 
 __all__ = [
     "LIKELIHOODS",
+    "EvidenceTable",
     "FlipNoise",
     "KernelCovariance",
     "Likelihood",
@@ -22,4 +24,5 @@ __all__ = [
     "PolynomialCovariance",
     "ProbitNoise",
     "RBFCovariance",
+    "select_by_evidence",
 ]
