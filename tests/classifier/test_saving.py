@@ -20,6 +20,7 @@ VARIANTS = [
     (TextClassifier(vectorizer=TermVectorizer(weighting="ltc", stop_words=["and"], ngrams=(1, 2))), SETS),
     (TextClassifier(selection=SelectTerms("chi2", k=4, per_category=True)), SETS),
     (TextClassifier(model=NaiveBayesClassifier(smoothing=JelinekMercer(lambda_=0.3))), LABELS),
+    (TextClassifier(model="online-gp", selection=SelectTerms(k=4, per_category=True)), SETS),
     *((TextClassifier(threshold=name), SETS) for name in THRESHOLD_RULES),
 ]
 

@@ -204,3 +204,15 @@ def test_one_category_that_documents_have_or_have_not(model, threshold_cv, tmp_p
     assert again.explain("corn").categories[0].category == "relevant"
     documents = tuple(Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, relevant, strict=True)))
     assert evaluate(classifier, Corpus(documents, ("relevant",))).measures.n_documents == 6
+
+
+def test_terms_selected_for_each_category_are_those_its_model_uses():
+    texts = ["wheat corn", "corn wheat export", "crude oil", "oil tanker export", "gold mine", "mine gold export"]
+    for labels in (["grain", "grain", "crude", "crude", "gold", "gold"], ["a", "a", "b", "b", "b", "b"]):
+        selection = SelectTerms(k=2, per_category=True)
+        classifier = TextClassifier(model="online-gp", selection=selection).fit(texts, labels)
+        model, selected = classifier.estimator_.estimator_, classifier.selection_.supports_.toarray()
+        kept = selected[:, classifier.selection_.get_support()]
+        kept = kept if len(set(labels)) > 2 else kept[[1]]
+        assert [terms.tolist() for terms in model.terms_] == [np.flatnonzero(row).tolist() for row in kept]
+        assert classifier.predict(texts).tolist() == labels

@@ -136,6 +136,14 @@ def test_evaluate(run, model, corpus, tmp_path):
     assert (code, json.loads(out)["n_documents"]) == (0, 12)
 
 
+def test_compare_with_the_terms_of_each_category(run, topics):
+    terms = ("--terms", 3, "--score-above", 0.1, "--per-category", "--threshold", "max-f1")
+    code, out, err = run("compare", topics, "--models", "online-gp,online-gp-rbf,svm-linear,svm-rbf", *terms, "--json")
+    assert (code, err) == (0, "")
+    systems = json.loads(out)["systems"]
+    assert [system["model"] for system in systems] == ["online-gp", "online-gp-rbf", "svm-linear", "svm-rbf"]
+
+
 def test_compare(run, topics, tmp_path):
     models = "naive-bayes, naive-bayes-dirichlet"
     arguments = ("compare", topics, "--models", models, "--threshold", "max-f1:shrinkage=2")

@@ -13,6 +13,7 @@ from bayesift.models import (
     NaiveBayesClassifier,
     NBSVMClassifier,
     NeighborsClassifier,
+    OnlineGaussianProcess,
     OnlinePerceptron,
     RocchioClassifier,
     SparseBayesClassifier,
@@ -46,6 +47,9 @@ ONLINE_CLASSIFIERS = [  # the order of documents matters, and there are no sampl
     OnlinePerceptron(),
     OnlinePerceptron(covariance="diagonal", likelihood="flip"),
     OnlinePerceptron(covariance="low-rank", rank=2),
+    OnlineGaussianProcess(),
+    OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
+    OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
 ]
 TRANSFORMERS = [
     SelectTerms(),

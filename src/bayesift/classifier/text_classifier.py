@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution, sureness_of
 from bayesift.classifier.knowing import informed
@@ -38,7 +38,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     ----------
     model : a name of `bayesift.models.MODELS`, or a classifier
     vectorizer : a `TermVectorizer`; None takes the weighting the model wants
-    selection : a `SelectTerms`; None keeps all terms
+    selection : a `SelectTerms`; None keeps all terms. With `per_category` a model that takes `supports` uses for each
+        category the terms selected for it, other models use all that are selected for any
     threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule; "auto" is "bayes" for probabilities and
         "sign" for scores
     threshold_cv : folds of cross-validated scores to fit the rule on; None takes the training scores
@@ -100,7 +101,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             cv=self.threshold_cv,
             random_state=self.random_state,
         )
-        estimator.fit(X if selection is None else selection.transform(X), y)
+        terms = _own_terms(model, selection, multilabel=form.multilabel)
+        estimator.fit(X if selection is None else selection.transform(X), y, **terms)
         self._form, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
         self.coverage_: Coverage | None = coverage
         self.corpus_: dict[str, Any] | None = None
@@ -295,3 +297,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
 def _are_vectors(texts: Any) -> bool:
     return sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.ndim == 2)
+
+
+def _own_terms(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
+    """The terms of each category among those that were kept, for a model that asks for them."""
+    if selection is None or not selection.per_category or not has_fit_parameter(model, "supports"):
+        return {}
+    supports = sparse.csr_array(sparse.csc_array(selection.supports_)[:, np.flatnonzero(selection.get_support())])
+    # Of two classes the second has the only model.
+    return {"supports": supports if multilabel or len(selection.classes_) > 2 else supports[[1]]}

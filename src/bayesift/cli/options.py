@@ -15,6 +15,7 @@ from bayesift.cli.corpora import stderr
 
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
+    from bayesift.features import SelectTerms
     from bayesift.knowledge import TermKnowledge
     from bayesift.records import Corpus
     from bayesift.text.weighting import Weighting as WeightingName
@@ -45,6 +46,8 @@ class LearnerOptions:
     ngrams: Annotated[int, typer.Option(help="Longest n-gram of words.")] = 1
     terms: Annotated[int | None, _unless_named(meaning="Keep so many terms, those that score best.")] = None
     score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
+    score_above: Annotated[float | None, _unless_named(meaning="Keep only terms that score above it.")] = None
+    per_category: Annotated[bool, typer.Option(help="Select the terms of each category by themselves.")] = False
     threshold: Annotated[
         str,
         typer.Option(
@@ -68,7 +71,6 @@ class LearnerOptions:
     ) -> TextClassifier:
         """An unfitted classifier; unknown names are bad use."""
         from bayesift.classifier import TextClassifier
-        from bayesift.features import SelectTerms
         from bayesift.models import LEARNERS
         from bayesift.text import TermVectorizer
 
@@ -85,12 +87,19 @@ class LearnerOptions:
         return TextClassifier(
             model=_with_posterior(model) if posterior else model,
             vectorizer=vectorizer,
-            selection=None if self.terms is None else SelectTerms(self.score, k=self.terms),
+            selection=self._selection(),
             threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
             random_state=self.seed,
             knowledge=knowledge,
         )
+
+    def _selection(self) -> SelectTerms | None:
+        from bayesift.features import SelectTerms
+
+        if self.terms is None and self.score_above is None:
+            return None
+        return SelectTerms(self.score, k=self.terms, threshold=self.score_above, per_category=self.per_category)
 
     def _check_names(self, model: str) -> None:
         from bayesift.features import SCORES

@@ -15,6 +15,7 @@ from bayesift.models.linear import (
     Probit,
     SparseBayesClassifier,
 )
+from bayesift.models.margin import MarginClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -25,8 +26,16 @@ from bayesift.models.naive_bayes import (
     NaiveBayesClassifier,
 )
 from bayesift.models.neighbors import NeighborsClassifier
-from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise, select_by_evidence
+from bayesift.models.online import (
+    FlipNoise,
+    LogitNoise,
+    OnlineGaussianProcess,
+    OnlinePerceptron,
+    ProbitNoise,
+    select_by_evidence,
+)
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
+from bayesift.models.specialised import SpecialisedClassifier
 from bayesift.models.state import Storable
 from bayesift.models.storable import STORABLE, is_storable
 from bayesift.models.topics import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
@@ -48,16 +57,19 @@ __all__ = [
     "LogF",
     "Logit",
     "LogitNoise",
+    "MarginClassifier",
     "MaximumLikelihood",
     "NBSVMClassifier",
     "NaiveBayesClassifier",
     "NeighborsClassifier",
+    "OnlineGaussianProcess",
     "OnlinePerceptron",
     "Probit",
     "ProbitNoise",
     "RocchioClassifier",
     "SparseBayesClassifier",
     "SparseNMF",
+    "SpecialisedClassifier",
     "Storable",
     "SupportVectorClassifier",
     "TopicSVMClassifier",

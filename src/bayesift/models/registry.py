@@ -20,6 +20,7 @@ from bayesift.models.hyperplanes import (
     SupportVectorClassifier,
 )
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.margin import MarginClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -28,7 +29,7 @@ from bayesift.models.naive_bayes import (
     NaiveBayesClassifier,
 )
 from bayesift.models.neighbors import NeighborsClassifier
-from bayesift.models.online import OnlinePerceptron
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
@@ -122,6 +123,20 @@ for _link, _prior, _description in (
         f"{'logistic' if _link == 'logit' else 'probit'}-{_prior.kind}",
         _description,
         partial(SparseBayesClassifier, link=_link, prior=_prior),
+        weighting="ltc",
+    )
+for _kernel in ("linear", "polynomial", "rbf"):
+    register(
+        "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}",
+        f"Gaussian process learned one example at a time, over 300 documents at most ({_kernel} kernel)",
+        partial(OnlineGaussianProcess, kernel=_kernel),
+        weighting="ltc",
+    )
+for _kernel in ("linear", "polynomial", "rbf"):
+    register(
+        f"svm-{_kernel}",
+        f"support vector machine with a {_kernel} kernel (scikit-learn's); scores, no probabilities",
+        partial(MarginClassifier, kernel=_kernel),
         weighting="ltc",
     )
 register(

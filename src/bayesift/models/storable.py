@@ -14,7 +14,8 @@ from bayesift.models.hyperplanes import (
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.neighbors import NeighborsClassifier
-from bayesift.models.online import OnlinePerceptron
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
+from bayesift.models.specialised import SpecialisedClassifier
 from bayesift.models.state import Storable
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
@@ -29,6 +30,8 @@ STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
         "neighbors": NeighborsClassifier,
         "topics-similarity": TopicSimilarityClassifier,
         "topics-svm": TopicSVMClassifier,
+        "online-gp": OnlineGaussianProcess,
+        "specialised": SpecialisedClassifier,
         "online-perceptron": OnlinePerceptron,
     }
 )

@@ -74,16 +74,17 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.response = response
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier, then the rule on its scores."""
+    def fit(self, X: Any, y: Any, supports: Any = None) -> Self:
+        """Fit the classifier, then the rule on its scores; `supports` is for classifiers that take it."""
+        parameters = {} if supports is None else {"supports": supports}
         rule = self._new_rule()
         method = response_method(self.estimator, self.response, probabilities=rule.needs_probabilities)
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
-        self.estimator_, self._method = clone(self.estimator).fit(X, y), method
+        self.estimator_, self._method = clone(self.estimator).fit(X, y, **parameters), method
         self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)
         Y = y if self.multilabel_ else y[:, None] == self.classes_
-        scores = self._sample_scores(X, y, Y)
+        scores = self._sample_scores(X, y, Y, parameters)
         self.rule_ = rule.fit(Y[:, [1]] if self._binary else Y, scores)
         return self
 
@@ -162,11 +163,11 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         by_kind = "bayes" if hasattr(self.estimator, "predict_proba") else "sign"
         return threshold_rule(by_kind if self.rule == "auto" else self.rule)
 
-    def _sample_scores(self, X: Any, y: Any, Y: Any) -> Array:
+    def _sample_scores(self, X: Any, y: Any, Y: Any, parameters: dict[str, Any]) -> Array:
         """Training scores, or those of documents when they are held out."""
         scores = self._scores_of(self.estimator_, X)
         for train, held_out in self._splits(X, y, Y):
-            fold = clone(self.estimator).fit(take_rows(X, train), y[train])
+            fold = clone(self.estimator).fit(take_rows(X, train), y[train], **parameters)
             scores[held_out] = self._scores_of(fold, take_rows(X, held_out))
         return scores
 

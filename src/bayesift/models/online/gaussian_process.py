@@ -1,0 +1,324 @@
+"""Gaussian processes learned one example at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.errors import DataError
+from bayesift.models.categories import for_each_model, models_of, signs_of, terms_of
+from bayesift.models.online.covariances import LinearCovariance, Rows, covariance_of
+from bayesift.models.online.likelihoods import Gain, likelihood_of
+from bayesift.models.online.process import ProcessSettings, SparseProcess, restricted
+from bayesift.models.online.process_state import described_model, processes_from, processes_to, settings_of
+from bayesift.models.state import Arrays, Parameters, describe_classes
+from bayesift.validation import Targets, check_targets, check_terms
+
+Array = np.ndarray[Any, Any]
+
+
+def _is_linear(self: OnlineGaussianProcess) -> bool:
+    return isinstance(covariance_of(self.kernel), LinearCovariance)
+
+
+class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
+    """Gaussian process with a bounded number of basis vectors, learned one example at a time (Csató & Opper).
+
+        P(y | x) = E[p(y | h)],  h ~ N(k(x)' alpha, k0(x, x) + k(x)' C k(x))
+
+    Every example moves the posterior to the normal distribution with the moments of the exact update. Its vector enters
+    the basis when the basis does not span it; beyond `max_basis` the vector that matters least is deleted, keeping the
+    marginals of all others. With an indicator matrix each category has a process of its own. With class labels there
+    is one for two classes, and one a class against the rest for more, whose probabilities are normalised.
+
+    Parameters
+    ----------
+    kernel : "linear", "polynomial" or "rbf" (the paper's GP-1, GP-2 and GP-R1), a covariance of
+        `bayesift.models.online`, or a kernel of scikit-learn with fixed parameters
+    likelihood : "probit", "logit" or "flip", or one of `bayesift.models.online`
+    passes : how often `fit` goes through the documents; `partial_fit` goes once
+    max_basis : how many basis vectors each process may hold; "terms" for one more than it has terms, as many as a
+        linear kernel can need
+    tolerance : a vector enters the basis when the part of its variance that the basis does not span is above this share
+    drift_tolerance : how far rounding may move Q K from the identity before Q is computed anew
+    n_jobs : threads over categories; -1 for all cores
+
+    Attributes
+    ----------
+    classes_ : labels, sorted; or the numbers of the indicator's columns
+    multilabel_ : whether y was an indicator matrix
+    processes_ : the `SparseProcess` of each model
+    terms_ : the columns each model uses; None for all
+    evidence_ : of each model, the log evidence of all labels so far, each before it was learned
+    n_basis_ : basis vectors of each model
+
+    Notes
+    -----
+    The order of documents matters. Learning documents one by one, in batches or at once gives identical models, and
+    `fit` with three passes is `partial_fit` three times (with a scikit-learn kernel up to rounding). A second pass
+    counts every example again: probabilities get surer than the evidence warrants, decisions better. Columns that are
+    new in `partial_fit` enter at the prior; nothing else moves.
+
+    References
+    ----------
+    Csató & Opper (2001), "Sparse representation for Gaussian process models"; Chai, Ng & Chieu (2002), section 3.2.
+
+    Examples
+    --------
+    >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]]
+    >>> model = OnlineGaussianProcess().fit(X, ["grain", "grain", "crude", "crude"])
+    >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    ['grain', 'crude']
+    >>> model.partial_fit([[0, 0, 0, 1]], ["grain"]).predict([[0, 0, 0, 5]]).tolist()
+    ['grain']
+    """
+
+    classes_: Array
+    multilabel_: bool
+    processes_: list[SparseProcess]
+    terms_: list[Array] | None
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "linear",
+        likelihood: Any = "probit",
+        passes: int = 3,
+        max_basis: int | Literal["terms"] = 300,
+        tolerance: float = 1e-3,
+        drift_tolerance: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.likelihood = likelihood
+        self.passes = passes
+        self.max_basis = max_basis
+        self.tolerance = tolerance
+        self.drift_tolerance = drift_tolerance
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, supports: Any = None) -> Self:
+        """Learn from the prior on; `supports` (models x terms) says which terms each model may use, all without it."""
+        if not (isinstance(self.passes, int) and self.passes >= 1):
+            raise ValueError(f"passes must be a whole number from 1, got {self.passes!r}")
+        return self._learn(X, check_targets(y), supports, first=True, passes=self.passes)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, supports: Any = None) -> Self:
+        """Learn more documents, once; X may have columns, and an indicator categories, that earlier ones did not.
+
+        Parameters
+        ----------
+        X, y : documents as in `fit`
+        classes : all labels that will come, at the first call
+        supports : as in `fit`; terms a model has already are kept
+        """
+        first = not hasattr(self, "classes_")
+        targets = check_targets(y, classes=classes if first else None)
+        return self._learn(X, targets if first else self._known(targets, y), supports, first=first, passes=1)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        if not self._is_multilabel():
+            best: Array = self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+            return best
+        return (self.predict_fields(X)[0] > 0).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories, integrated over the posterior."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        likelihood = likelihood_of(self.likelihood)
+        means, variances = self.predict_fields(X)
+        if self._is_binary():
+            return likelihood.log_evidence([[-1.0, 1.0]], means, variances)
+        logarithms = likelihood.log_evidence(1.0, means, variances)
+        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+
+    def predict_fields(self, X: Any) -> tuple[Array, Array]:
+        """Means and variances of the fields h, documents x models."""
+        check_is_fitted(self)
+        rows, settings, n_terms = _rows(check_terms(self, X, reset=False)), self._settings(), self.n_features_in_
+
+        def fields(c: int) -> tuple[Array, Array]:
+            return self.processes_[c].fields(restricted(rows, self._kept(c)), settings, n_terms)
+
+        means, variances = zip(*for_each_model(fields, len(self.processes_), self.n_jobs), strict=True)
+        return np.column_stack(means), np.column_stack(variances)
+
+    def log_evidence(self, X: Any, y: Any) -> Array:
+        """Of each model, the log probability of the labels of these documents under the posterior as it is.
+
+        This is the evidence by which the paper chooses the likelihood and the number of passes (appendix A).
+        """
+        labels = self._labels_of(y)
+        means, variances = self.predict_fields(X)
+        total: Array = likelihood_of(self.likelihood).log_evidence(labels, means, variances).sum(axis=0)
+        return total
+
+    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
+        """How many bits learning each label would tell a model about itself, documents x models.
+
+        `kind` is "exact", "gaussian" or "paper", see `ProbitNoise.information_gain`.
+        """
+        labels = self._labels_of(y)
+        return likelihood_of(self.likelihood).information_gain(labels, *self.predict_fields(X), kind=kind)
+
+    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
+        """The information gain before labels are known, documents x models."""
+        return likelihood_of(self.likelihood).expected_information_gain(*self.predict_fields(X), kind=kind)
+
+    @available_if(_is_linear)
+    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the mean field of a category, documents x terms, and the bias; linear kernels only.
+
+        Parameters
+        ----------
+        X : documents x terms
+        category : one of `classes_`
+        against : the class to compare with (labels only); the rest of the category without
+        """
+        check_is_fitted(self)
+        X = check_terms(self, X, reset=False)
+        weights, bias = self._linear_form(category)
+        if against is not None and not self._is_binary():
+            theirs, other = self._linear_form(against)
+            weights, bias = weights - theirs, bias - other
+        values = X.data * weights[X.indices]
+        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], bias)
+
+    @property
+    def evidence_(self) -> Array:
+        """Of each model, the log evidence of all labels so far, each before it was learned."""
+        check_is_fitted(self)
+        return np.array([process.log_evidence for process in self.processes_])
+
+    @property
+    def n_basis_(self) -> Array:
+        """Basis vectors of each model."""
+        check_is_fitted(self)
+        return np.array([process.size for process in self.processes_])
+
+    def get_state(self) -> tuple[Parameters, Arrays]:
+        """All that `from_state` needs: parameters that JSON can hold, and arrays; learning can go on from there."""
+        check_is_fitted(self)
+        parameters: Parameters = {
+            "settings": settings_of(self.get_params(deep=False)),
+            "classes": describe_classes(self.classes_),
+            "multilabel": self.multilabel_,
+            "n_terms": int(self.n_features_in_),
+        }
+        return parameters, processes_to(self.processes_, self.terms_)
+
+    @classmethod
+    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
+        """The classifier of `get_state`, identical to the bit; refuses what does not fit together."""
+        described = described_model(parameters)
+        model = cls(**described.settings)
+        model.multilabel_, model.classes_ = described.multilabel, described.classes
+        model.n_features_in_ = described.n_terms
+        try:
+            settings = model._settings()
+        except ValueError as error:
+            raise DataError(f"not the settings of an online Gaussian process: {error}") from error
+        model.processes_, model.terms_ = processes_from(arrays, described.n_models, described.n_terms, settings)
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _learn(self, X: Any, targets: Targets, supports: Any, *, first: bool, passes: int) -> Self:
+        settings = self._settings()
+        members = models_of(targets)
+        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        n_models, n_terms = members.shape[0], rows.shape[1]
+        self.terms_ = terms_of(supports, (n_models, n_terms), None if first else self.terms_)
+        earlier = [] if first else self.processes_
+        self.processes_ = earlier + [SparseProcess.empty()] * (n_models - len(earlier))
+        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        labels = signs_of(members)
+
+        def learn(c: int) -> SparseProcess:
+            documents, budget = restricted(_rows(rows), self._kept(c)), self._budget(c)
+            process = self.processes_[c]
+            return process.learn(documents, labels[c], settings, budget=budget, n_terms=n_terms, passes=passes)
+
+        self.processes_ = for_each_model(learn, n_models, self.n_jobs)
+        return self
+
+    def _settings(self) -> ProcessSettings:
+        if not (isinstance(self.tolerance, int | float) and 0 <= self.tolerance < 1):
+            raise ValueError(f"tolerance must lie between 0 and 1, got {self.tolerance!r}")
+        if not (isinstance(self.drift_tolerance, int | float) and self.drift_tolerance >= 0):
+            raise ValueError(f"drift_tolerance must be a number from 0, got {self.drift_tolerance!r}")
+        if self.max_basis != "terms" and not (isinstance(self.max_basis, int) and self.max_basis >= 1):
+            raise ValueError(f"max_basis must be 'terms' or a whole number from 1, got {self.max_basis!r}")
+        covariance, likelihood = covariance_of(self.kernel), likelihood_of(self.likelihood)
+        return ProcessSettings(covariance, likelihood, float(self.tolerance), float(self.drift_tolerance))
+
+    def _budget(self, model: int) -> int:
+        if self.max_basis != "terms":
+            return self.max_basis
+        return 1 + (self.n_features_in_ if self.terms_ is None else len(self.terms_[model]))
+
+    def _kept(self, model: int) -> Array | None:
+        """A mask of the columns a model uses."""
+        if self.terms_ is None:
+            return None
+        kept = np.zeros(self.n_features_in_, dtype=np.bool_)
+        kept[self.terms_[model]] = True
+        return kept
+
+    def _known(self, targets: Targets, y: Any) -> Targets:
+        """Targets over the classes that are known, or more columns of an indicator; refuses other labels."""
+        if targets.multilabel != self.multilabel_:
+            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        known = targets if targets.multilabel else check_targets(y, classes=self.classes_)
+        if len(known.classes) < len(self.classes_):
+            raise ValueError(f"y has {len(known.classes)} columns, the model {len(self.classes_)}")
+        if not targets.multilabel and len(known.classes) > len(self.classes_):
+            new = sorted(set(known.classes.tolist()) - set(self.classes_.tolist()))
+            raise ValueError(f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)")
+        return known
+
+    def _labels_of(self, y: Any) -> Array:
+        """Labels -1 and +1, documents x models."""
+        check_is_fitted(self)
+        targets = self._known(check_targets(y), y)
+        if len(targets.classes) != len(self.classes_):
+            raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
+        return signs_of(models_of(targets)).T
+
+    def _is_multilabel(self) -> bool:
+        check_is_fitted(self)
+        return self.multilabel_
+
+    def _is_binary(self) -> bool:
+        return not self.multilabel_ and len(self.classes_) == 2
+
+    def _linear_form(self, category: Any) -> tuple[Array, float]:
+        """Weights of the terms and bias of the mean field."""
+        places = np.flatnonzero(self.classes_ == category)
+        if len(places) != 1:
+            raise ValueError(f"no category {category!r}")
+        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
+        process, covariance = self.processes_[place], covariance_of(self.kernel)
+        assert isinstance(covariance, LinearCovariance)
+        indptr, indices, data = process.rows
+        basis = sparse.csr_array((data, indices, indptr), shape=(process.size, self.n_features_in_))
+        weights: Array = sign * (process.alpha @ basis)
+        return weights, float(sign * covariance.constant * process.alpha.sum())
+
+
+def _rows(X: sparse.csr_array) -> Rows:
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data

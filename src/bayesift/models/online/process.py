@@ -1,0 +1,206 @@
+"""One Gaussian process over a bounded basis, and what learning it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+
+from bayesift.kernels.covariances import keep_columns, take_rows
+from bayesift.kernels.online_gp import absorb
+from bayesift.models.online.covariances import Covariance, Rows
+from bayesift.models.online.likelihoods import Likelihood
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 128  # documents whose covariances are computed together
+CHECKED_EVERY = 1024  # updates between two looks at the inverse; a multiple of BLOCK
+_PREDICTED = 512
+_LEAST = 1e-10
+
+
+@dataclass(frozen=True)
+class ProcessSettings:
+    """What all processes of a classifier share.
+
+    Parameters
+    ----------
+    covariance, likelihood : the model
+    tolerance : a document enters the basis when what the basis does not span of its variance, gamma, is above this
+        share; 1e-10 at least, what rounding leaves
+    drift_tolerance : how far K Q may be from the identity before Q is computed anew
+    """
+
+    covariance: Covariance
+    likelihood: Likelihood
+    tolerance: float = 1e-3
+    drift_tolerance: float = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class SparseProcess:
+    """A Gaussian process with mean k(x)' alpha and covariance k0 + k(x)' C k(x') over basis vectors.
+
+    Parameters
+    ----------
+    rows : the basis vectors, sparse rows (indptr, indices, data)
+    alpha, C : of the posterior
+    Q : the inverse of the covariances of the basis vectors
+    n_updates : examples learned so far
+    log_evidence : of all labels, each before it was learned
+
+    Examples
+    --------
+    >>> from bayesift.models.online.covariances import LinearCovariance
+    >>> from bayesift.models.online.likelihoods import ProbitNoise
+    >>> settings = ProcessSettings(LinearCovariance(), ProbitNoise(0.5))
+    >>> rows = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.ones(2)
+    >>> process = SparseProcess.empty().learn(rows, np.array([1.0, -1.0]), settings, budget=9, n_terms=2)
+    >>> process.size, process.fields(rows, settings, 2)[0].round(2).tolist()
+    (2, [0.74, -0.76])
+    """
+
+    rows: Rows
+    alpha: Array
+    C: Array
+    Q: Array
+    n_updates: int = 0
+    log_evidence: float = 0.0
+
+    @classmethod
+    def empty(cls) -> Self:
+        """The prior."""
+        rows = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
+        return cls(rows, np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
+
+    @property
+    def size(self) -> int:
+        """How many basis vectors there are."""
+        return len(self.alpha)
+
+    def learn(
+        self, documents: Rows, labels: Array, settings: ProcessSettings, *, budget: int, n_terms: int, passes: int = 1
+    ) -> SparseProcess:
+        """The process after these documents, labelled -1 and +1, in their order; how they are batched is no matter."""
+        process, room = self, _Room(self, budget, passes * len(labels))
+        for _ in range(passes):
+            start = 0
+            while start < len(labels):
+                stop = min(start + BLOCK - process.n_updates % BLOCK, len(labels))
+                block = _slice(documents, start, stop)
+                process = room.learn_block(process, block, labels[start:stop], settings, n_terms)
+                if process.n_updates % CHECKED_EVERY == 0:
+                    room.refresh(process.rows, settings, n_terms)
+                start = stop
+        return room.posterior_of(process)
+
+    def fields(self, documents: Rows, settings: ProcessSettings, n_terms: int) -> tuple[Array, Array]:
+        """Means and variances of the fields of documents."""
+        n_documents = len(documents[0]) - 1
+        means, variances = np.empty(n_documents), np.empty(n_documents)
+        for start in range(0, n_documents, _PREDICTED):
+            stop = min(start + _PREDICTED, n_documents)
+            rows = _stacked(self.rows, _slice(documents, start, stop))
+            k, own = settings.covariance.between(rows, self.size, n_terms, self.size)
+            means[start:stop] = k @ self.alpha
+            variances[start:stop] = np.maximum(own + np.einsum("ij,ij->i", k @ self.C, k), 1e-12 * own)
+        return means, variances
+
+    def drift(self, settings: ProcessSettings, n_terms: int) -> float:
+        """How far K Q is from the identity, on a probe of signs."""
+        return _drift(self.Q, _basis_covariances(self.rows, settings, n_terms))
+
+    def marginal(self, settings: ProcessSettings, n_terms: int) -> tuple[Array, Array]:
+        """Mean and covariance of the fields of the basis vectors."""
+        K = _basis_covariances(self.rows, settings, n_terms)
+        return K @ self.alpha, K + K @ self.C @ K
+
+
+class _Room:
+    """The posterior while documents are learned, in arrays with room for as many basis vectors as there can be."""
+
+    def __init__(self, process: SparseProcess, budget: int, n_updates: int) -> None:
+        self.size, self.budget = process.size, max(budget, process.size)
+        self.room = min(self.budget, self.size + n_updates)
+        self.alpha = np.zeros(self.room)
+        self.C, self.Q = np.zeros((2, self.room, self.room))
+        self.vectors = np.zeros((12, self.room))
+        m = self.size
+        self.alpha[:m], self.C[:m, :m], self.Q[:m, :m] = process.alpha, process.C, process.Q
+
+    def learn_block(
+        self, process: SparseProcess, block: Rows, labels: Array, settings: ProcessSettings, n_terms: int
+    ) -> SparseProcess:
+        rows = _stacked(process.rows, block)
+        gram, own = settings.covariance.between(rows, self.size, n_terms)
+        columns = np.arange(self.room)
+        log_evidences = np.empty(len(labels))
+        likelihood = settings.likelihood
+        self.size = absorb(
+            gram,
+            own,
+            labels,
+            columns,
+            (self.alpha, self.C, self.Q),
+            self.vectors,
+            self.size,
+            self.budget,
+            max(settings.tolerance, _LEAST),
+            likelihood.code,
+            likelihood.parameters,
+            log_evidences,
+        )
+        # Added one by one, so that the sum does not depend on the batches.
+        total = float(np.cumsum(np.concatenate(([process.log_evidence], log_evidences)))[-1])
+        kept = take_rows(*rows, columns[: self.size])
+        return replace(process, rows=kept, n_updates=process.n_updates + len(labels), log_evidence=total)
+
+    def refresh(self, rows: Rows, settings: ProcessSettings, n_terms: int) -> None:
+        """Make C symmetric to the last bit, and compute Q anew if rounding has moved it."""
+        m = self.size
+        C, Q = self.C[:m, :m], self.Q[:m, :m]
+        C[:] = 0.5 * (C + C.T)
+        K = _basis_covariances(rows, settings, n_terms)
+        if _drift(Q, K) > settings.drift_tolerance:
+            Q[:] = linalg.cho_solve(linalg.cho_factor(K, lower=True), np.eye(m))
+        Q[:] = 0.5 * (Q + Q.T)
+
+    def posterior_of(self, process: SparseProcess) -> SparseProcess:
+        m = self.size
+        return replace(process, alpha=self.alpha[:m].copy(), C=self.C[:m, :m].copy(), Q=self.Q[:m, :m].copy())
+
+
+def restricted(documents: Rows, kept: Array | None) -> Rows:
+    """Sparse rows with the kept columns alone (a mask; all without), numbered as before.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 2]), np.array([0, 1], dtype=np.int32), np.array([1.0, 2.0])
+    >>> restricted(rows, np.array([False, True]))[2].tolist()
+    [2.0]
+    """
+    return documents if kept is None else keep_columns(*documents, kept)
+
+
+def _basis_covariances(rows: Rows, settings: ProcessSettings, n_terms: int) -> Array:
+    gram, own = settings.covariance.between(rows, 0, n_terms, len(rows[0]) - 1)
+    np.fill_diagonal(gram, own)
+    return gram
+
+
+def _drift(Q: Array, K: Array) -> float:
+    probe = np.where(np.arange(len(Q)) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
+    return float(np.max(np.abs(Q @ (K @ probe) - probe), initial=0.0))
+
+
+def _slice(rows: Rows, start: int, stop: int) -> Rows:
+    indptr, indices, data = rows
+    first, last = indptr[start], indptr[stop]
+    return indptr[start : stop + 1] - first, indices[first:last], data[first:last]
+
+
+def _stacked(above: Rows, below: Rows) -> Rows:
+    indptr = np.concatenate((above[0], above[0][-1] + below[0][1:]))
+    return indptr, np.concatenate((above[1], below[1])), np.concatenate((above[2], below[2]))

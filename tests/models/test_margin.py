@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayesift.models import MarginClassifier
+
+KERNELS = ["linear", "polynomial", "rbf"]
+
+
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks([MarginClassifier(kernel=kernel) for kernel in KERNELS])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def documents(n_documents=60, n_terms=10):
+    generator = np.random.default_rng(0)
+    X = generator.random((n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < 0.4)
+    return X, np.column_stack([X[:, 0] > 0.2, X[:, 1] + X[:, 2] > 0.5, X[:, 3] > 0.9]).astype(int)
+
+
+def test_margins_are_those_of_scikit_learn_with_the_papers_kernels():
+    X, Y = documents()
+    for kernel, function, price in (
+        ("linear", None, 1 / np.mean((X**2).sum(axis=1))),
+        ("polynomial", lambda A, B: (A @ B.T + 1) ** 2, None),
+        ("rbf", lambda A, B: np.exp(-0.5 * ((A[:, np.newaxis] - B) ** 2).sum(axis=2)), None),
+    ):
+        ours = MarginClassifier(kernel=kernel).fit(X, Y).decision_function(X)
+        for c in range(3):
+            if function is None:
+                peer = LinearSVC(loss="hinge", C=price, random_state=0, max_iter=100_000)
+                peer.fit(sparse.csr_array(X), Y[:, c])
+            else:
+                origin = np.zeros((1, X.shape[1]))
+                distances = np.diag(function(X, X)) - 2 * function(X, origin)[:, 0] + function(origin, origin)[0, 0]
+                peer = SVC(kernel=function, C=1 / distances.mean()).fit(X, Y[:, c])
+            np.testing.assert_allclose(ours[:, c], peer.decision_function(X), atol=5e-3)
+
+
+def test_supports_are_the_terms_of_each_category():
+    X, Y = documents()
+    supports = np.random.default_rng(1).random((3, X.shape[1])) < 0.5
+    model = MarginClassifier(C=2.0).fit(X, Y, supports=supports)
+    for c in range(3):
+        alone = MarginClassifier(C=2.0).fit(X[:, supports[c]], Y)
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, c], alone.decision_function(X[:, supports[c]])[:, c], atol=1e-9
+        )
+
+
+def test_categories_with_no_or_all_documents_are_constant():
+    X, Y = documents()
+    Y[:, 0], Y[:, 1] = 0, 1
+    margins = MarginClassifier().fit(X, Y).decision_function(X)
+    assert np.all(margins[:, 0] == -1)
+    assert np.all(margins[:, 1] == 1)
+
+
+def test_threads_give_the_same():
+    X, Y = documents()
+    np.testing.assert_array_equal(
+        MarginClassifier().fit(X, Y).decision_function(X), MarginClassifier(n_jobs=2).fit(X, Y).decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"kernel": "cubic"}, {"C": 0.0}, {"C": "auto"}])
+def test_wrong_parameters_are_refused(wrong):
+    X, Y = documents()
+    with pytest.raises(ValueError, match="must be"):
+        MarginClassifier(**wrong).fit(X, Y)
