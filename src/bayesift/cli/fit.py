@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
 from bayesift.cli.groups import grouped
-from bayesift.cli.options import LearnerOptions, Quiet, bad_options, counting, part_of
+from bayesift.cli.options import LearnerOptions, Quiet, bad_options, part_of, takes, working
 
 if TYPE_CHECKING:
     from bayesift.knowledge import TermKnowledge
@@ -34,6 +34,14 @@ def fit(
     posterior: Annotated[
         bool, typer.Option("--posterior", help="Keep how sure each weight is, for explain and inspect; linear models.")
     ] = False,
+    prior_scale: Annotated[
+        str | None,
+        typer.Option(
+            help="How strong the prior of a linear model is: norm, cross-validation, one-standard-error, search, "
+            "evidence, or a factor of its standard deviations.",
+            show_default=False,
+        ),
+    ] = None,
     *,
     learner: LearnerOptions,
     source: CorpusOptions,
@@ -47,8 +55,13 @@ def fit(
     known = None if knowledge is None else _known(knowledge)
     part = part_of(source.read(corpus, quiet=quiet), split, default="train")
     start = time.perf_counter()
-    with counting("reading texts", len(part), quiet=quiet) as progress, bad_options():
-        classifier = learner.classifier(model, progress, knowledge=known, posterior=posterior)
+    parameters: dict[str, Any] = {"posterior": "normal"} if posterior else {}
+    if prior_scale is not None:
+        parameters["prior_scale"] = _number_or_name(prior_scale)
+    with working("reading texts", len(part), quiet=quiet) as steps, bad_options():
+        if takes(model, "progress"):
+            parameters["progress"] = steps.then("learning")
+        classifier = learner.classifier(model, steps.first(), knowledge=known, parameters=parameters)
         classifier.fit_corpus(part)
     seconds = time.perf_counter() - start
     with busy(f"saving {output}", quiet=quiet):
@@ -60,6 +73,13 @@ def fit(
             f"{output}: {model} learned from {len(part):,} documents, {len(classifier.categories_):,} categories, "
             f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
         )
+
+
+def _number_or_name(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _known(path: Path) -> TermKnowledge:

@@ -14,6 +14,8 @@ import typer
 from bayesift.cli.corpora import stderr
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from bayesift.classifier import TextClassifier
     from bayesift.features import SelectTerms
     from bayesift.knowledge import TermKnowledge
@@ -67,7 +69,7 @@ class LearnerOptions:
         progress: Callable[[int], None] | None = None,
         *,
         knowledge: TermKnowledge | None = None,
-        posterior: bool = False,
+        parameters: dict[str, Any] | None = None,
     ) -> TextClassifier:
         """An unfitted classifier; unknown names are bad use."""
         from bayesift.classifier import TextClassifier
@@ -85,7 +87,7 @@ class LearnerOptions:
             progress=progress,
         )
         return TextClassifier(
-            model=_with_posterior(model) if posterior else model,
+            model=_with(model, parameters) if parameters else model,
             vectorizer=vectorizer,
             selection=self._selection(),
             threshold=_rule(self.threshold),
@@ -112,15 +114,22 @@ class LearnerOptions:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
 
 
-def _with_posterior(model: str) -> Any:
-    """The learner of that name, to keep how sure its weights are."""
+def takes(model: str, parameter: str) -> bool:
+    """Whether the learner of that name has such a parameter."""
+    from bayesift.models import LEARNERS
+
+    return model in LEARNERS and parameter in LEARNERS[model].make().get_params()
+
+
+def _with(model: str, parameters: dict[str, Any]) -> Any:
+    """The learner of that name with these parameters."""
     from bayesift.models import make_learner
 
-    if "posterior" not in make_learner(model).get_params():
-        raise typer.BadParameter(
-            f"{model} keeps no posterior of weights; a linear model does", param_hint="--posterior"
-        )
-    return make_learner(model, posterior="normal")
+    for name in parameters:
+        if not takes(model, name):
+            option = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"{model} does not take it; the linear models do", param_hint=option)
+    return make_learner(model, **parameters)
 
 
 def _rule(description: str) -> ThresholdRule | str:
@@ -156,16 +165,40 @@ def bad_options() -> Iterator[None]:
         raise typer.BadParameter(str(error)) from error
 
 
+class Steps:
+    """A progress bar that goes from one step of the work to the next.
+
+    It gives plain functions to call: estimators hold them, and are cloned with them.
+    """
+
+    def __init__(self, progress: Progress, message: str, total: int | None) -> None:
+        self._progress, self._task = progress, progress.add_task(message, total=total)
+
+    def first(self) -> Callable[[int], None]:
+        """What the first step is to call with how much of it is done."""
+        return lambda done: self._progress.update(self._task, completed=done)
+
+    def then(self, message: str) -> Callable[[int, int], None]:
+        """What the next step is to call with how much of it is done and how much there is."""
+        return lambda done, total: self._progress.update(self._task, description=message, completed=done, total=total)
+
+
 @contextmanager
-def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr, on a terminal only; gives the function to call with the number done."""
+def working(message: str, total: int | None, *, quiet: bool) -> Iterator[Steps]:
+    """A progress bar on stderr, on a terminal only."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = stderr()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        task = progress.add_task(message, total=total)
-        yield lambda done: progress.update(task, completed=done)
+        yield Steps(progress, message, total)
+
+
+@contextmanager
+def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """The same for one step; gives the function to call with the number done."""
+    with working(message, total, quiet=quiet) as steps:
+        yield steps.first()
 
 
 def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
