@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from bayesift.cli.app import app
 from bayesift.classifier import TextClassifier
+from bayesift.cli.app import app
 
 
 @pytest.fixture

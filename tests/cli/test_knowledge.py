@@ -80,7 +80,7 @@ def test_mistakes_get_one_line(run, topics, write, tmp_path, content, learner, c
 
 
 @pytest.mark.parametrize(
-    ("learner", "message"), [("naive-bayes", "keeps no posterior"), ("probit-jeffreys", "needs a log-concave prior")]
+    ("learner", "message"), [("naive-bayes", "does not take it"), ("probit-jeffreys", "needs a log-concave prior")]
 )
 def test_only_models_with_a_posterior_keep_one(run, topics, tmp_path, learner, message):  # noqa: F811
     found, out, err = run("fit", topics, "-o", tmp_path / "m", "--model", learner, "--posterior")

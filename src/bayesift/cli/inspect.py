@@ -33,13 +33,17 @@ def inspect(
 
 
 def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
+    from bayesift.errors import DataError
     from bayesift.model_file import load_model
     from bayesift.report import top_terms
 
     header = load_model(path).header
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
     thresholds = getattr(classifier.estimator_.rule_, "thresholds_", None)
-    words = top_terms(classifier, top)
+    try:
+        words = [category.words for category in top_terms(classifier, top)]
+    except DataError:  # neighbours and processes have no weights of words
+        words = [()] * len(classifier.categories_)
     return {
         "model": header["model"]["kind"],
         "bayesift": header["bayesift"],
@@ -56,9 +60,9 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
                 "threshold": header["thresholds"]["learned"]["thresholds_"][j]
                 if thresholds is not None and len(thresholds) == len(classifier.categories_)
                 else None,
-                "top_terms": [word.word for word in words[j].words],
-                "weights": [word.weight for word in words[j].words],
-                "deviations": [word.deviation for word in words[j].words],
+                "top_terms": [word.word for word in words[j]],
+                "weights": [word.weight for word in words[j]],
+                "deviations": [word.deviation for word in words[j]],
             }
             for j, category in enumerate(classifier.categories_)
         ],

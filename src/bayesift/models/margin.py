@@ -78,7 +78,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             member[members.indices[members.indptr[c] : members.indptr[c + 1]]] = 1
             return self._machine(self._part(columns, c), member) if 0 < member.sum() < len(member) else None
 
-        self.machines_ = for_each_model(learn, members.shape[0], self.n_jobs)
+        # liblinear draws from one generator for all threads: in turn it is the same every time
+        self.machines_ = for_each_model(learn, members.shape[0], 1 if self.kernel == "linear" else self.n_jobs)
         return self
 
     def decision_function(self, X: Any) -> Array:

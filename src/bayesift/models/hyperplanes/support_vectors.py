@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
@@ -35,7 +33,6 @@ class SupportVectorClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator)
     dual : solve the dual problem, which copes with long and short documents alike, or the primal one, which takes long
         for raw counts and is precise to many digits
     tol : of the solver
-    n_jobs : threads over categories; -1 for all cores
     random_state : of the order in which the dual solver takes the documents
 
     Examples
@@ -52,14 +49,12 @@ class SupportVectorClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator)
         class_weight: Any = None,
         dual: bool = True,
         tol: float = 1e-4,
-        n_jobs: int | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.C = C
         self.class_weight = class_weight
         self.dual = dual
         self.tol = tol
-        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -71,8 +66,7 @@ class SupportVectorClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator)
         importance = importance_of(self.class_weight, targets, members, weights)
         importance = np.broadcast_to(importance, members.shape)
         sides = members.toarray().astype(bool)
-        with ThreadPoolExecutor((os.cpu_count() or 1) if self.n_jobs == -1 else self.n_jobs or 1) as pool:
-            found = list(pool.map(lambda side, weight: self._hyperplane_of(rows, side, weight), sides, importance))
+        found = [self._hyperplane_of(rows, side, weight) for side, weight in zip(sides, importance, strict=True)]
         coefficients, intercepts = zip(*found, strict=True)
         return self._keep(targets, np.stack(coefficients), np.array(intercepts))
 
