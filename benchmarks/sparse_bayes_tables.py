@@ -60,7 +60,7 @@ VARIATIONS: dict[str, dict[str, Setting]] = {
     },
 }
 # Laplace by gamma, in four ways; with omega = gamma/abs(beta) in the E-step EM seeks the mode for gamma squared
-READINGS = {
+READINGS: dict[str, dict[float, Setting]] = {
     "the mode": GAMMAS,
     "EM stopped early": {gamma: replace(setting, stop="early") for gamma, setting in GAMMAS.items()},
     "E-step as printed": {gamma: replace(setting, parameter=gamma**2) for gamma, setting in GAMMAS.items()},
@@ -70,8 +70,8 @@ READINGS = {
 
 def settings() -> list[Setting]:
     """All that is to be measured, each once."""
-    groups = [*READINGS.values(), *VARIATIONS.values()]
-    found = [*printed.F1, *(setting for group in groups for setting in group.values())]
+    found = [*printed.F1, *(setting for reading in READINGS.values() for setting in reading.values())]
+    found += [setting for rows in VARIATIONS.values() for setting in rows.values()]
     return list(dict.fromkeys(found))
 
 
