@@ -96,27 +96,25 @@ def overview(results: Results) -> Iterator[str]:
             ours = results[repr(setting)]
             if number == 4:
                 counts = sum(printed.PARAMETERS[setting]), sum(ours["parameters"])
-                cells = f"{counts[0]} | {counts[1]} | {counts[1] - counts[0]:+d} | {why(number, setting)}"
+                cells = f"{counts[0]} | {counts[1]} | {counts[1] - counts[0]:+d} | {why(number, setting, results)}"
             else:
                 paper, found = printed.F1[setting][:-3:-1], ours["f1"][:-3:-1]
                 change = [f"{f - p:+.1f}" for f, p in zip(found, paper, strict=True)]
-                cells = f"{_pair(paper)} | {_pair(found)} | {' / '.join(change)} | {why(number, setting)}"
+                cells = f"{_pair(paper)} | {_pair(found)} | {' / '.join(change)} | {why(number, setting, results)}"
             yield f"| {number} | {name} | {cells} |"
 
 
-def why(number: int, setting: Setting) -> str:
-    """Our reading of a difference; the evidence is in the rows of `VARIATIONS`."""
+def why(number: int, setting: Setting, results: Results) -> str:
+    """Our reading of a difference, with what EM stopped early gives where that was measured."""
     if setting.terms == 10_000:
         return "of Zhang & Oles: their text, smoothing and penalty are not given"
     if setting.model == "logit":
         return "within a point"
-    if number == 4:
-        return (
-            "local modes; where EM stops and cuts"
-            if setting.prior == "jeffreys"
-            else "the mode has fewer; where EM stops and cuts"
-        )
-    return "all printed probit columns are lower: EM stopped early is a part of it"
+    early = results.get(repr(replace(setting, stop="early")))
+    if number == 4 and early:
+        return f"where EM stops and what it cuts: stopped early {sum(early['parameters'])}"
+    known = f"; EM stopped early gives {_pair(early['f1'][:-3:-1])}" if early else ""
+    return f"not explained, like all probit columns{known}"
 
 
 def variations(results: Results) -> Iterator[str]:
