@@ -12,17 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.datasets import load_reuters
 from bayesift.errors import CorpusNotFoundError
-from bayesift.features import SelectTerms
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import Probit, log_likelihoods
-from bayesift.text import TermVectorizer
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
+from benchmarks.sparse_bayes_setting import TEN, Setting, supports_of, vectors_of
 
 Array = np.ndarray[Any, Any]
 
-TEN = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn")
 GAMMA, VIOLATION, NATS, SECONDS = 10.0, 1e-3, 0.02, 2.0
 
 
@@ -30,13 +27,10 @@ GAMMA, VIOLATION, NATS, SECONDS = 10.0, 1e-3, 0.02, 2.0
 def paper() -> dict[str, Any] | None:
     """The paper's training documents, labels and terms."""
     try:
-        corpus = load_reuters(subset="labelled")
+        vectors = vectors_of(Setting())
     except CorpusNotFoundError:
         return None
-    train = corpus.split("train")
-    X = TermVectorizer(weighting="log-tf", stop_words="english", characters="letters").fit_transform(train.texts)
-    Y = train.indicator[:, [list(corpus.categories).index(name) for name in TEN]].toarray()
-    return {"X": X, "Y": Y, "supports": SelectTerms(by="pearson", k=300, per_category=True).fit(X, Y).supports_}
+    return {"X": vectors.train, "Y": vectors.train_categories, "supports": supports_of(Setting())}
 
 
 def _fit(data: dict[str, Any], *, solver: str, tol: float) -> SparseBayesClassifier:
