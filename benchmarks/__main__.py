@@ -12,6 +12,7 @@ from benchmarks import (
     harness,
     linear,
     naive_bayes,
+    online,
     term_scores,
     text_footprint,
     text_to_csr,
@@ -32,6 +33,8 @@ RACES = {
         thresholds.BENCHMARK,
         linear.BENCHMARK,
         linear.BENCHMARK_GAUSSIAN,
+        online.BENCHMARK,
+        online.BENCHMARK_STREAM,
         classify_throughput.BENCHMARK,
     )
 }

@@ -10,6 +10,7 @@ from bayesift.models import (
     LaplacePrior,
     MaximumLikelihood,
     NaiveBayesClassifier,
+    OnlinePerceptron,
     SparseBayesClassifier,
 )
 
@@ -24,9 +25,14 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
     SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
 ]
+ONLINE_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
+    OnlinePerceptron(),
+    OnlinePerceptron(covariance="diagonal", likelihood="flip"),
+    OnlinePerceptron(covariance="low-rank", rank=2),
+]
 TRANSFORMERS = [
     SelectTerms(),
     SelectTerms(by="pearson", k=2),
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
-ESTIMATORS = CLASSIFIERS + TRANSFORMERS
+ESTIMATORS = CLASSIFIERS + ONLINE_CLASSIFIERS + TRANSFORMERS

@@ -7,13 +7,18 @@ between two compressions nothing is approximated:
     z = L^-1 Y' P^-1 x,  v = x' P^-1 x - z'z,  C x = P^-1 (x - Y L'^-1 z)
     L grows by the row [sqrt(rho) z', sqrt(1 + rho v)]
 
-The mean waits too: it is `mean` + P^-1 (W c + sum_k e_k x_k). A document costs non-zeros (r + waiting) + (r + waiting)^2.
+The mean waits too: it is `mean` + P^-1 (W c + sum_k e_k x_k). A document costs n non-zeros + n^2, n = r + waiting.
 
-When the places are taken, Y is compressed: of Y in the metric P^-1 (where a component counts by how much it adds to
-what is known) the r leading components stay as the new W, and what the others add to the diagonal of the precision
-goes to P. The diagonal and the mean are preserved exactly; the posterior stays proper, as P only grows. A compression
-costs 2 d r^2 and is shared by the documents that waited. If r components hold everything nothing is lost, and the
-posterior is that of the full covariance.
+When the places are taken, Y is compressed. In the metric P^-1 its components w_p (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q)
+are orthogonal, so that each lowers the variances on its own, by w_pj^2 / (P_j^2 (1 + l_p)). The r leading ones stay as
+the new W; what the others took from the variances is given to P:
+
+    1 / P_j  <-  1 / P_j - sum_{p > r} w_pj^2 / (P_j^2 (1 + l_p))
+
+which for r = 0 is the diagonal of the covariance, the closest diagonal posterior. The mean is preserved exactly, and
+the posterior stays proper, as P only grows. A compression costs about 3 d r^2 + n^3 and is shared
+by the documents that waited. If r components hold everything nothing is lost: the posterior is that of the full
+covariance.
 
 A label that would widen the posterior (q > 0: flip noise only) moves the mean and leaves the covariance.
 """
@@ -244,40 +249,89 @@ def compress(
     triangle: Array,
     roots: Array,
     coefficients: Array,
-    totals: Array,
+    slots: Array,
 ) -> None:
-    """Take the waiting documents into factors and diagonal; `totals` is a zeroed workspace and zero again after."""
+    """Take the waiting documents into factors and diagonal; `slots` is a zeroed workspace and zero again after."""
     rank = factors.shape[1]
     settle_mean(indptr, indices, data, first, count, mean, precision, factors, coefficients)
-    rotation = _leading(triangle, rank + count, rank)
+    eigenvalues, rotation = _components(triangle, rank + count)
+    components = _components_of_touched(indptr, indices, data, first, count, roots, rotation, slots)
+    quadratic = np.zeros((rank, rank))  # of rows that no waiting document touches
+    for p in range(rank):
+        for o in range(rank):
+            for c in range(rank, rank + count):
+                quadratic[p, o] += rotation[p, c] * rotation[o, c] / (1.0 + eigenvalues[c])
     row = np.empty(rank)
     for j in range(len(mean)):
-        for p in range(rank):
-            row[p] = factors[j, p]
-            factors[j, p] = 0.0
-            totals[j] += row[p] * row[p]
-        for p in range(rank):
-            if row[p] != 0.0:
-                for o in range(rank):
-                    factors[j, o] += row[p] * rotation[p, o]
-    for b in range(count):
-        for k in range(indptr[first + b], indptr[first + b + 1]):
-            j, x = indices[k], roots[b] * data[k]
-            totals[j] += x * x
-            for o in range(rank):
-                factors[j, o] += x * rotation[rank + b, o]
-    for j in range(len(mean)):
-        kept = 0.0
-        for p in range(rank):
-            kept += factors[j, p] * factors[j, p]
-        precision[j] += max(totals[j] - kept, 0.0)
-        totals[j] = 0.0
+        row[:] = factors[j]
+        if slots[j] > 0.0:
+            given = _compress_touched(row, rotation, eigenvalues, components[int(slots[j]) - 1], factors[j])
+            slots[j] = 0.0
+        else:
+            given = _compress_untouched(row, rotation, quadratic, factors[j])
+        precision[j] /= max(1.0 - given / precision[j], 1e-12)
     factorise(precision, factors, triangle)
 
 
+@inlined
+def _compress_touched(row: Array, rotation: Array, eigenvalues: Array, components: Array, factors: Array) -> float:
+    """Write the kept components of one weight; gives what the dropped ones take, sum_p w_p^2 / (1 + l_p)."""
+    rank, size = len(row), len(eigenvalues)
+    for p in range(rank):
+        for c in range(size):
+            components[c] += row[p] * rotation[p, c]
+    factors[:] = components[:rank]
+    given = 0.0
+    for c in range(rank, size):
+        given += components[c] * components[c] / (1.0 + eigenvalues[c])
+    return given
+
+
+@inlined
+def _compress_untouched(row: Array, rotation: Array, quadratic: Array, factors: Array) -> float:
+    """The same for a weight that is in no waiting document, from its factors alone."""
+    rank = len(row)
+    given = 0.0
+    factors[:] = 0.0
+    for p in range(rank):
+        if row[p] != 0.0:
+            for o in range(rank):
+                factors[o] += row[p] * rotation[p, o]
+                given += row[p] * quadratic[p, o] * row[o]
+    return given
+
+
 @kernel
-def _leading(triangle: Array, size: int, rank: int) -> Array:
-    """The eigenvectors of Y' P^-1 Y = L L' - I with the `rank` largest eigenvalues, the largest first."""
+def _components_of_touched(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    first: int,
+    count: int,
+    roots: Array,
+    rotation: Array,
+    slots: Array,
+) -> Array:
+    """The part of the waiting documents in the components of each weight they touch; `slots` says where (from 1)."""
+    size = rotation.shape[0]
+    rank = size - count
+    touched = 0
+    for k in range(indptr[first], indptr[first + count]):
+        if slots[indices[k]] == 0.0:
+            touched += 1
+            slots[indices[k]] = touched
+    components = np.zeros((touched, size))
+    for b in range(count):
+        for k in range(indptr[first + b], indptr[first + b + 1]):
+            row, x = components[int(slots[indices[k]]) - 1], roots[b] * data[k]
+            for c in range(size):
+                row[c] += x * rotation[rank + b, c]
+    return components
+
+
+@kernel
+def _components(triangle: Array, size: int) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors (columns) of Y' P^-1 Y = L L' - I, the largest first."""
     gram = np.zeros((size, size))
     for i in range(size):
         for j in range(i + 1):
@@ -287,12 +341,13 @@ def _leading(triangle: Array, size: int, rank: int) -> Array:
             gram[i, j] = total
             gram[j, i] = total
         gram[i, i] -= 1.0
-    vectors = np.linalg.eigh(gram)[1]
-    rotation = np.empty((size, rank))
-    for p in range(rank):
+    values, vectors = np.linalg.eigh(gram)
+    eigenvalues, rotation = np.empty(size), np.empty((size, size))
+    for c in range(size):
+        eigenvalues[c] = max(values[size - 1 - c], 0.0)
         for i in range(size):
-            rotation[i, p] = vectors[i, size - 1 - p]
-    return rotation
+            rotation[i, c] = vectors[i, size - 1 - c]
+    return eigenvalues, rotation
 
 
 @kernel

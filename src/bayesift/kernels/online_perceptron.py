@@ -32,7 +32,9 @@ _TILE = 32
 
 
 @kernel
-def restrict(indptr: Array, indices: Array, data: Array, lookup: Array, bias: float, rows: Array) -> tuple[Array, Array]:
+def restrict(
+    indptr: Array, indices: Array, data: Array, lookup: Array, bias: float, rows: Array
+) -> tuple[Array, Array]:
     """The local columns and values of documents: the bias first, then the known columns in their order.
 
     `lookup` gives the local column of a column, or -1; `rows` (documents + 1) receives the offsets.
@@ -56,18 +58,19 @@ def restrict(indptr: Array, indices: Array, data: Array, lookup: Array, bias: fl
     return columns[:at].copy(), values[:at].copy()
 
 
-@inlined
-def _add_pending(covariance: Array, pending: Array, weights: Array, count: int) -> None:
-    """Add count (a multiple of 4) waiting rank-one terms to the lower triangle, four rows and four terms at a time."""
+@kernel
+def _add_eight(covariance: Array, terms: Array, weights: Array) -> None:
+    """Add eight rank-one terms to the lower triangle: one pass over memory instead of eight."""
     size = covariance.shape[0]
-    for start in range(0, count, 4):
-        a, b, c, d = pending[start], pending[start + 1], pending[start + 2], pending[start + 3]
-        u, v, w, x = weights[start], weights[start + 1], weights[start + 2], weights[start + 3]
-        for i in range(size):
-            ai, bi, ci, di = u * a[i], v * b[i], w * c[i], x * d[i]
-            row = covariance[i]
-            for j in range(i + 1):
-                row[j] += (ai * a[j] + bi * b[j]) + (ci * c[j] + di * d[j])
+    a, b, c, d, e, f, g, h = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5], terms[6], terms[7]
+    for i in range(size):
+        row = covariance[i]
+        ai, bi, ci, di = weights[0] * a[i], weights[1] * b[i], weights[2] * c[i], weights[3] * d[i]
+        ei, fi, gi, hi = weights[4] * e[i], weights[5] * f[i], weights[6] * g[i], weights[7] * h[i]
+        for j in range(i + 1):
+            row[j] += ((ai * a[j] + bi * b[j]) + (ci * c[j] + di * d[j])) + (
+                (ei * e[j] + fi * f[j]) + (gi * g[j] + hi * h[j])
+            )
 
 
 @inlined
@@ -87,7 +90,8 @@ def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> No
     count = int(clock[COUNT])
     for k in range(count, len(weights)):
         weights[k] = 0.0
-    _add_pending(covariance, pending, weights, (count + 3) // 4 * 4)
+    for start in range(0, count, 8):
+        _add_eight(covariance, pending[start : start + 8], weights[start : start + 8])
     _mirror(covariance)
     clock[COUNT] = 0.0
 
@@ -121,6 +125,24 @@ def _dot(indices: Array, data: Array, start: int, end: int, dense: Array) -> flo
 
 
 @kernel
+def _combine(s: Array, rows: Array, picked: Array, factors: Array) -> None:
+    """Add the picked rows times their factors to s, four at a time."""
+    size, count = len(s), len(picked)
+    k = 0
+    while k + 4 <= count:
+        a, b, c, d = rows[picked[k]], rows[picked[k + 1]], rows[picked[k + 2]], rows[picked[k + 3]]
+        u, v, w, x = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
+        for j in range(size):
+            s[j] += (u * a[j] + v * b[j]) + (w * c[j] + x * d[j])
+        k += 4
+    while k < count:
+        row, x = rows[picked[k]], factors[k]
+        for j in range(size):
+            s[j] += x * row[j]
+        k += 1
+
+
+@kernel
 def learn_full(
     code: int,
     parameters: Array,
@@ -142,6 +164,7 @@ def learn_full(
     Gives the sum of the documents' log evidence, each given those before it.
     """
     size = len(mean)
+    shares, places = np.empty(len(weights)), np.arange(len(weights)).astype(np.int32)
     total = 0.0
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
@@ -152,15 +175,10 @@ def learn_full(
         count = int(clock[COUNT])
         s = pending[count]
         s[:] = 0.0
-        for k in range(start, end):
-            row, x = covariance[indices[k]], data[k]
-            for j in range(size):
-                s[j] += x * row[j]
+        _combine(s, covariance, indices[start:end], data[start:end])
         for p in range(count):
-            other = pending[p]
-            x = weights[p] * _dot(indices, data, start, end, other)
-            for j in range(size):
-                s[j] += x * other[j]
+            shares[p] = weights[p] * _dot(indices, data, start, end, pending[p])
+        _combine(s, pending, places[:count], shares[:count])
         if clock[SCALE] != 1.0 or clock[RIDGE] != 0.0:
             for j in range(size):
                 s[j] *= clock[SCALE]

@@ -18,6 +18,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise, select_by_evidence
 from bayesift.models.registry import LEARNERS, Learner, make_learner, register
 from bayesift.models.state import Storable
 from bayesift.models.storable import STORABLE, is_storable
@@ -27,6 +28,7 @@ __all__ = [
     "STORABLE",
     "AbsoluteDiscounting",
     "Dirichlet",
+    "FlipNoise",
     "GaussianPrior",
     "HierarchicalShrinkage",
     "JeffreysPrior",
@@ -36,12 +38,16 @@ __all__ = [
     "Learner",
     "LogF",
     "Logit",
+    "LogitNoise",
     "MaximumLikelihood",
     "NaiveBayesClassifier",
+    "OnlinePerceptron",
     "Probit",
+    "ProbitNoise",
     "SparseBayesClassifier",
     "Storable",
     "is_storable",
     "make_learner",
     "register",
+    "select_by_evidence",
 ]

@@ -21,6 +21,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.online import OnlinePerceptron
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -115,3 +116,9 @@ for _link, _prior, _description in (
         partial(SparseBayesClassifier, link=_link, prior=_prior),
         weighting="ltc",
     )
+register(
+    "online-perceptron",
+    "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
+    partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
+    weighting="ltc",
+)

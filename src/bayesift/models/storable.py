@@ -7,10 +7,15 @@ from types import MappingProxyType
 
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
+from bayesift.models.online import OnlinePerceptron
 from bayesift.models.state import Storable
 
 STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
-    {"naive-bayes": NaiveBayesClassifier, "sparse-bayes": SparseBayesClassifier}
+    {
+        "naive-bayes": NaiveBayesClassifier,
+        "sparse-bayes": SparseBayesClassifier,
+        "online-perceptron": OnlinePerceptron,
+    }
 )
 
 

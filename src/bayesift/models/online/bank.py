@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -116,7 +117,7 @@ class PosteriorBank:
 
     def to_arrays(self) -> Arrays:
         """Plain arrays for a file."""
-        arrays: Arrays = {"n_terms": np.array(self.n_terms), "evidence": self.evidence}
+        arrays: Arrays = {"n_terms": np.array([self.n_terms]), "evidence": self.evidence}
         for m, posterior in enumerate(self.posteriors):
             arrays |= {f"{m}.{name}": array for name, array in posterior.to_arrays().items()}
             if self.terms is not None:
@@ -129,11 +130,11 @@ class PosteriorBank:
         bank = cls()
         try:
             check_settings(settings)
-            bank.evidence, bank.n_terms = floats(arrays, "evidence"), int(arrays["n_terms"])
+            bank.evidence, bank.n_terms = floats(arrays, "evidence"), operator.index(arrays["n_terms"].item())
             kind = POSTERIORS[settings.covariance]
             parts = [_part(arrays, m) for m in range(len(bank.evidence))]
             bank.posteriors = [kind.from_arrays(part) for part in parts]
-            if "terms" in parts[0]:
+            if any("terms" in part for part in parts):
                 bank.terms = [_checked_terms(part["terms"], bank.n_terms) for part in parts]
         except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"not the state of an online perceptron: {error}") from error

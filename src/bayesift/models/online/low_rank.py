@@ -64,10 +64,11 @@ class LowRankPosterior:
 
     def grow(self, size: int, dynamics: Dynamics) -> None:
         """Add weights at their prior; nothing else moves."""
-        mean, precision, factors, *others = self._parts
+        mean, precision, factors, triangle, roots, coefficients = self._parts
         more = size - self.size
         precision = np.concatenate([precision, np.full(more, 1.0 / dynamics.prior)])
-        self._parts = np.pad(mean, (0, more)), precision, np.pad(factors, ((0, more), (0, 0))), *others
+        factors = np.pad(factors, ((0, more), (0, 0)))
+        self._parts = np.pad(mean, (0, more)), precision, factors, triangle, roots, coefficients
         self._rows = _rows(self._rows.indptr, self._rows.indices, self._rows.data, size)
 
     def learn(self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics) -> LearnedFields:

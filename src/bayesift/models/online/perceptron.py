@@ -148,26 +148,29 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         --------
         >>> model = OnlinePerceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
         >>> model.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[:, 1].tolist()
-        [0.3, 0.68]
+        [0.24, 0.64]
         """
         check_is_fitted(self)
         before = self.n_seen_
         self.partial_fit(X, y)
         fields = self._bank.last_fields
         assert fields.shape[2] == self.n_seen_ - before
-        return np.exp(self._log_proba(fields))
+        probabilities: Array = np.exp(self._log_proba(fields))
+        return probabilities
 
     def predict(self, X: Any) -> Array:
         """The most probable class, or the indicator of the categories more probable than not."""
         logarithms = self._log_proba(self._fields(X))
         if self.multilabel_:
-            return (logarithms > np.log(0.5)).astype(np.int64)
+            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
+            return decisions
         classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
         return classes
 
     def predict_proba(self, X: Any) -> Array:
         """P(c | d), documents x categories, integrated over the posterior of the weights."""
-        return np.exp(self.predict_log_proba(X))
+        probabilities: Array = np.exp(self.predict_log_proba(X))
+        return probabilities
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of P(c | d), documents x categories."""
@@ -195,7 +198,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         --------
         >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
         >>> model.log_evidence([[1.0], [-1.0]], [1, 0]).round(3).tolist()
-        [-0.328]
+        [-0.108]
         """
         means, variances, signs = self._labelled_fields(X, y)
         sums: Array = likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
@@ -363,14 +366,17 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         if self._is_binary():
             return likelihood.log_evidence([[-1.0, 1.0]], means.T, variances.T)
         logarithms = likelihood.log_evidence(1.0, means.T, variances.T)
-        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        if not self.multilabel_:
+            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        return logarithms
 
     def _linear_form(self, category: Any) -> Array:
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
         place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
-        return sign * self._bank.means([int(place)])[0]
+        weights: Array = sign * self._bank.means([int(place)])[0]
+        return weights
 
 
 def _signs_of(targets: Targets, classes: Array) -> Array:
@@ -379,4 +385,5 @@ def _signs_of(targets: Targets, classes: Array) -> Array:
         raise ValueError(f"y has only one class, {classes[0]!r}; a classifier needs two")
     members = targets.members_over(classes)
     members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
-    return 2.0 * members.toarray() - 1.0
+    signs: Array = 2.0 * members.toarray() - 1.0
+    return signs

@@ -29,7 +29,7 @@ from bayesift.models.state import Arrays
 
 Array = np.ndarray[Any, Any]
 
-PENDING = 8  # rank-one terms that wait to be added to a full covariance together
+PENDING = 16  # rank-one terms that wait to be added to a full covariance together
 LARGEST_FULL = 10_000  # weights of a full covariance: 800 MB
 
 
@@ -159,7 +159,7 @@ class FullPosterior:
         if shapes != ((size, size), (PENDING, size), (PENDING,)) or not np.array_equal(covariance, covariance.T):
             raise DataError("the covariance does not fit the weights")
         check_clock(clock, PENDING)
-        if np.any(np.diagonal(covariance) <= 0):
+        if np.any(clock[SCALE] * np.diagonal(covariance) + clock[RIDGE] <= 0):
             raise DataError("a variance is not above 0")
         return cls(mean, covariance, pending, weights, clock)
 
