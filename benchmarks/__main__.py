@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks import (
     classify_throughput,
+    filtering,
     harness,
     linear,
     naive_bayes,
@@ -38,7 +39,7 @@ RACES = {
         classify_throughput.BENCHMARK,
     )
 }
-FOOTPRINTS = {text_footprint.NAME: text_footprint}
+FOOTPRINTS = {text_footprint.NAME: text_footprint, filtering.NAME: filtering}
 
 
 def main(names: list[str]) -> None:

@@ -23,6 +23,7 @@ from bayesift.files import whole_file
 
 if TYPE_CHECKING:
     from bayesift.filtering import OpenFilter, ProfileSettings, Simulation
+    from bayesift.records import Corpus
 
 app = typer.Typer(help="Filter a stream of documents, learning from every judgement.", no_args_is_help=True)
 
@@ -79,6 +80,9 @@ def simulate(
         int | None, typer.Option(help="Leave out topics with more in the stream.", show_default=False)
     ] = None,
     min_batch_relevant: Annotated[int, typer.Option(help="Leave out topics with fewer in the batch phase.")] = 1,
+    splits: Annotated[
+        str | None, typer.Option(help="Only documents of these splits, with commas between.", show_default=False)
+    ] = None,
     order: Annotated[str, typer.Option(help="date (where there are dates) or corpus.")] = "date",
     plots: Annotated[
         Path | None, typer.Option(help="Folder for pictures (PNG).", show_default=False, file_okay=False)
@@ -93,17 +97,13 @@ def simulate(
     """Play a labelled corpus to a profile for each category and measure what it retrieves."""
     from bayesift.filtering import simulate as play
     from bayesift.filtering import stream_of
-    from bayesift.records import Corpus
 
     names = [name.strip() for name in strategy.split(",") if name.strip()]
     if order not in ("date", "corpus"):
         raise typer.BadParameter(f"no order {order!r}; there are: date, corpus", param_hint="--order")
     with bad_options():
         settings = learning.settings()
-    read = source.read(corpus, quiet=quiet)
-    if order == "corpus":
-        undated = tuple(replace(document, date=None) for document in read)
-        read = Corpus(undated, read.categories, read.name, read.parents, read.vectors, read.problems)
+    read = _part(source.read(corpus, quiet=quiet), splits, dated=order == "date")
     with busy("reading words", quiet=quiet):
         stream = stream_of(
             read,
@@ -155,7 +155,7 @@ def run(
         save_every=save_every,
         report=problems.append if skip_bad else None,
     )
-    with _saved_at_the_end(runner), counting("lines", None, quiet=quiet) as progress:
+    with opened.log, _saved_at_the_end(runner), counting("lines", None, quiet=quiet) as progress:
         for answer in runner.feed(_lines(progress), skip=opened.position if from_start else 0):
             print(answer, flush=stream)
     _tell(problems, runner.n_lines, runner.n_retrieved, quiet=quiet)
@@ -193,6 +193,14 @@ def _tell(problems: list[DataError], n_lines: int, n_retrieved: int, *, quiet: b
         print(f"lines skipped: {len(problems):,}; the first: {problems[0]}", file=sys.stderr)
     if not quiet:
         print(f"{n_lines:,} lines read, {n_retrieved:,} retrieved", file=sys.stderr)
+
+
+def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
+    """The documents of some splits, in the order they will be read in."""
+    if splits is not None:
+        wanted = {name.strip() for name in splits.split(",")}
+        corpus = corpus.select([row for row, document in enumerate(corpus) if document.split in wanted])
+    return corpus if dated else replace(corpus, documents=tuple(replace(d, date=None) for d in corpus))
 
 
 def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:

@@ -7,6 +7,7 @@ or be taken back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -33,8 +34,10 @@ from bayesift.records import Document
 Array = np.ndarray[Any, Any]
 Reason = Literal["relevant", "queried", "random"]
 
-QUERY_STRENGTH = 4.0  # a document that is the query scores this much before anything is learned
-COLD_BIAS = -1.0  # of a profile that starts from words alone: most documents are irrelevant
+# Before anything is learned, a profile that starts from words scores a document by its cosine to them: one at 0.2 is as
+# likely relevant as not, one at 0.1 is worth a question, and one without any of the words is neither.
+QUERY_STRENGTH = 15.0
+QUERY_BIAS = -3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +115,10 @@ class FilterEngine:
         Parameters
         ----------
         name : of the profile
-        query : its words are words of the profile from the start, with positive mean weights: 4 times the query's
-            own vector, so that a document scores by its cosine to the query
-        words : mean weight of words, added to those of the query; the prior variance is 1
+        query : its words are words of the profile from the start, with positive mean weights, so that a document
+            scores by its cosine to the query
+        words : strength of words, below 0 for what is not wanted, added to the weights of the query; 1 is that of a
+            query of one word
         examples : labelled texts, learned in this order, several times (the batch phase)
         batch : the same as vectors of this space
         settings : what does not change
@@ -124,16 +128,10 @@ class FilterEngine:
         if name in self.profiles:
             raise ValueError(f"there is a profile {name!r} already")
         X, y = self._batch(examples, batch)
-        prior: dict[int, float] = {}
         if query is not None and query_as_example:
             X, y = _in_front(self.space.vector("query", query), X, y)
-        elif query is not None:
-            vector = self.space.vector("query", query)
-            prior = dict(zip(vector.columns.tolist(), (QUERY_STRENGTH * vector.weights).tolist(), strict=True))
-        for word, strength in (words or {}).items():
-            for column in self.space.columns_of(word).tolist():
-                prior[column] = prior.get(column, 0.0) + float(strength)
-        bias = COLD_BIAS if prior and X is None else 0.0
+        prior = self._prior(None if query_as_example else query, words or {})
+        bias = QUERY_BIAS if prior else 0.0
         profile = Profile(name, ProfileSettings() if settings is None else settings, prior=prior, bias=bias)
         if X is not None:
             profile.learn_batch(X, y)
@@ -209,6 +207,18 @@ class FilterEngine:
         if name not in self.profiles:
             raise DataError(f"no profile {name!r}; there are: {', '.join(self.profiles) or 'none'}")
         return self.profiles[name]
+
+    def _prior(self, query: str | None, words: Mapping[str, float]) -> dict[int, float]:
+        """Mean weights of words: the query's vector and the strengths together, scaled to one length."""
+        prior: dict[int, float] = {}
+        if query is not None:
+            vector = self.space.vector("query", query)
+            prior = dict(zip(vector.columns.tolist(), vector.weights.tolist(), strict=True))
+        for word, strength in words.items():
+            for column in self.space.columns_of(word).tolist():
+                prior[column] = prior.get(column, 0.0) + float(strength)
+        length = math.sqrt(sum(weight * weight for weight in prior.values()))
+        return {column: QUERY_STRENGTH * weight / length for column, weight in prior.items()} if length else {}
 
     def _batch(
         self, examples: Sequence[tuple[str, bool]] | None, batch: tuple[sparse.csr_array, Array] | None

@@ -202,7 +202,7 @@ class Profile:
         """Note that a document was handed to the reader, which may change the rule."""
         self.counters.retrieved += 1
         self.counters.asked += asked
-        self._forget_rule()
+        self._rule = None
 
     def hold(self, document: DocumentVector) -> None:
         """Keep a retrieved document until it is judged; the oldest is let go when too many wait."""
@@ -242,8 +242,8 @@ class Profile:
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
         """The next document from a row on that is to be retrieved now; None without one."""
         rule = self._rule_now()
-        mean, covariance, pending, weights, clock, deviations = self._scanned
-        columns, values = _room(rows)
+        mean, covariance, pending, weights, clock, deviations = self._scanned_now()
+        columns, values = self._room
         row, why = scan(
             (rows.indptr, rows.indices, rows.data),
             start,
@@ -340,20 +340,28 @@ class Profile:
 
     def _forget_rule(self) -> None:
         self._rule: Array | None = None
+        self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
 
     def _rule_now(self) -> Array:
-        """The rule for the state as it is, with what a scan reads of the posterior."""
+        """What is retrieved after so many documents."""
         if self._rule is None:
-            arrays = self.posterior.to_arrays()
-            parts = tuple(arrays[name] for name in ("mean", "covariance", "pending", "weights", "clock"))
-            self._scanned = (*parts, _deviations(*parts[1:]))
-            self._found = np.zeros(2)
             n = self.counters.retrieved
             theta = self.strategy.theta(n)
             asks = self.strategy.query == "gain"
             reach = min(query_reach(self.settings.kappa, self.strategy.gain, theta), _NEVER) if asks else -1.0
             self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
         return self._rule
+
+    def _scanned_now(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """What a scan reads of the posterior, and room for it to work in."""
+        if self._scanned is None:
+            arrays = self.posterior.to_arrays()
+            covariance, pending, weights, clock = (arrays[k] for k in ("covariance", "pending", "weights", "clock"))
+            deviations = _deviations(covariance, pending, weights, clock)
+            self._scanned = arrays["mean"], covariance, pending, weights, clock, deviations
+            self._found = np.zeros(2)
+            self._room = np.empty(1 + self.n_terms, dtype=np.int32), np.empty(1 + self.n_terms)
+        return self._scanned
 
 
 def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
@@ -406,11 +414,6 @@ def _rows(indptr: Array, indices: Array, data: Array, width: int) -> sparse.csr_
     rows = sparse.csr_array((len(indptr) - 1, width))
     rows.indptr, rows.indices, rows.data = indptr, indices, data
     return rows
-
-
-def _room(rows: sparse.csr_array) -> tuple[Array, Array]:
-    longest = 1 + int(np.diff(rows.indptr).max(initial=0))
-    return np.empty(longest, dtype=np.int32), np.empty(longest)
 
 
 _POWERS: list[Array] = [np.zeros(1)]

@@ -63,9 +63,12 @@ def open_filter(folder: str | Path) -> OpenFilter:
         engine.profiles[profile.name] = profile
     log = FileLog(place / EVENTS, engine.space)
     engine.log = log
-    position = _catch_up(engine, log, latest)
-    log.position = position
-    return OpenFilter(engine, log, position)
+    try:
+        log.position = _catch_up(engine, log, latest)
+    except BaseException:
+        log.close()
+        raise
+    return OpenFilter(engine, log, log.position)
 
 
 class _Content(NamedTuple):

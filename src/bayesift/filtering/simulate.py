@@ -178,11 +178,10 @@ def simulate(
 
     Examples
     --------
-    >>> from bayesift.datasets import load_pydocs
-    >>> stream = stream_of(load_pydocs(), relevant=(5, 20))
-    >>> simulation = simulate(stream, ["plain"])
-    >>> len(simulation.runs["plain"]) == len(stream.topics)
-    True
+    >>> X, Y = sparse.csr_array(np.eye(8)), sparse.csr_array(np.tile([[1], [0]], (4, 1)))
+    >>> stream = Stream(X, X, Y, Y, ("grain",), list("12345678"))
+    >>> simulate(stream, ["plain", "+ig"]).runs["+ig"][0].topic
+    'grain'
     """
     base = ProfileSettings() if settings is None else settings
     kinds = {str(Strategy.of(name)): Strategy.of(name) for name in strategies}

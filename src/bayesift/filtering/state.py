@@ -16,6 +16,8 @@ from bayesift.models.online.posteriors import FullPosterior
 Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]
 
+_MOST_COLUMNS = 1 << 28
+
 
 @dataclass(frozen=True)
 class ProfileState:
@@ -47,6 +49,7 @@ class ProfileState:
             "settings": profile.settings.describe(),
             "threshold": profile.threshold,
             "counters": asdict(profile.counters),
+            "n_columns": len(profile.relevant_counts),
             "n_relevant": profile.n_relevant,
             "n_irrelevant": profile.n_irrelevant,
             "kept": [document.id for document in profile.kept],
@@ -57,8 +60,7 @@ class ProfileState:
             **posterior,
             "triangle": covariance[np.tril_indices(len(covariance))],
             "terms": profile.terms.copy(),
-            "relevant_counts": profile.relevant_counts.copy(),
-            "irrelevant_counts": profile.irrelevant_counts.copy(),
+            **_packed_counts(profile),
             **_packed("kept", profile.kept),
             **_packed("pending", list(profile.pending.values())),
         }
@@ -85,8 +87,7 @@ class ProfileState:
         if len(np.unique(terms)) != len(terms) or terms.min(initial=0) < 0 or profile.posterior.size != 1 + len(terms):
             raise DataError("not the state of a profile: its words do not fit its weights")
         profile.set_terms(terms)
-        profile.relevant_counts = _whole(arrays, "relevant_counts", np.int32)
-        profile.irrelevant_counts = _whole(arrays, "irrelevant_counts", np.int32)
+        profile.relevant_counts, profile.irrelevant_counts = _unpacked_counts(arrays, int(header["n_columns"]))
         profile.n_relevant, profile.n_irrelevant = int(header["n_relevant"]), int(header["n_irrelevant"])
         _check_counts(profile)
         profile.kept = _unpacked("kept", arrays, header["kept"])
@@ -133,8 +134,23 @@ def _check_counts(profile: Profile) -> None:
     for counts, most in pairs:
         if not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= most:
             raise DataError("not the state of a profile: a word is in more documents than were judged")
-    if len(profile.relevant_counts) != len(profile.irrelevant_counts):
-        raise DataError("not the state of a profile: its counts do not fit together")
+
+
+def _packed_counts(profile: Profile) -> Arrays:
+    """The words that judged documents held, and in how many relevant and irrelevant ones."""
+    counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(np.int32)
+    relevant, irrelevant = profile.relevant_counts[counted], profile.irrelevant_counts[counted]
+    return {"counted": counted, "relevant_counts": relevant, "irrelevant_counts": irrelevant}
+
+
+def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
+    counted = _whole(arrays, "counted", np.int32)
+    if not 0 <= n_columns < _MOST_COLUMNS or counted.min(initial=0) < 0 or len(np.unique(counted)) != len(counted):
+        raise DataError("not the state of a profile: its counts do not fit its words")
+    counts = np.zeros((2, n_columns), dtype=np.int32)
+    for row, name in zip(counts, ("relevant_counts", "irrelevant_counts"), strict=True):
+        row[counted] = _whole(arrays, name, np.int32)
+    return counts[0].copy(), counts[1].copy()
 
 
 def _packed(name: str, documents: Sequence[DocumentVector]) -> Arrays:

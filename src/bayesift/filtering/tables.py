@@ -90,7 +90,7 @@ def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
 def table_four(simulation: Simulation) -> list[list[str]]:
     """Table 4: a heading, then a row a measure and a column a strategy."""
     columns = {name: measures(simulation, name) for name in simulation.runs}
-    rows = [["", *(f"Pptron{'' if name == 'plain' else name}" for name in columns)]]
+    rows = [["", *columns]]
     for name, label, form in _ROWS:
         rows.append([label, *(format(getattr(column, name), form) for column in columns.values())])
     return rows

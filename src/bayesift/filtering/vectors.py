@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.errors import DataError
+from bayesift.kernels.filtering import scale_rows
 from bayesift.text import TermVectorizer
 from bayesift.text.words import Words, WordTable
 
@@ -150,8 +151,8 @@ class VectorSpace:
         columns = self.add_words(Words.of(counts))
         order = np.argsort(columns)
         weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[order] * self._rarity(columns)[order]
-        length = np.sqrt(np.sum(weights**2))
-        return DocumentVector(id, columns[order], weights / (length or 1.0))
+        scale_rows(np.array([0, len(weights)], dtype=np.int64), weights)
+        return DocumentVector(id, columns[order], weights)
 
     def columns_of(self, text: str) -> Array:
         """The columns of the words of a text, stop words left out and stemmed as documents are.
@@ -222,10 +223,7 @@ class VectorSpace:
     def _weigh(counts: sparse.csr_array, rarity: Array) -> None:
         """(1 + log2 f) idf in place of counts, each row of length one."""
         counts.data[:] = (1 + np.log2(counts.data)) * rarity[counts.indices]
-        lengths = np.sqrt(np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1]))
-        sizes = np.diff(counts.indptr)
-        lengths[(sizes == 0) | (lengths == 0)] = 1.0
-        counts.data /= np.repeat(lengths, sizes)
+        scale_rows(counts.indptr.astype(np.int64), counts.data)
 
 
 def _moved(rows: sparse.csr_array, columns: Array, n_columns: int) -> sparse.csr_array:

@@ -85,8 +85,8 @@ def scan(
 
     `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`), `deviations` the square roots of
     the covariance's diagonal. `rule` is [u_relevant, u_query, theta, rate]: no gain is looked at where u_query < 0, and
-    a document is drawn when its number in `draws` is below `rate`. `columns` and `values` are room for the longest
-    document; `found` receives h and s^2.
+    a document is drawn when its number in `draws` is below `rate`. `columns` and `values` are room for as many
+    entries as there are weights: a document holds a column once; `found` receives h and s^2.
     """
     indptr, indices, data = documents
     n_documents = len(indptr) - 1
@@ -94,6 +94,7 @@ def scan(
     count, scale, ridge, mean_scale = int(clock[0]), clock[1], clock[2], clock[3]
     known = len(lookup)
     reach = max(u_query, -u_relevant)
+    room = len(columns)
     for i in range(start, n_documents):
         columns[0] = 0
         values[0] = bias
@@ -107,6 +108,8 @@ def scan(
                 local = lookup[column]
                 if local >= 0:
                     x = data[k]
+                    if n == room:
+                        raise ValueError("a document holds a column twice")
                     columns[n] = local
                     values[n] = x
                     n += 1
@@ -154,3 +157,16 @@ def telling_words(
             found[n_found] = column
             n_found += 1
     return found[:n_found].copy()
+
+
+@kernel
+def scale_rows(indptr: Array, data: Array) -> None:
+    """Scale each row to length one in place, summing in its order: the same bits whatever rows stand beside it."""
+    for i in range(len(indptr) - 1):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += data[k] * data[k]
+        if total > 0.0:
+            length = math.sqrt(total)
+            for k in range(indptr[i], indptr[i + 1]):
+                data[k] /= length

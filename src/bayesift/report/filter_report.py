@@ -19,9 +19,12 @@ def filter_report(simulation: Simulation) -> str:
 
     Examples
     --------
-    >>> from bayesift.datasets import load_pydocs
-    >>> from bayesift.filtering import simulate, stream_of
-    >>> text = filter_report(simulate(stream_of(load_pydocs(), relevant=(5, 12)), ["plain", "+ig"]))
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from bayesift.filtering import TopicRun
+    >>> run = TopicRun("grain", 2, np.array([1]), np.array([0]), np.array([True]), np.array([9]), 8)
+    >>> truth = sparse.csr_array([[0], [1], [1]])
+    >>> text = filter_report(Simulation("small", truth, ("grain",), 5, runs={"plain": [run]}))
     >>> "Mean T9P" in text, text.count('class="chart"')
     (True, 2)
     """
