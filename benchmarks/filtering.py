@@ -186,7 +186,7 @@ def _scanning_rate(profile: Profile, rows: sparse.csr_array) -> float:
     start, row = time.process_time(), 0
     while (hit := profile.scan(rows, row)) is not None:
         row = hit.row + 1
-    return rows.shape[0] / (time.process_time() - start)
+    return float(rows.shape[0] / (time.process_time() - start))
 
 
 def _feedback(profile: Profile, stream: Stream) -> dict[str, float]:

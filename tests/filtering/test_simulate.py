@@ -129,6 +129,45 @@ def test_the_command_plays_a_corpus(capsys, tmp_path):
     assert sorted(path.name for path in plots.iterdir()) == ["recall.png", "theta.png", "words.png"]
 
 
+def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
+    """The layout of the public collection; topic statements count as relevant documents."""
+    folder = tmp_path / "ohsumed-trec9"
+    folder.mkdir()
+    documents = list(corpus(120))
+
+    def records(part, first):
+        return "".join(
+            f".I {n}\n.U\n{n}\n.S\nHeart 8{7 + (first > 0)}03; 1:2\n.T\n{d.text}.\n.W\n{d.text}.\n.A\nAnna A.\n"
+            for n, d in enumerate(part, first)
+        )
+
+    judged = [f"OHSU1\t{n}\t{1 if d.categories else 0}\n" for n, d in enumerate(documents)]
+    (folder / "ohsumed.87").write_text(records(documents[:60], 0))
+    (folder / "ohsumed.88-91").write_text(records(documents[60:], 60))
+    (folder / "qrels.ohsu.batch.87").write_text("".join(judged[:60]))
+    (folder / "qrels.ohsu.88-91").write_text("".join(judged[60:]))
+    statement = "<top>\n<num> Number: OHSU1\n<title> wheat harvest\n<desc> Description:\ncorn and barley\n</top>\n\n"
+    (folder / "query.ohsu.1-63").write_text(statement)
+    with pytest.raises(SystemExit) as done:
+        main(
+            [
+                "filter",
+                "simulate",
+                "ohsumed-trec9",
+                "--data-dir",
+                str(tmp_path),
+                "--strategy",
+                "+rel+ig",
+                "--json",
+                "-q",
+            ]
+        )
+    assert not done.value.code
+    told = json.loads(capsys.readouterr().out)
+    assert (told["n_batch"], told["n_stream"], told["topics"]) == (60, 60, ["OHSU1"])
+    assert told["strategies"]["+rel+ig"]["measures"]["relevant_retrieved"] > 0
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [(["--strategy", "+luck"], 2), (["--kappa", "0.7"], 2), (["--order", "x"], 2), (["--profiles", "x"], 1)],

@@ -144,6 +144,7 @@ class Profile:
         self.pending: dict[str, DocumentVector] = {}
         self.verdicts: dict[str, bool] = {}
         self.counters = Counters()
+        self._rule: Array | None = None
         self.set_threshold(settings.goal.threshold([], []))
 
     @property
@@ -265,9 +266,7 @@ class Profile:
         )
         if why == 0:
             return None
-        h, variance = self._found
-        gain = self.likelihood.expected_information_gain(h, variance, kind=self.strategy.gain)
-        return Found(row, why, float(self.likelihood.predictive(h, variance)), float(gain))
+        return Found(row, why, float(self._found[0]), float(self._found[1]))
 
     def draws(self, ids: list[str]) -> Array | None:
         """The lot of each document; None if the strategy draws none."""
@@ -339,7 +338,7 @@ class Profile:
         )
 
     def _forget_rule(self) -> None:
-        self._rule: Array | None = None
+        self._rule = None
         self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
 
     def _rule_now(self) -> Array:

@@ -86,7 +86,7 @@ def scan(
     `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`), `deviations` the square roots of
     the covariance's diagonal. `rule` is [u_relevant, u_query, theta, rate]: no gain is looked at where u_query < 0, and
     a document is drawn when its number in `draws` is below `rate`. `columns` and `values` are room for as many
-    entries as there are weights: a document holds a column once; `found` receives h and s^2.
+    entries as there are weights: a document holds a column once; `found` receives probability and expected gain.
     """
     indptr, indices, data = documents
     n_documents = len(indptr) - 1
@@ -125,14 +125,18 @@ def scan(
         variance = _variance(columns, values, n, covariance, pending, weights, count)
         variance = max(scale * variance + ridge * length, 0.0)
         deviation = math.sqrt(variance)
-        found[0], found[1] = h, variance
-        if h > u_relevant * deviation:
-            return i, RELEVANT
+        why = 0
         near = u_query >= 0.0 and abs(h) <= u_query * deviation
-        if near and _expected_gain(kind, parameters, h, variance) >= theta:
-            return i, QUERIED
-        if drawn:
-            return i, DRAWN
+        if h > u_relevant * deviation:
+            why = RELEVANT
+        elif near and _expected_gain(kind, parameters, h, variance) >= theta:
+            why = QUERIED
+        elif drawn:
+            why = DRAWN
+        if why != 0:
+            found[0] = math.exp(moments(FLIP, parameters, 1.0, h, variance)[0])
+            found[1] = _expected_gain(kind, parameters, h, variance)
+            return i, why
     return n_documents, 0
 
 
