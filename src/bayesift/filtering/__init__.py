@@ -12,7 +12,7 @@ from bayesift.filtering.plots import recall_figure, terms_figure, theta_figure
 from bayesift.filtering.profile import Profile, ProfileSettings
 from bayesift.filtering.running import FilterRun
 from bayesift.filtering.saving import OpenFilter, create_filter, open_filter, save_checkpoint
-from bayesift.filtering.simulate import STRATEGIES, Simulation, Stream, TopicRun, play, simulate, stream_of
+from bayesift.filtering.simulation import STRATEGIES, Simulation, Stream, TopicRun, play, simulate, stream_of
 from bayesift.filtering.state import ProfileState, same_state
 from bayesift.filtering.strategies import Strategy
 from bayesift.filtering.tables import Breakdown, StrategyMeasures, breakdown, measures, table_five, table_four

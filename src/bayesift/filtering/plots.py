@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesift.extras import require
-from bayesift.filtering.simulate import Simulation
+from bayesift.filtering.simulation import Simulation
 from bayesift.filtering.strategies import Strategy
 from bayesift.filtering.tables import recall_curve, terms_curve
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.evaluation import linear_utility, precision, recall, scaled_utility, t9p, t9u, zero_returns
-from bayesift.filtering.simulate import Simulation, TopicRun
+from bayesift.filtering.simulation import Simulation, TopicRun
 
 Array = np.ndarray[Any, Any]
 

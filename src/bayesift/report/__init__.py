@@ -20,7 +20,7 @@ from bayesift.report.content import (
     WordWeight,
 )
 from bayesift.report.evaluation_report import evaluation_report
-from bayesift.report.filter_report import filter_report
+from bayesift.report.filter_page import filter_report
 from bayesift.report.gather import comparison_content, report_content
 from bayesift.report.top_terms import top_terms
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bayesift.filtering.simulate import Simulation
+from bayesift.filtering.simulation import Simulation
 from bayesift.filtering.tables import recall_curve, table_five, table_four, terms_curve
 from bayesift.report.content import Fact
 from bayesift.report.html import Markup, element, join
