@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks import (
     classify_throughput,
+    filtering,
     harness,
     linear_gaussian,
     linear_laplace,
@@ -59,7 +60,11 @@ RACES = {
         classify_throughput.BENCHMARK,
     )
 }
-FOOTPRINTS = {text_footprint.NAME: text_footprint, linear_synthetic.NAME: linear_synthetic}
+FOOTPRINTS = {
+    text_footprint.NAME: text_footprint,
+    linear_synthetic.NAME: linear_synthetic,
+    filtering.NAME: filtering,
+}
 
 
 def main(names: list[str]) -> None:

@@ -11,6 +11,7 @@ import typer
 
 import bayesift
 from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models
+from bayesift.cli import filter as filtering
 from bayesift.errors import BayesiftError
 
 _INTERRUPTED = 130
@@ -33,6 +34,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(filtering.app, name="filter")
 
 
 def _print_version(wanted: bool) -> None:

@@ -20,6 +20,7 @@ from bayesift.report.content import (
     WordWeight,
 )
 from bayesift.report.evaluation_report import evaluation_report
+from bayesift.report.filter_page import filter_report
 from bayesift.report.gather import comparison_content, report_content
 from bayesift.report.top_terms import top_terms
 
@@ -40,6 +41,7 @@ __all__ = [
     "comparison_content",
     "comparison_report",
     "evaluation_report",
+    "filter_report",
     "report_content",
     "top_terms",
 ]

@@ -1,0 +1,247 @@
+"""What happened, in order: the only truth of a filter. Profiles are what a start and the events make of them.
+
+A log is append-only. Taking a judgement back is an event too: the profile is made anew from its start and the events
+without that judgement, so that it is as if it had never been given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Protocol, Self
+
+import numpy as np
+
+from bayesift.errors import DataError
+from bayesift.filtering.vectors import DocumentVector, VectorSpace
+
+REASONS = ("relevant", "queried", "random")
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A document was handed to the reader of a profile, for one of `REASONS`."""
+
+    profile: str
+    document: DocumentVector
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reader said whether a document is relevant; `document` comes along if it was never retrieved."""
+
+    profile: str
+    id: str
+    relevant: bool
+    document: DocumentVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A reader took a judgement back."""
+
+    profile: str
+    id: str
+
+
+Event = Retrieved | Judged | TakenBack
+
+
+class EventLog(Protocol):
+    """An append-only list of events."""
+
+    def append(self, event: Event) -> None:
+        """Add an event at the end."""
+        ...
+
+    def of_profile(self, profile: str) -> Iterator[Event]:
+        """The events of one profile, in order."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class MemoryLog:
+    """Events in memory.
+
+    Examples
+    --------
+    >>> log = MemoryLog()
+    >>> log.append(TakenBack("grain", "7"))
+    >>> len(log), list(log.of_profile("crude"))
+    (1, [])
+    """
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def append(self, event: Event) -> None:
+        """Add an event at the end."""
+        self._events.append(event)
+
+    def of_profile(self, profile: str) -> Iterator[Event]:
+        """The events of one profile, in order."""
+        return (event for event in self._events if event.profile == profile)
+
+
+class FileLog:
+    """Events in a file of JSON lines, read again only when they are needed; nothing is held in memory.
+
+    Vectors are written as words and weights, so that the file stands on its own. A last line that was not written
+    whole (the machine stopped) is cut off when the file is opened.
+
+    Parameters
+    ----------
+    path : the file; made if it is not there
+    space : gives words their columns
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, FileLog(Path(folder) / "events.jsonl", VectorSpace()) as log:
+    ...     log.append(Judged("grain", "7", True))
+    ...     list(log.of_profile("grain"))
+    [Judged(profile='grain', id='7', relevant=True, document=None)]
+    """
+
+    def __init__(self, path: str | Path, space: VectorSpace) -> None:
+        self.path = Path(path)
+        self._space = space
+        self.position = 0
+        self._length = _repair(self.path)
+        self._stream: IO[str] = self.path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, event: Event) -> None:
+        """Add an event at the end; `position` (lines of input read) goes with it."""
+        record = {**event_record(event, self._space), "position": self.position}
+        self._stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+        self._stream.flush()
+        self._length += 1
+
+    def of_profile(self, profile: str) -> Iterator[Event]:
+        """The events of one profile, in order."""
+        return (event for event, _ in self.events() if event.profile == profile)
+
+    def events(self, start: int = 0) -> Iterator[tuple[Event, int]]:
+        """Events from the start-th on, each with the lines of input read until then."""
+        with self.path.open(encoding="utf-8") as stream:
+            for line, text in enumerate(stream, 1):
+                if line > start:
+                    yield _read_event(text, self._space, self.path, line)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def effective(events: Iterable[Event]) -> list[Event]:
+    """The events without the judgements that were taken back, and without the taking back.
+
+    Examples
+    --------
+    >>> effective([Judged("grain", "7", True), Judged("grain", "8", True), TakenBack("grain", "7")])
+    [Judged(profile='grain', id='8', relevant=True, document=None)]
+    """
+    kept: list[Event | None] = []
+    judged: dict[tuple[str, str], int] = {}
+    for event in events:
+        if isinstance(event, TakenBack):
+            place = judged.pop((event.profile, event.id), None)
+            if place is not None:
+                kept[place] = None
+            continue
+        if isinstance(event, Judged):
+            judged[event.profile, event.id] = len(kept)
+        kept.append(event)
+    return [event for event in kept if event is not None]
+
+
+def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
+    """An event as JSON can hold it.
+
+    Examples
+    --------
+    >>> event_record(Judged("grain", "7", True), VectorSpace())
+    {'event': 'judged', 'profile': 'grain', 'id': '7', 'relevant': True}
+    """
+    if isinstance(event, TakenBack):
+        return {"event": "taken back", "profile": event.profile, "id": event.id}
+    document = event.document
+    vector = {}
+    if document is not None:
+        vector = {"words": space.words_of(document.columns), "weights": document.weights.tolist()}
+    if isinstance(event, Retrieved):
+        return {"event": "retrieved", "profile": event.profile, "id": event.document.id, "why": event.why, **vector}
+    return {"event": "judged", "profile": event.profile, "id": event.id, "relevant": event.relevant, **vector}
+
+
+def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
+    """The inverse of `event_record`; raises KeyError, TypeError or ValueError for what is no event."""
+    kind, profile, name = record["event"], record["profile"], record["id"]
+    if not (isinstance(profile, str) and isinstance(name, str)):
+        raise TypeError("profile and id must be strings")
+    document = None
+    if "words" in record:
+        weights = np.array(record["weights"], dtype=np.float64)
+        columns = space.add_words([str(word) for word in record["words"]])
+        if weights.shape != columns.shape or not np.all(np.isfinite(weights)):
+            raise ValueError("words and weights do not fit together")
+        document = DocumentVector(name, columns, weights)
+    if kind == "taken back":
+        return TakenBack(profile, name)
+    if kind == "judged" and isinstance(record["relevant"], bool):
+        return Judged(profile, name, record["relevant"], document)
+    if kind == "retrieved" and record["why"] in REASONS and document is not None:
+        return Retrieved(profile, document, record["why"])
+    raise ValueError(f"no event {kind!r}")
+
+
+def with_document(event: Judged, document: DocumentVector) -> Judged:
+    """The judgement with its document.
+
+    Examples
+    --------
+    >>> vector = DocumentVector("7", np.zeros(0, dtype=np.int32), np.zeros(0))
+    >>> with_document(Judged("grain", "7", True), vector).document is vector
+    True
+    """
+    return replace(event, document=document)
+
+
+def _read_event(text: str, space: VectorSpace, path: Path, line: int) -> tuple[Event, int]:
+    try:
+        record = json.loads(text)
+        return recorded_event(record, space), int(record["position"])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"not an event of a filter ({error})", file=path, line=line) from error
+
+
+def _repair(path: Path) -> int:
+    """Cut off a last line without an end; gives the number of lines."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as stream:
+            stream.seek(0)
+            lines = end = 0
+            for line in stream:
+                if line.endswith(b"\n"):
+                    lines, end = lines + 1, end + len(line)
+            stream.truncate(end)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", file=path) from error
+    return lines

@@ -1,0 +1,426 @@
+"""A profile: what one reader wants, as a normal posterior over the weights of a growing set of words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import ndtri, xlogy
+
+from bayesift.filtering.goals import Goal, TargetCount, describe_goal, described_goal
+from bayesift.filtering.strategies import Strategy, lot, query_reach
+from bayesift.filtering.vectors import DocumentVector
+from bayesift.kernels.filtering import scan, telling_words
+from bayesift.models.online import FlipNoise
+from bayesift.models.online.likelihoods import GAINS
+from bayesift.models.online.posteriors import Dynamics, FullPosterior
+
+Array = np.ndarray[Any, Any]
+
+CUT = 12.13  # -2 ln lambda of the paper, "0.05%"; the chi-square point is 12.116
+_NO_DRAWS = np.zeros(0)
+_NEVER = 1e3  # mean over standard deviation that no document reaches
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSettings:
+    """What does not change while a profile learns.
+
+    Parameters
+    ----------
+    strategy : what it does besides retrieving what it thinks relevant
+    goal : gives the threshold on the probability of relevance
+    kappa : probability that a label is flipped (flip noise)
+    prior_variance : of every weight
+    cut : -2 ln lambda from which a word joins
+    max_terms : no word joins beyond this number; None for no bound
+    passes : over the labelled documents of the batch phase
+    max_pending : retrieved documents that wait for a judgement; beyond, the oldest is let go
+
+    Examples
+    --------
+    >>> ProfileSettings().kappa
+    0.1
+    """
+
+    strategy: Strategy = field(default_factory=Strategy)
+    goal: Goal = field(default_factory=TargetCount)
+    kappa: float = 0.1
+    prior_variance: float = 1.0
+    cut: float = CUT
+    max_terms: int | None = None
+    passes: int = 3
+    max_pending: int = 10_000
+
+    def __post_init__(self) -> None:
+        FlipNoise(self.kappa)
+        if not 0 < self.prior_variance < math.inf or not self.cut >= 0:
+            raise ValueError(f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}")
+        if self.passes < 1 or self.max_pending < 1 or (self.max_terms is not None and self.max_terms < 1):
+            raise ValueError("passes, max_pending and max_terms must be at least 1")
+
+    def describe(self) -> dict[str, Any]:
+        """The settings as JSON can hold them."""
+        return {**asdict(self), "strategy": self.strategy.describe(), "goal": describe_goal(self.goal)}
+
+    @classmethod
+    def described(cls, description: dict[str, Any]) -> ProfileSettings:
+        """The inverse of `describe`; raises TypeError or ValueError for what no profile has."""
+        parts = dict(description)
+        strategy, goal = Strategy.described(parts.pop("strategy")), described_goal(parts.pop("goal"))
+        return cls(strategy=strategy, goal=goal, **parts)
+
+
+class Found(NamedTuple):
+    """A document that a scan found."""
+
+    row: int
+    why: int
+    probability: float
+    gain: float
+
+
+@dataclass
+class Counters:
+    """What a profile has done: documents retrieved, of these asked about (queried or drawn), judgements learned."""
+
+    retrieved: int = 0
+    asked: int = 0
+    judged_relevant: int = 0
+    judged_irrelevant: int = 0
+    retrained: int = 0
+
+
+class Profile:
+    """One reader's topic: posterior, words, counts of judged documents, kept relevant documents, retrieval rule.
+
+    Use `FilterEngine.add_profile` to make one from a query, word knowledge, examples, or nothing.
+
+    Parameters
+    ----------
+    name : of the topic
+    settings : what does not change
+    prior : mean weight of columns that are words from the start
+    bias : mean weight of the bias
+
+    Attributes
+    ----------
+    terms : the columns of its words, in the order of their weights; weight 0 is the bias
+    relevant_counts, irrelevant_counts : by column, judged documents that hold the word
+    n_relevant, n_irrelevant : judged documents
+    kept : the relevant documents, oldest first
+    pending : retrieved documents that are not judged yet, oldest first
+    verdicts : the judgement of each document by its id
+
+    Examples
+    --------
+    >>> profile = Profile("grain", ProfileSettings(), prior={2: 1.0})
+    >>> profile.judge(DocumentVector("1", np.array([0, 2], dtype=np.int32), np.array([0.6, 0.8])), True)
+    >>> profile.probability(DocumentVector("2", np.array([2], dtype=np.int32), np.ones(1))) > 0.5
+    True
+    """
+
+    def __init__(
+        self, name: str, settings: ProfileSettings, *, prior: Mapping[int, float] | None = None, bias: float = 0.0
+    ) -> None:
+        self.name = name
+        self.settings = settings
+        self.strategy = settings.goal.adapt(settings.strategy)
+        self.likelihood = FlipNoise(settings.kappa)
+        self.dynamics = Dynamics(settings.prior_variance)
+        given = dict(sorted((prior or {}).items()))
+        self.terms: Array = np.fromiter(given, dtype=np.int32)
+        self.posterior = _posterior([bias, *given.values()], settings.prior_variance)
+        self.lookup = _lookup(self.terms)
+        self.relevant_counts: Array = np.zeros(0, dtype=np.int32)
+        self.irrelevant_counts: Array = np.zeros(0, dtype=np.int32)
+        self.n_relevant = 0
+        self.n_irrelevant = 0
+        self.kept: list[DocumentVector] = []
+        self.pending: dict[str, DocumentVector] = {}
+        self.verdicts: dict[str, bool] = {}
+        self.counters = Counters()
+        self._rule: Array | None = None
+        self.set_threshold(settings.goal.threshold([], []))
+
+    @property
+    def n_terms(self) -> int:
+        """How many words have a weight."""
+        return len(self.terms)
+
+    @property
+    def documents(self) -> list[DocumentVector]:
+        """All documents the profile holds: kept ones and those that wait for a judgement."""
+        return [*self.kept, *self.pending.values()]
+
+    def set_threshold(self, threshold: float) -> None:
+        """Retrieve documents whose probability of relevance is above this."""
+        kappa = self.settings.kappa
+        self.threshold = float(threshold)
+        share = np.clip((self.threshold - kappa) / (1 - 2 * kappa), 0.0, 1.0)
+        self._relevant_from = float(np.clip(ndtri(share), -_NEVER, _NEVER))
+        self._forget_rule()
+
+    def set_terms(self, terms: Array) -> None:
+        """Name the words of the weights, the bias left out."""
+        self.terms = terms
+        self.lookup = _lookup(terms)
+        self._forget_rule()
+
+    # ---- the batch phase -----------------------------------------------------------------------------------------
+
+    def learn_batch(self, X: sparse.csr_array, y: Array, ids: list[str] | None = None) -> None:
+        """Learn from labelled documents: choose words, pass over the documents several times, keep the relevant ones.
+
+        The goal's threshold is taken on the first pass, where each document is scored before it is learned.
+        """
+        labels = np.asarray(y, dtype=bool)
+        relevant = np.flatnonzero(labels)
+        held = np.bincount(X.indices, minlength=X.shape[1])
+        held_relevant = np.bincount(X[relevant].indices, minlength=X.shape[1])
+        self._widen_counts(X.shape[1])
+        self.relevant_counts[: len(held)] += held_relevant.astype(np.int32)
+        self.irrelevant_counts[: len(held)] += (held - held_relevant).astype(np.int32)
+        self.n_relevant += len(relevant)
+        self.n_irrelevant += len(labels) - len(relevant)
+        self._add_telling_words()
+        rows = _restricted(X, self.lookup)
+        signs = np.where(labels, 1.0, -1.0)
+        fields = [
+            self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in range(self.settings.passes)
+        ]
+        names = [f"batch/{i}" for i in range(len(labels))] if ids is None else ids
+        self.kept += [row_vector(X, i, names[i]) for i in relevant.tolist()]
+        self.set_threshold(self.settings.goal.threshold(labels, self.likelihood.predictive(*fields[0])))
+
+    # ---- events --------------------------------------------------------------------------------------------------
+
+    def count_retrieval(self, *, asked: bool) -> None:
+        """Note that a document was handed to the reader, which may change the rule."""
+        self.counters.retrieved += 1
+        self.counters.asked += asked
+        self._rule = None
+
+    def hold(self, document: DocumentVector) -> None:
+        """Keep a retrieved document until it is judged; the oldest is let go when too many wait."""
+        self.pending[document.id] = document
+        if len(self.pending) > self.settings.max_pending:
+            del self.pending[next(iter(self.pending))]
+
+    def judge(self, document: DocumentVector, relevant: bool) -> None:
+        """Learn from a judgement: count the words, let telling ones join, update the posterior."""
+        self.pending.pop(document.id, None)
+        self.verdicts[document.id] = relevant
+        self._count(document, relevant)
+        self._add_telling_words()
+        lessons = [(document, relevant)]
+        if relevant:
+            self.counters.judged_relevant += 1
+            self.kept.append(document)
+        else:
+            self.counters.judged_irrelevant += 1
+            if self.strategy.retrain and self.kept:
+                lessons.append((self._past_relevant(), True))
+        for lesson, label in lessons:
+            self._learn(lesson, label)
+        self._forget_rule()
+
+    # ---- questions -----------------------------------------------------------------------------------------------
+
+    def field(self, document: DocumentVector) -> tuple[float, float]:
+        """Mean and variance of a document's field."""
+        mean, variance = self.posterior.fields(self._row(document))[:, 0]
+        return float(mean), float(variance)
+
+    def probability(self, document: DocumentVector) -> float:
+        """The probability that a document is relevant."""
+        return float(self.likelihood.predictive(*self.field(document)))
+
+    def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
+        """The next document from a row on that is to be retrieved now; None without one."""
+        rule = self._rule_now()
+        mean, covariance, pending, weights, clock, deviations = self._scanned_now()
+        columns, values = self._room
+        row, why = scan(
+            (rows.indptr, rows.indices, rows.data),
+            start,
+            self.lookup,
+            1.0,
+            mean,
+            covariance,
+            pending,
+            weights,
+            clock,
+            deviations,
+            GAINS[self.strategy.gain],
+            self.likelihood.parameters,
+            rule,
+            _NO_DRAWS if draws is None else draws,
+            columns,
+            values,
+            self._found,
+        )
+        if why == 0:
+            return None
+        return Found(row, why, float(self._found[0]), float(self._found[1]))
+
+    def draws(self, ids: list[str]) -> Array | None:
+        """The lot of each document; None if the strategy draws none."""
+        if self.strategy.rate(self.counters.retrieved) <= 0:
+            return None
+        return np.array([lot(self.strategy.seed, self.name, name) for name in ids])
+
+    # ---- parts ---------------------------------------------------------------------------------------------------
+
+    def _past_relevant(self) -> DocumentVector:
+        """A relevant document to learn again: the next in turn, or a recent one by lot."""
+        number = self.counters.retrained
+        self.counters.retrained += 1
+        half_life = self.strategy.half_life
+        if half_life is None:
+            return self.kept[number % len(self.kept)]
+        ages = np.arange(len(self.kept) - 1, -1, -1)
+        shares = np.cumsum(0.5 ** (ages / half_life))
+        drawn = lot(self.strategy.seed, self.name, "past", number) * shares[-1]
+        return self.kept[min(int(np.searchsorted(shares, drawn, side="right")), len(self.kept) - 1)]
+
+    def _count(self, document: DocumentVector, relevant: bool) -> None:
+        self._widen_counts(int(document.columns.max(initial=-1)) + 1)
+        counts = self.relevant_counts if relevant else self.irrelevant_counts
+        counts[document.columns] += 1
+        self.n_relevant += relevant
+        self.n_irrelevant += not relevant
+
+    def _widen_counts(self, n_columns: int) -> None:
+        more = n_columns - len(self.relevant_counts)
+        if more > 0:
+            # Room to spare, so that a few new words a document do not copy the counts each time.
+            more += len(self.relevant_counts) // 8
+            self.relevant_counts = np.pad(self.relevant_counts, (0, more))
+            self.irrelevant_counts = np.pad(self.irrelevant_counts, (0, more))
+
+    def _add_telling_words(self) -> None:
+        """Let every word join that passes the likelihood-ratio test (section 4.2.1), at the prior."""
+        total = self.n_relevant + self.n_irrelevant
+        columns = telling_words(
+            self.relevant_counts,
+            self.irrelevant_counts,
+            self.n_relevant,
+            self.n_irrelevant,
+            self.lookup,
+            _powers(total),
+            self.settings.cut,
+        )
+        if self.settings.max_terms is not None:
+            columns = columns[: max(self.settings.max_terms - self.n_terms, 0)]
+        if len(columns):
+            self.posterior.grow(1 + self.n_terms + len(columns), self.dynamics)
+            self.set_terms(np.concatenate([self.terms, columns]))
+
+    def _learn(self, document: DocumentVector, relevant: bool) -> None:
+        sign = np.array([1.0 if relevant else -1.0])
+        self.posterior.learn(self._row(document), sign, self.likelihood, self.dynamics)
+
+    def _row(self, document: DocumentVector) -> sparse.csr_array:
+        columns = document.columns
+        known = columns < len(self.lookup)
+        local = self.lookup[columns[known]]
+        kept = local >= 0
+        return _rows(
+            np.array([0, 1 + np.count_nonzero(kept)], dtype=np.int64),
+            np.concatenate([np.zeros(1, dtype=np.int32), local[kept]]),
+            np.concatenate([np.ones(1), document.weights[known][kept]]),
+            1 + self.n_terms,
+        )
+
+    def _forget_rule(self) -> None:
+        self._rule = None
+        self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
+
+    def _rule_now(self) -> Array:
+        """What is retrieved after so many documents."""
+        if self._rule is None:
+            n = self.counters.retrieved
+            theta = self.strategy.theta(n)
+            asks = self.strategy.query == "gain"
+            reach = min(query_reach(self.settings.kappa, self.strategy.gain, theta), _NEVER) if asks else -1.0
+            self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
+        return self._rule
+
+    def _scanned_now(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """What a scan reads of the posterior, and room for it to work in."""
+        if self._scanned is None:
+            arrays = self.posterior.to_arrays()
+            covariance, pending, weights, clock = (arrays[k] for k in ("covariance", "pending", "weights", "clock"))
+            deviations = _deviations(covariance, pending, weights, clock)
+            self._scanned = arrays["mean"], covariance, pending, weights, clock, deviations
+            self._found = np.zeros(2)
+            self._room = np.empty(1 + self.n_terms, dtype=np.int32), np.empty(1 + self.n_terms)
+        return self._scanned
+
+
+def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
+    """A copy of one row as a document.
+
+    Examples
+    --------
+    >>> row_vector(sparse.csr_array([[0.0, 2.0]]), 0, "1").columns.tolist()
+    [1]
+    """
+    part = slice(X.indptr[row], X.indptr[row + 1])
+    return DocumentVector(name, X.indices[part].astype(np.int32), X.data[part].copy())
+
+
+def _posterior(mean: list[float], variance: float) -> FullPosterior:
+    arrays = FullPosterior.at_prior(len(mean), Dynamics(variance)).to_arrays()
+    return FullPosterior.from_arrays({**arrays, "mean": np.array(mean, dtype=np.float64)})
+
+
+def _lookup(terms: Array) -> Array:
+    lookup = np.full(int(terms.max(initial=-1)) + 1, -1, dtype=np.int32)
+    lookup[terms] = np.arange(1, len(terms) + 1, dtype=np.int32)
+    return lookup
+
+
+def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array) -> Array:
+    """Standard deviations of the weights; the smallest increase over rounding keeps them a bound."""
+    count = int(clock[0])
+    waiting = weights[:count] @ pending[:count] ** 2
+    variances = clock[1] * (np.diagonal(covariance) + waiting) + clock[2]
+    deviations: Array = np.sqrt(np.maximum(variances, 0.0)) * (1 + 1e-12)
+    return deviations
+
+
+def _restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
+    """Rows over a profile's weights, the bias first."""
+    wide = np.full(X.shape[1], -1, dtype=np.int32)
+    wide[: len(lookup)] = lookup[: X.shape[1]]
+    local = wide[X.indices]
+    kept = local >= 0
+    ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr] + np.arange(X.shape[0] + 1)
+    columns = np.zeros(ends[-1], dtype=np.int32)
+    values = np.ones(ends[-1])
+    places = np.delete(np.arange(ends[-1]), ends[:-1])
+    columns[places], values[places] = local[kept], X.data[kept]
+    return _rows(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
+
+
+def _rows(indptr: Array, indices: Array, data: Array, width: int) -> sparse.csr_array:
+    rows = sparse.csr_array((len(indptr) - 1, width))
+    rows.indptr, rows.indices, rows.data = indptr, indices, data
+    return rows
+
+
+_POWERS: list[Array] = [np.zeros(1)]
+
+
+def _powers(n: int) -> Array:
+    """A table of k ln k for k up to n at least."""
+    if len(_POWERS[0]) <= n:
+        numbers = np.arange(2 * n + 2, dtype=np.float64)
+        _POWERS[0] = xlogy(numbers, numbers)
+    return _POWERS[0]

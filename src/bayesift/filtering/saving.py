@@ -1,0 +1,139 @@
+"""A filter in files: the start of its profiles, a checkpoint, and the log of events between and after.
+
+    FOLDER/start         profiles as they were added, and the words known then; written once
+    FOLDER/checkpoint    profiles and words after a number of events
+    FOLDER/events.jsonl  all events
+
+Start and events are the truth. The checkpoint only saves time: `open_filter` reads it and applies the events after it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bayesift.errors import DataError
+from bayesift.filtering.engine import FilterEngine, apply
+from bayesift.filtering.events import FileLog, TakenBack
+from bayesift.filtering.state import ProfileState
+from bayesift.filtering.vectors import DocumentVector, VectorSpace
+from bayesift.model_file import ModelContent, load_model, save_model
+
+START, CHECKPOINT, EVENTS = "start", "checkpoint", "events.jsonl"
+KIND = "filter"
+
+
+class OpenFilter(NamedTuple):
+    """A filter with its log; `position` is the number of input lines read when it was left."""
+
+    engine: FilterEngine
+    log: FileLog
+    position: int
+
+
+def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
+    """Begin a filter in a folder: its profiles are written, its events from now on go to the log there."""
+    place = Path(folder)
+    if (place / START).exists():
+        raise DataError("there is a filter here already", file=place)
+    save_model(_content(engine, list(engine.starts.values()), 0, 0), place / START)
+    log = FileLog(place / EVENTS, engine.space)
+    engine.log = log
+    return OpenFilter(engine, log, 0)
+
+
+def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog) -> None:
+    """Write the state after all events so far."""
+    states = [ProfileState.of(profile) for profile in engine.profiles.values()]
+    save_model(_content(engine, states, len(log), log.position), Path(folder) / CHECKPOINT)
+
+
+def open_filter(folder: str | Path) -> OpenFilter:
+    """Read a filter: the checkpoint if there is one, and the events after it; nothing that is read is trusted."""
+    place = Path(folder)
+    start = _read(place / START)
+    latest = _read(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
+    engine = FilterEngine(space=latest.space)
+    for state in start.states:
+        engine.starts[state.header["name"]] = state
+    for state in latest.states:
+        profile = state.profile()
+        if profile.name not in engine.starts:
+            raise DataError(f"the checkpoint has a profile {profile.name!r} that never started", file=place)
+        engine.profiles[profile.name] = profile
+    log = FileLog(place / EVENTS, engine.space)
+    engine.log = log
+    try:
+        log.position = _catch_up(engine, log, latest)
+    except BaseException:
+        log.close()
+        raise
+    return OpenFilter(engine, log, log.position)
+
+
+class _Content(NamedTuple):
+    space: VectorSpace
+    states: list[ProfileState]
+    n_events: int
+    position: int
+
+
+def _catch_up(engine: FilterEngine, log: FileLog, latest: _Content) -> int:
+    """Apply the events after the checkpoint; gives the lines of input read."""
+    if latest.n_events > len(log):
+        raise DataError("the log has fewer events than the checkpoint", file=log.path)
+    position = latest.position
+    seen: dict[str, dict[str, DocumentVector]] = {name: {} for name in engine.profiles}
+    anew: set[str] = set()
+    for event, read in log.events(latest.n_events):
+        position = max(position, read)
+        if event.profile not in engine.profiles:
+            raise DataError(f"the log has a profile {event.profile!r} that never started", file=log.path)
+        if isinstance(event, TakenBack):
+            anew.add(event.profile)
+        elif event.profile not in anew:
+            apply(engine.profiles[event.profile], event, seen[event.profile])
+    for name in anew:
+        engine.profiles[name] = engine.replayed(name)
+    return position
+
+
+def _content(engine: FilterEngine, states: list[ProfileState], n_events: int, position: int) -> ModelContent:
+    parameters, arrays, words = engine.space.get_state()
+    header: dict[str, Any] = {
+        "kind": KIND,
+        "space": parameters,
+        "n_events": n_events,
+        "position": position,
+        "profiles": [state.header for state in states],
+    }
+    numbers = {f"space.{name}": array for name, array in arrays.items()}
+    for place, state in enumerate(states):
+        numbers |= {f"{place}.{name}": array for name, array in state.arrays.items()}
+    return ModelContent(header, numbers, {"words": words})
+
+
+def _read(path: Path) -> _Content:
+    content = load_model(path)
+    header = content.header
+    try:
+        if header["kind"] != KIND:
+            raise DataError(f"not a filter but a {header['kind']!r:.40}", file=path)
+        space_arrays = {"frequencies": content.arrays["space.frequencies"]}
+        space = VectorSpace.from_state(header["space"], space_arrays, content.lists["words"])
+        states = [
+            ProfileState(profile, _part(content.arrays, place)) for place, profile in enumerate(header["profiles"])
+        ]
+        names = [state.header["name"] for state in states]
+        if len(set(names)) != len(names):
+            raise DataError("two profiles have one name", file=path)
+        return _Content(space, states, int(header["n_events"]), int(header["position"]))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"not a filter ({error})", file=path) from error
+
+
+def _part(arrays: dict[str, Any], place: int) -> dict[str, Any]:
+    prefix = f"{place}."
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,236 @@
+"""Documents as vectors: ltc weights over the words that are known, with room for those that are not yet.
+
+The weight of a word is (1 + log2 f) idf, scaled to length one over **all** words of the document, known or not
+(Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
+
+    fixed      log2(N / n), counted over the background documents (the batch phase) and never changed after; a word
+               seen in none of them counts as seen in one, so that a vector does not depend on when a word became known
+    running    log2(1 + N / n), brought up to date with every document that is observed; for a start without background
+
+Only words of background, judged and retrieved documents and of profiles get a column. The stream's other words add to
+the length of their document and are forgotten, so that memory does not grow with the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.errors import DataError
+from bayesift.kernels.filtering import scale_rows
+from bayesift.text import TermVectorizer
+from bayesift.text.words import Words, WordTable
+
+Array = np.ndarray[Any, Any]
+Idf = Literal["fixed", "running"]
+
+
+class DocumentVector:
+    """One document as its columns and weights.
+
+    Examples
+    --------
+    >>> len(DocumentVector("7", np.array([0, 4], dtype=np.int32), np.array([0.6, 0.8])))
+    2
+    """
+
+    __slots__ = ("__weakref__", "columns", "id", "weights")
+
+    def __init__(self, id: str, columns: Array, weights: Array) -> None:  # noqa: A002
+        self.id = id
+        self.columns = columns
+        self.weights = weights
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+class VectorBatch:
+    """Vectors of a batch of documents; a document whose unknown words are to be kept is taken out by `take`.
+
+    Parameters
+    ----------
+    rows : documents x columns that were known when the batch was weighed
+    whole : documents x words of the batch, the same weights with those of unknown words
+    words : the words of the batch
+    """
+
+    def __init__(self, ids: Sequence[str], rows: sparse.csr_array, whole: sparse.csr_array, words: Words) -> None:
+        self.ids = ids
+        self.rows = rows
+        self._whole = whole
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, row: int, space: VectorSpace) -> DocumentVector:
+        """The vector of one document; its unknown words get columns."""
+        part = slice(self._whole.indptr[row], self._whole.indptr[row + 1])
+        columns = space.add_words(self._words.take(self._whole.indices[part].astype(np.int64)))
+        order = np.argsort(columns)
+        return DocumentVector(self.ids[row], columns[order], self._whole.data[part][order])
+
+
+class VectorSpace:
+    """Words, their columns and document frequencies, and how texts become vectors.
+
+    Parameters
+    ----------
+    idf : "fixed" or "running", see the module
+    stop_words, stemmer : as of `TermVectorizer`; the paper's are English stop words and Porter's stems
+
+    Examples
+    --------
+    >>> space = VectorSpace(stemmer=None)
+    >>> X = space.learn_background(["corn and wheat", "crude oil", "corn oil"])
+    >>> space.words_of(space.weigh(["1"], ["wheat and barley"]).rows.indices)
+    ['wheat']
+    """
+
+    def __init__(
+        self,
+        *,
+        idf: Idf = "fixed",
+        stop_words: str | Collection[str] | None = "english",
+        stemmer: str | None = "porter",
+    ) -> None:
+        if idf not in ("fixed", "running"):
+            raise ValueError(f"idf must be 'fixed' or 'running', got {idf!r}")
+        self.idf = idf
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.n_documents = 0
+        self.frequencies: Array = np.zeros(0, dtype=np.int64)
+        self._table = WordTable()
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def learn_background(self, texts: Iterable[str]) -> sparse.csr_array:
+        """Count the words of background documents; gives their vectors, weighed when all are counted."""
+        counter = self._counter()
+        counts = counter.fit_transform(texts)
+        columns = self.add_words(counter.vocabulary_.words)
+        np.add.at(self.frequencies, columns, np.diff(counts.tocsc().indptr))
+        self.n_documents += counts.shape[0]
+        self._weigh(counts, self._rarity(columns))
+        return _moved(counts, columns, len(self))
+
+    def weigh(self, ids: Sequence[str], texts: Iterable[str]) -> VectorBatch:
+        """The vectors of documents; in a running space their words are counted first."""
+        counter = self._counter()
+        try:
+            whole = counter.fit_transform(texts)
+        except ValueError as error:
+            if "empty vocabulary" not in str(error):
+                raise
+            empty = sparse.csr_array((len(ids), 0))
+            return VectorBatch(ids, sparse.csr_array((len(ids), len(self))), empty, Words.of([]))
+        words = counter.vocabulary_.words
+        columns = self._table.find(words)
+        if self.idf == "running":
+            known = columns >= 0
+            np.add.at(self.frequencies, columns[known], np.diff(whole.tocsc().indptr)[known])
+            self.n_documents += whole.shape[0]
+        self._weigh(whole, self._rarity(columns))
+        return VectorBatch(ids, _moved(whole, columns, len(self)), whole, words)
+
+    def vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
+        """The vector of one text; its unknown words get columns, and nothing is counted.
+
+        Examples
+        --------
+        >>> VectorSpace().vector("query", "wheat wheat corn").weights.round(3).tolist()
+        [0.894, 0.447]
+        """
+        counts = self._counter().term_counts(text)
+        columns = self.add_words(Words.of(counts))
+        order = np.argsort(columns)
+        weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[order] * self._rarity(columns)[order]
+        scale_rows(np.array([0, len(weights)], dtype=np.int64), weights)
+        return DocumentVector(id, columns[order], weights)
+
+    def columns_of(self, text: str) -> Array:
+        """The columns of the words of a text, stop words left out and stemmed as documents are.
+
+        Examples
+        --------
+        >>> space = VectorSpace()
+        >>> space.words_of(space.columns_of("the harvests"))
+        ['harvest']
+        """
+        return self.add_words(self._counter().term_counts(text))
+
+    def add_words(self, words: Words | Iterable[str]) -> Array:
+        """The columns of words as they stand (not stemmed); unknown ones get the next."""
+        columns: Array = self._table.add(words if isinstance(words, Words) else Words.of(words)).astype(np.int32)
+        missing = len(self._table) - len(self.frequencies)
+        if missing:
+            self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
+        return columns
+
+    def words_of(self, columns: Iterable[int]) -> list[str]:
+        """The words of columns."""
+        return self._table.words.take(np.asarray(list(columns), dtype=np.int64)).to_strings()
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
+        """Parameters that JSON can hold, arrays, and the words in the order of their columns."""
+        stop_words = self.stop_words
+        parameters = {
+            "idf": self.idf,
+            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
+            "stemmer": self.stemmer,
+            "n_documents": self.n_documents,
+        }
+        return parameters, {"frequencies": self.frequencies}, self._table.words.to_strings()
+
+    @classmethod
+    def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]) -> Self:
+        """The space of `get_state`; refuses what does not fit together."""
+        try:
+            options = dict(parameters)
+            n_documents = int(options.pop("n_documents"))
+            space = cls(**options)
+            space._counter().term_counts("a probe of the parameters")
+            frequencies = np.array(arrays["frequencies"], dtype=np.int64)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise DataError(f"not a saved vector space ({error})") from error
+        space.add_words(words)
+        if len(space) != len(words) or frequencies.shape != (len(words),) or n_documents < 0:
+            raise DataError("not a saved vector space: frequencies and words do not fit together")
+        if np.any((frequencies < 0) | (frequencies > n_documents)):
+            raise DataError("not a saved vector space: a word was seen in more documents than there were")
+        space.frequencies, space.n_documents = frequencies, n_documents
+        return space
+
+    def _counter(self) -> TermVectorizer:
+        return TermVectorizer(weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer)
+
+    def _rarity(self, columns: Array) -> Array:
+        """The inverse document frequency of words by their columns, -1 for unknown ones."""
+        seen = np.ones(len(columns))
+        known = columns >= 0
+        seen[known] = np.maximum(self.frequencies[columns[known]], 1)
+        if self.idf == "running":
+            return np.log2(1 + max(self.n_documents, 1) / seen)
+        return np.log2(self.n_documents / seen) if self.n_documents > 1 else np.ones(len(columns))
+
+    @staticmethod
+    def _weigh(counts: sparse.csr_array, rarity: Array) -> None:
+        """(1 + log2 f) idf in place of counts, each row of length one."""
+        counts.data[:] = (1 + np.log2(counts.data)) * rarity[counts.indices]
+        scale_rows(counts.indptr.astype(np.int64), counts.data)
+
+
+def _moved(rows: sparse.csr_array, columns: Array, n_columns: int) -> sparse.csr_array:
+    """The same rows over other columns, without those at -1 and without zeros."""
+    wanted = columns[rows.indices]
+    kept = (wanted >= 0) & (rows.data != 0)
+    indptr = np.concatenate([[0], np.cumsum(kept)])[rows.indptr].astype(np.int64)
+    moved = sparse.csr_array((rows.shape[0], n_columns))
+    moved.indptr, moved.indices, moved.data = indptr, wanted[kept].astype(np.int32), rows.data[kept]
+    return moved

@@ -1,0 +1,176 @@
+"""Scanning a stream with one profile, and the likelihood-ratio test of every word after a judgement.
+
+**Scanning.** A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column, or -1.
+With flip noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x' C x:
+
+    relevant   p = kappa + (1 - 2 kappa) Phi(u) > threshold   <=>   u > u_relevant
+    queried    the expected information gain is at least theta, which needs u >= -u_query
+
+One pass over the document gives h and, because |x' C x| <= (sum_j |x_j| sqrt(C_jj))^2, a bound of s. Where neither can
+hold for any s up to that bound the quadratic form is never computed; with the threshold 1/2 the first needs only h > 0.
+Where the gain matters it is computed itself, so that nothing is approximated. A document costs its non-zeros, and the
+square of those the profile knows where the bound does not decide.
+
+**Likelihood ratios.** The counts of judged documents that hold each word are kept up to date, so that the test of all
+words costs a pass over the counts and six values of n ln n each, read from a table.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.online_moments import FLIP, information_gain, moments
+
+Array = np.ndarray[Any, Any]
+
+RELEVANT, QUERIED, DRAWN = 1, 2, 3
+
+
+@inlined
+def _variance(
+    columns: Array, values: Array, n: int, covariance: Array, pending: Array, weights: Array, count: int
+) -> float:
+    """The quadratic form of a document's known columns with the covariance and the updates that wait."""
+    total = 0.0
+    for a in range(n):
+        row = covariance[columns[a]]
+        part = 0.5 * values[a] * row[columns[a]]
+        for b in range(a):
+            part += values[b] * row[columns[b]]
+        total += 2.0 * values[a] * part
+    for p in range(count):
+        other = pending[p]
+        product = 0.0
+        for a in range(n):
+            product += values[a] * other[columns[a]]
+        total += weights[p] * product * product
+    return total
+
+
+@inlined
+def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> float:
+    """The information gain averaged over both labels."""
+    expected = 0.0
+    for y in (-1.0, 1.0):
+        probability = math.exp(moments(FLIP, parameters, y, h, variance)[0])
+        expected += probability * information_gain(kind, FLIP, parameters, y, h, variance)
+    return expected
+
+
+@kernel
+def scan(
+    documents: tuple[Array, Array, Array],
+    start: int,
+    lookup: Array,
+    bias: float,
+    mean: Array,
+    covariance: Array,
+    pending: Array,
+    weights: Array,
+    clock: Array,
+    deviations: Array,
+    kind: int,
+    parameters: Array,
+    rule: Array,
+    draws: Array,
+    columns: Array,
+    values: Array,
+    found: Array,
+) -> tuple[int, int]:
+    """The next document from row `start` on that is to be retrieved, and why; (number of documents, 0) without one.
+
+    `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`), `deviations` the square roots of
+    the covariance's diagonal. `rule` is [u_relevant, u_query, theta, rate]: no gain is looked at where u_query < 0, and
+    a document is drawn when its number in `draws` is below `rate`. `columns` and `values` are room for as many
+    entries as there are weights: a document holds a column once; `found` receives probability and expected gain.
+    """
+    indptr, indices, data = documents
+    n_documents = len(indptr) - 1
+    u_relevant, u_query, theta, rate = rule[0], rule[1], rule[2], rule[3]
+    count, scale, ridge, mean_scale = int(clock[0]), clock[1], clock[2], clock[3]
+    known = len(lookup)
+    reach = max(u_query, -u_relevant)
+    room = len(columns)
+    for i in range(start, n_documents):
+        columns[0] = 0
+        values[0] = bias
+        n = 1
+        h = bias * mean[0]
+        bound = abs(bias) * deviations[0]
+        length = bias * bias
+        for k in range(indptr[i], indptr[i + 1]):
+            column = indices[k]
+            if column < known:
+                local = lookup[column]
+                if local >= 0:
+                    x = data[k]
+                    if n == room:
+                        raise ValueError("a document holds a column twice")
+                    columns[n] = local
+                    values[n] = x
+                    n += 1
+                    h += x * mean[local]
+                    bound += abs(x) * deviations[local]
+                    length += x * x
+        h *= mean_scale
+        drawn = rate > 0.0 and draws[i] < rate
+        if not drawn and h <= 0.0 and -h > reach * bound * (1.0 + 1e-9):
+            continue
+        if not drawn and h <= 0.0 and reach <= 0.0 and u_query < 0.0:
+            continue
+        variance = _variance(columns, values, n, covariance, pending, weights, count)
+        variance = max(scale * variance + ridge * length, 0.0)
+        deviation = math.sqrt(variance)
+        why = 0
+        near = u_query >= 0.0 and abs(h) <= u_query * deviation
+        if h > u_relevant * deviation:
+            why = RELEVANT
+        elif near and _expected_gain(kind, parameters, h, variance) >= theta:
+            why = QUERIED
+        elif drawn:
+            why = DRAWN
+        if why != 0:
+            found[0] = math.exp(moments(FLIP, parameters, 1.0, h, variance)[0])
+            found[1] = _expected_gain(kind, parameters, h, variance)
+            return i, why
+    return n_documents, 0
+
+
+@kernel
+def telling_words(
+    relevant: Array, irrelevant: Array, n_relevant: int, n_irrelevant: int, lookup: Array, powers: Array, cut: float
+) -> Array:
+    """The columns without a weight whose -2 ln lambda is above `cut`, in their order; powers[n] = n ln n.
+
+    -2 ln lambda = 2 sum over the four cells n ln n, minus those of the margins, plus N ln N (Dunning 1993).
+    """
+    found = np.empty(len(relevant), dtype=np.int32)
+    n_found = 0
+    total = n_relevant + n_irrelevant
+    constant = powers[total] - powers[n_relevant] - powers[n_irrelevant]
+    for column in range(len(relevant)):
+        a, c = relevant[column], irrelevant[column]
+        if a + c == 0 or (column < len(lookup) and lookup[column] >= 0):
+            continue
+        cells = powers[a] + powers[c] + powers[n_relevant - a] + powers[n_irrelevant - c]
+        if 2.0 * (cells + constant - powers[a + c] - powers[total - a - c]) > cut:
+            found[n_found] = column
+            n_found += 1
+    return found[:n_found].copy()
+
+
+@kernel
+def scale_rows(indptr: Array, data: Array) -> None:
+    """Scale each row to length one in place, summing in its order: the same bits whatever rows stand beside it."""
+    for i in range(len(indptr) - 1):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += data[k] * data[k]
+        if total > 0.0:
+            length = math.sqrt(total)
+            for k in range(indptr[i], indptr[i + 1]):
+                data[k] /= length

@@ -1,0 +1,215 @@
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesift.errors import DataError
+from bayesift.filtering import FileLog, ProfileState, create_filter, open_filter, same_state, save_checkpoint
+from bayesift.records import Document
+from tests.filtering.worlds import engine, stream
+
+quick = settings(max_examples=15, deadline=None)
+
+
+def states(made):
+    return {name: ProfileState.of(profile) for name, profile in made.profiles.items()}
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(same_state(one[name], other[name]) for name in one)
+
+
+class Actions:
+    """Turns numbers into what may happen to an engine: documents, judgements early and late, twice, taken back."""
+
+    def __init__(self, made):
+        self.engine = made
+        self.documents, labels = stream(60, seed=5)
+        self.labels = {d.id: label for d, label in zip(self.documents, labels, strict=True)}
+        self.at = 0
+
+    def do(self, choice, which):
+        profile = self.engine.profiles["grain0"]
+        if choice <= 2 and self.at < len(self.documents):
+            self.engine.observe(self.documents[self.at])
+            self.at += 1
+        elif choice == 3 and profile.pending:
+            name = list(profile.pending)[which % len(profile.pending)]
+            self.engine.judge("grain0", name, self.labels[name])
+        elif choice == 4 and profile.verdicts:
+            name = list(profile.verdicts)[which % len(profile.verdicts)]
+            self.engine.judge("grain0", name, bool(which % 2))
+        elif choice == 5 and profile.verdicts:
+            self.engine.take_back("grain0", list(profile.verdicts)[which % len(profile.verdicts)])
+
+
+actions = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 100)), max_size=40)
+
+
+@quick
+@given(actions)
+def test_state_is_a_function_of_the_events(happening):
+    acted = Actions(engine())
+    for step in happening:
+        acted.do(*step)
+    for name, state in states(acted.engine).items():
+        assert same_state(ProfileState.of(acted.engine.replayed(name)), state)
+
+
+@quick
+@given(actions, st.integers(0, 40), st.booleans())
+def test_a_filter_that_was_saved_and_resumed_is_the_same_bit_for_bit(tmp_path_factory, happening, cut, checkpoint):
+    whole = Actions(engine())
+    for step in happening:
+        whole.do(*step)
+    folder = tmp_path_factory.mktemp("filter")
+    parted = Actions(engine())
+    with create_filter(folder, parted.engine).log as log:
+        for step in happening[:cut]:
+            parted.do(*step)
+        if checkpoint:
+            save_checkpoint(folder, parted.engine, log)
+        for step in happening[cut : cut + 3]:
+            parted.do(*step)
+    opened = open_filter(folder)
+    with opened.log:
+        parted.engine = opened.engine
+        for step in happening[cut + 3 :]:
+            parted.do(*step)
+        assert same(states(parted.engine), states(whole.engine))
+
+
+@quick
+@given(actions, st.booleans())
+def test_taking_a_judgement_back_gives_what_was_before(happening, relevant):
+    acted = Actions(engine())
+    for step in happening:
+        acted.do(*step)
+    new = Document("new", "wheat corn oil and something else")
+    before = states(acted.engine)
+    acted.engine.judge("grain0", new, relevant)
+    assert not same(states(acted.engine), before)
+    acted.engine.take_back("grain0", "new")
+    assert same(states(acted.engine), before)
+
+
+def test_a_judgement_given_twice_counts_once_and_another_one_replaces_it():
+    once, twice, changed = (Actions(engine()).engine for _ in range(3))
+    document = Document("x", "wheat corn")
+    once.judge("grain0", document, True)
+    twice.judge("grain0", document, True)
+    twice.judge("grain0", "x", True)
+    changed.judge("grain0", document, False)
+    changed.judge("grain0", "x", True)
+    assert same(states(once), states(twice))
+    assert same(states(once), states(changed))
+
+
+def test_the_engine_holds_no_more_documents_than_its_profiles_keep(tmp_path):
+    made = engine("+rel+ig", n_profiles=3, max_pending=4)
+    made.log = FileLog(tmp_path / "events.jsonl", made.space)
+    documents, labels = stream(120, seed=9)
+    alive = [weakref.ref(vector) for vector in made.documents]
+    for document, label in zip(documents, labels, strict=True):
+        for decision in made.observe(document):
+            if decision.retrieve:
+                alive.append(weakref.ref(made.profiles[decision.profile].pending[document.id]))
+                if int(document.id[1:]) % 3:
+                    made.judge(decision.profile, document.id, label)
+    made.log.close()
+    gc.collect()
+    held = {id(vector) for vector in made.documents}
+    assert {id(ref()) for ref in alive if ref() is not None} <= held
+    kept = sum(len(profile.kept) for profile in made.profiles.values())
+    waiting = sum(len(profile.pending) for profile in made.profiles.values())
+    assert len(held) <= kept + waiting
+    assert max(len(profile.pending) for profile in made.profiles.values()) <= 4
+    assert all(profile.kept for profile in made.profiles.values())
+
+
+def test_many_documents_at_once_are_decided_as_one_by_one():
+    one, many = engine(n_profiles=2), engine(n_profiles=2)
+    documents, _ = stream(80, seed=4)
+    singly = [decision for document in documents for decision in one.observe(document) if decision.retrieve]
+    assert many.observe_many(documents) == singly
+    assert same(states(one), states(many))
+    assert singly
+
+
+def test_decisions_say_why():
+    made = engine("+ig")
+    documents, _ = stream(40, seed=8)
+    decisions = [decision for document in documents for decision in made.observe(document)]
+    assert len(decisions) == 40
+    for decision in decisions:
+        if decision.why == "relevant":
+            assert decision.probability > 0.5
+        elif decision.why == "queried":
+            assert decision.probability <= 0.5
+            assert decision.gain > 0
+        else:
+            assert not decision.retrieve
+
+
+def test_a_late_judgement_of_a_document_that_was_let_go_is_found_in_the_log():
+    made = engine("+ig", max_pending=1)
+    documents, labels = stream(60, seed=8)
+    taken = [d.document for d in made.observe_many(documents)]
+    truth = {d.id: label for d, label in zip(documents, labels, strict=True)}
+    assert len(taken) > 1
+    made.judge("grain0", taken[0], truth[taken[0]])
+    assert taken[0] in made.profiles["grain0"].verdicts
+    assert same_state(ProfileState.of(made.replayed("grain0")), ProfileState.of(made.profiles["grain0"]))
+
+
+def test_profiles_learn_from_a_query_from_words_and_from_nothing():
+    made = engine()
+    made.add_profile("query", query="wheat and corn")
+    made.add_profile("words", words={"wheat": 3.0, "oil": -3.0})
+    made.add_profile("nothing")
+    decisions = {d.profile: d for d in made.observe(Document("x", "wheat corn harvest"))}
+    assert decisions["query"].why == decisions["words"].why == "relevant"
+    assert not decisions["nothing"].retrieve
+    assert not {d.profile: d for d in made.observe(Document("y", "oil and crude"))}["words"].retrieve
+
+
+def test_labelled_examples_start_a_profile():
+    made = engine()
+    documents, labels = stream(60, seed=3)
+    profile = made.add_profile(
+        "examples", examples=[(d.full_text, label) for d, label in zip(documents, labels, strict=True)]
+    )
+    assert profile.n_relevant == sum(labels)
+    assert profile.n_terms > 0
+    new, truth = stream(100, seed=11)
+    taken = {d.document for d in made.observe_many(new) if d.profile == "examples"}
+    precision = np.mean([truth[int(name[1:])] for name in taken])
+    assert precision > 0.8
+
+
+def test_a_topic_statement_may_count_as_a_relevant_document():
+    made = engine()
+    profile = made.add_profile("statement", query="wheat", query_as_example=True)
+    assert profile.n_relevant == 1
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda made: made.judge("nobody", "1", True), "no profile"),
+        (lambda made: made.judge("grain0", "never", True), "never retrieved"),
+        (lambda made: made.take_back("grain0", "never"), "no judgement"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(act, message):
+    with pytest.raises(DataError, match=message):
+        act(engine())
+
+
+def test_a_name_is_taken_once():
+    made = engine()
+    with pytest.raises(ValueError, match="already"):
+        made.add_profile("grain0")

@@ -1,0 +1,196 @@
+import json
+
+import numpy as np
+import pytest
+
+from bayesift.errors import DataError
+from bayesift.filtering import FilterRun, ProfileState, create_filter, engine_of, open_filter, same_state
+from bayesift.filtering.state import ProfileState as State
+from tests.filtering.worlds import engine, stream
+
+YAML = """
+profiles:
+  - name: grain
+    query: wheat corn barley harvest
+    strategy: +rel+ig
+    goal: {target: 20}
+  - name: oil
+    words: {oil: 1, crude: 1, wheat: -0.5}
+    examples: oil.jsonl
+    settings: {max_terms: 50}
+    options: {gain: exact}
+"""
+
+
+@pytest.fixture
+def profiles(write):
+    examples = [("oil crude rig", True), ("bank loan", False), ("opec barrel crude", True), ("wheat", False)] * 3
+    write("oil.jsonl", "".join(json.dumps({"text": t, "relevant": r}) + "\n" for t, r in examples))
+    return write("profiles.yaml", YAML)
+
+
+def lines_of(n=80, *, seed=2, judge=True):
+    """Documents, with a judgement of every third some lines later, given twice, and some taken back."""
+    documents, labels = stream(n, seed=seed)
+    lines = []
+    for i, document in enumerate(documents):
+        lines.append(json.dumps({"id": document.id, "text": document.text}))
+        if judge and i > 5 and i % 3 == 0:
+            order = {"profile": "grain", "id": documents[i - 5].id, "relevant": labels[i - 5]}
+            lines.append(json.dumps({"judge": {**order, "text": documents[i - 5].text}}))
+        if judge and i % 17 == 16:
+            lines.append(json.dumps({"undo": {"profile": "grain", "id": documents[i - 5].id}}))
+    return lines
+
+
+def feed(folder, profiles, lines, **options):
+    opened = open_filter(folder) if (folder / "start").exists() else create_filter(folder, engine_of(profiles))
+    with opened.log:
+        run = FilterRun(folder, opened, report=[].append, **options)
+        answers = list(run.feed(lines))
+        return run, answers
+
+
+def states(run):
+    return {name: ProfileState.of(profile) for name, profile in run.engine.profiles.items()}
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(same_state(one[name], other[name]) for name in one)
+
+
+def with_background(profiles):
+    """Fixed frequencies: what is looked at together makes no difference."""
+    background = profiles.parent / "background.jsonl"
+    background.write_text("".join(line + "\n" for line in lines_of(40, seed=4, judge=False)))
+    profiles.write_text(f"background: {background.name}\n{YAML}")
+    return profiles
+
+
+@pytest.mark.parametrize("batch", [1, 7, 256])
+def test_a_run_in_two_parts_is_one_run(tmp_path, profiles, batch):
+    lines = lines_of()
+    with_background(profiles)
+    whole, answers = feed(tmp_path / "whole", profiles, lines, batch=1)
+    first, early = feed(tmp_path / "parts", profiles, lines[:41], batch=batch)
+    first.save()
+    second, late = feed(tmp_path / "parts", profiles, lines[41:], batch=batch)
+    assert early + late == answers
+    assert same(states(whole), states(second))
+    assert {json.loads(answer)["profile"] for answer in answers} == {"grain", "oil"}
+
+
+def test_a_run_that_was_killed_goes_on_from_its_log(tmp_path, profiles):
+    with_background(profiles)
+    lines = lines_of()
+    whole, answers = feed(tmp_path / "whole", profiles, lines, batch=5)
+    opened = create_filter(tmp_path / "killed", engine_of(profiles))
+    run = FilterRun(tmp_path / "killed", opened, batch=5, report=[].append, save_every=30)
+    given = iter(lines)
+    early = list(run.feed(next(given) for _ in range(60)))
+    opened.log.close()
+    with (tmp_path / "killed" / "events.jsonl").open("a") as log:
+        log.write('{"event": "retrie')
+    resumed = open_filter(tmp_path / "killed")
+    assert 0 < resumed.position <= 60
+    with resumed.log:
+        again = FilterRun(tmp_path / "killed", resumed, batch=5, report=[].append)
+        late = list(again.feed(lines, skip=resumed.position))
+        assert same(states(whole), states(again))
+    assert set(early + late) == set(answers)
+
+
+def test_bad_lines_are_told_with_their_number(tmp_path, profiles):
+    opened = create_filter(tmp_path / "f", engine_of(profiles))
+    problems = []
+    bad = [
+        "nonsense",
+        "[]",
+        '{"text": "no id"}',
+        '{"judge": {"profile": "grain"}}',
+        '{"undo": 3}',
+        '{"id": 1, "text": 2}',
+    ]
+    orders = [
+        '{"judge": {"profile": "nobody", "id": "1", "relevant": true}}',
+        '{"undo": {"profile": "oil", "id": "z"}}',
+    ]
+    with opened.log:
+        run = FilterRun(tmp_path / "f", opened, report=problems.append)
+        assert list(run.feed([*bad, "", *orders])) == []
+        assert [problem.line for problem in problems] == [1, 2, 3, 4, 5, 6, 8, 9]
+        with pytest.raises(DataError, match="not JSON"):
+            list(FilterRun(tmp_path / "f", opened).feed(["nonsense"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- 1", "list profiles"),
+        ("profiles: []", "list profiles"),
+        ("profiles: [{query: x}]", "name"),
+        ("profiles: [{name: x, colour: red}]", "colour"),
+        ("profiles: [{name: x, strategy: +other}]", "no strategy"),
+        ("profiles: [{name: x, goal: {luck: 3}}]", "goal"),
+        ("profiles: [{name: x, settings: {kappa: 2}}]", "kappa"),
+        ("profiles: [{name: x, settings: {nonsense: 2}}]", "nonsense"),
+        ("profiles: [{name: x, examples: none.jsonl}]", "cannot be read"),
+        ("profiles: [{name: x}, {name: x}]", "already"),
+        ("profiles: [", "YAML"),
+        ("profiles: [{name: x, words: {corn: much}}]", "much"),
+    ],
+)
+def test_profiles_that_make_no_sense_are_refused(write, text, message):
+    with pytest.raises(DataError, match=message):
+        engine_of(write("p.yaml", text))
+
+
+def spoilt(state, **changes):
+    header = {**state.header, **{name: value for name, value in changes.items() if name in state.header}}
+    arrays = {**state.arrays, **{name.replace("__", "."): a for name, a in changes.items() if name not in state.header}}
+    return State(header, arrays)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"settings": {}},
+        {"settings": None},
+        {"threshold": 3},
+        {"threshold": "x"},
+        {"counters": {"nonsense": 1}},
+        {"kept": []},
+        {"n_relevant": 0},
+        {"terms": np.array([0, 0], dtype=np.int32)},
+        {"terms": np.zeros(1)},
+        {"triangle": np.zeros(3)},
+        {"mean": np.array([np.nan])},
+        {"relevant_counts": np.array([-1], dtype=np.int32)},
+        {"kept__ends": np.array([9], dtype=np.int64)},
+        {"kept__columns": np.array([-1], dtype=np.int32)},
+        {"kept__weights": np.array([np.inf])},
+        {"verdicts": 3},
+    ],
+)
+def test_a_spoilt_profile_is_refused(changes):
+    state = ProfileState.of(engine().profiles["grain0"])
+    with pytest.raises(DataError):
+        spoilt(state, **changes).profile()
+
+
+def test_a_spoilt_log_is_refused(tmp_path, profiles):
+    feed(tmp_path / "f", profiles, lines_of(20))
+    log = tmp_path / "f" / "events.jsonl"
+    for line in ("nonsense", '{"event": "judged", "profile": "grain", "id": "1", "relevant": 1, "position": 3}', "[]"):
+        log.write_text(line + "\n")
+        with pytest.raises(DataError, match="not an event"):
+            open_filter(tmp_path / "f")
+    log.write_text('{"event": "taken back", "profile": "nobody", "id": "1", "position": 3}\n')
+    with pytest.raises(DataError, match="never started"):
+        open_filter(tmp_path / "f")
+
+
+def test_a_folder_holds_one_filter(tmp_path, profiles):
+    create_filter(tmp_path / "f", engine_of(profiles)).log.close()
+    with pytest.raises(DataError, match="already"):
+        create_filter(tmp_path / "f", engine_of(profiles))

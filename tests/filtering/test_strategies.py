@@ -1,0 +1,131 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from bayesift.errors import DataError
+from bayesift.filtering import (
+    LinearUtility,
+    PrecisionFloor,
+    Profile,
+    ProfileSettings,
+    RecallFloor,
+    Strategy,
+    TargetCount,
+)
+from bayesift.filtering.goals import describe_goal, described_goal
+from bayesift.filtering.strategies import lot, query_reach
+from bayesift.models.online import FlipNoise
+
+
+def test_theta_is_the_papers():
+    strategy = Strategy(query="gain")
+    for n in (0, 1, 30, 49, 50, 51, 90, 400, 10**6):
+        assert strategy.theta(n) == pytest.approx(0.999 / (1 + math.exp(-(n - 50.0) / 10)) + 0.001)
+
+
+def test_the_rate_of_random_queries_is_the_papers():
+    strategy = Strategy(query="random")
+    assert [strategy.rate(n) for n in (0, 20, 50, 80)] == [50 / 293_856, 30 / 293_856, 0, 0]
+    assert Strategy().rate(0) == 0
+
+
+@given(
+    st.floats(0.01, 0.45),
+    st.sampled_from(["paper", "exact", "gaussian"]),
+    st.floats(0.001, 1.0),
+    st.floats(-12, 12),
+    st.floats(0.01, 100),
+)
+@settings(max_examples=300, deadline=None)
+def test_beyond_the_reach_no_label_tells_enough(kappa, gain, theta, u, deviation):
+    expected = FlipNoise(kappa).expected_information_gain(u * deviation, deviation**2, kind=gain)
+    if abs(u) > query_reach(kappa, gain, theta):
+        assert expected < theta
+
+
+@pytest.mark.parametrize("strategy", [Strategy.of("+ig"), Strategy.of("+ig", gain="exact"), Strategy.of("plain")])
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6])
+def test_skipping_by_the_bound_skips_nothing_that_counts(strategy, threshold):
+    rng = np.random.default_rng(3)
+    X = sparse.random_array((400, 60), density=0.15, rng=rng, format="csr")
+    X.indptr, X.indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+    profile = Profile("t", ProfileSettings(strategy=strategy, cut=0.5))
+    profile.learn_batch(X[:100], X[:100].sum(axis=1) > 4.6)
+    profile.set_threshold(threshold)
+    noise = FlipNoise(0.1)
+    dense = np.hstack([np.ones((400, 1)), X.toarray()[:, profile.terms]])
+    means = dense @ profile.posterior.mean()
+    variances = np.einsum("ij,jk,ik->i", dense, profile.posterior.covariance(), dense)
+    wanted = noise.predictive(means, variances) > threshold
+    if strategy.query == "gain":
+        wanted |= noise.expected_information_gain(means, variances, kind=strategy.gain) >= strategy.theta(0)
+    found, row = [], 0
+    while (hit := profile.scan(X, row)) is not None:
+        found.append(hit.row)
+        row = hit.row + 1
+    assert found == np.flatnonzero(wanted).tolist()
+    assert 0 < len(found) < 400
+
+
+def test_lots_are_even_and_depend_on_every_name():
+    drawn = np.array([lot(0, "grain", str(i)) for i in range(4000)])
+    assert abs(drawn.mean() - 0.5) < 0.02
+    assert np.all((drawn >= 0) & (drawn < 1))
+    assert len({lot(0, "a", "b"), lot(0, "ab", ""), lot(1, "a", "b"), lot(0, "b", "a")}) == 4
+
+
+@pytest.mark.parametrize("name", ["+nonsense", "ig", "+ig+rnd", "+rel+rel", "rel"])
+def test_strategies_are_spelled_as_in_the_paper(name):
+    if name in ("ig", "rel"):
+        assert str(Strategy.of(name)) == f"+{name}"
+    else:
+        with pytest.raises(ValueError, match="no strategy"):
+            Strategy.of(name)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"query": "x"},
+        {"gain": "x"},
+        {"target": 0},
+        {"steepness": 0},
+        {"lowest": 0.0},
+        {"half_life": 0},
+        {"highest": 1e-9},
+    ],
+)
+def test_strategies_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"must|gain|theta"):
+        Strategy(**wrong)
+    with pytest.raises(DataError):
+        Strategy.described(wrong)
+
+
+@pytest.mark.parametrize(
+    "goal", [TargetCount(7), LinearUtility(((0, -3), (0, 1))), PrecisionFloor(0.6), RecallFloor(0.7)]
+)
+def test_goals_survive_being_described(goal):
+    again = described_goal(describe_goal(goal))
+    assert again.threshold([1, 0], [0.8, 0.1]) == goal.threshold([1, 0], [0.8, 0.1])
+
+
+@pytest.mark.parametrize("wrong", [{}, {"kind": 3}, {"kind": "recall", "floor": 2}, {"kind": "target", "sum": 1}])
+def test_goals_that_are_none_are_refused(wrong):
+    with pytest.raises(DataError):
+        described_goal(wrong)
+
+
+def test_goals_keep_what_they_promise_where_they_are_chosen():
+    rng = np.random.default_rng(0)
+    probabilities = rng.random(500)
+    labels = rng.random(500) < probabilities
+    for floor in (0.6, 0.8):
+        taken = probabilities > PrecisionFloor(floor).threshold(labels, probabilities)
+        assert labels[taken].mean() >= floor
+        taken = probabilities > RecallFloor(floor).threshold(labels, probabilities)
+        assert labels[taken].sum() >= floor * labels.sum()
