@@ -39,7 +39,7 @@ _PASSES = 20
 class WorkingSet(NamedTuple):
     """Columns (starts, places, values) and rows (row_starts, row_columns, row_values) of the terms `chosen`.
 
-    Documents go by their places. Rows are only counted (row_starts) until `arrange_rows` fills them. The vectors are the
+    Documents go by their places. Rows are counted (row_starts) until `arrange_rows` fills them. The vectors are the
     pulls of the terms, the derivatives of the model (slack), the step, and X_W' h (sums).
     """
 
