@@ -5,11 +5,12 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
+from bayesift.kernels.column_steps import minimise_by_columns, weigh_columns
 from bayesift.kernels.documents import Matrix, Model, evaluate, single_out, stand_in
 from bayesift.kernels.lazy_pulls import exact_pulls, no_pulls, take_in
 from bayesift.kernels.likelihoods import LOGIT, PROBIT
 from bayesift.kernels.linear import differentiate
-from bayesift.kernels.newton_steps import reduced_gram, working_set
+from bayesift.kernels.newton_steps import arrange_rows, reduced_gram, working_set
 from bayesift.models.linear import LaplacePrior, Logit, Problem
 from bayesift.models.linear.solvers import solve_all
 
@@ -97,6 +98,7 @@ def test_gram_matrix_without_the_intercept():
     X, matrix, model = posterior()
     documents, chosen = stand_in(model, 0.1), np.array([0, 3, 8], dtype=np.int32)
     terms = working_set(matrix, model, documents, chosen)
+    arrange_rows(terms)
     evaluate(model, documents, False)
     product = np.empty((3, 3))
     total = reduced_gram(model, documents, terms, product)
@@ -104,6 +106,49 @@ def test_gram_matrix_without_the_intercept():
     sums = X[:, chosen].T @ h
     assert total == pytest.approx(h.sum())
     np.testing.assert_allclose(product, X[:, chosen].T * h @ X[:, chosen] - np.outer(sums, sums) / h.sum(), atol=1e-12)
+
+
+def test_descent_along_columns_meets_the_conditions_of_the_model():
+    generator = np.random.default_rng(4)
+    X = generator.normal(size=(40, 5)) * (generator.random((40, 5)) < 0.6)
+    columns, h, pulls, pull = sparse.csc_array(X), generator.random(40), 4 * generator.normal(size=5), 0.7
+    places, values, size = columns.indices.astype(np.int32), columns.data, X.shape[1]
+    scaled, squares, sums = np.empty(len(values)), np.empty(size), np.empty(size)
+    starts = columns.indptr.astype(np.int64)
+    weigh_columns(starts, places, values, h, np.empty(40), scaled, squares, sums)
+    np.testing.assert_allclose(sums, X.T @ h)
+    penalty = np.stack([np.full(size, 2.0), np.ones(size), np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)])
+    weights, step, moved = np.r_[0.5, np.zeros(size - 1)], np.zeros(size), np.zeros(40)
+    common, chosen = np.array([pull / h.sum()]), np.arange(size, dtype=np.int32)
+    for _ in range(20):
+        minimise_by_columns(
+            chosen, starts, places, scaled, squares, sums / h.sum(), pulls, sums, penalty, weights, step, moved, common,
+            1e-12,
+        )  # fmt: skip
+    assert common[0] == pytest.approx((pull - sums @ step) / h.sum())
+    slack, found = pulls - X.T @ (h * (X @ step + common[0])), weights + step
+    slack -= found
+    assert 0 < np.count_nonzero(found) < size
+    np.testing.assert_allclose(slack[found != 0], 2.0 * np.sign(found[found != 0]), atol=1e-8)
+    assert np.all(np.abs(slack) <= 2.0 + 1e-8)
+
+
+def test_more_terms_than_documents_meet_their_conditions():
+    generator = np.random.default_rng(5)
+    X, inside = generator.normal(size=(40, 300)), generator.random(40) < 0.4
+    members, prior = sparse.csr_array(inside[None].astype(np.int8)), LaplacePrior(gamma=0.01)
+    problem = Problem(sparse.csr_array(X), members, np.ones(40), Logit(), prior, FLAT, tolerance=1e-6)
+    found = solve_all(problem, "coordinate", [None], None)[0]
+    signs = np.where(inside, 1.0, -1.0)
+    pulls = signs * expit(-signs * (X @ found.coefficients + found.intercept))
+    violations = np.where(
+        found.coefficients == 0,
+        np.maximum(np.abs(X.T @ pulls) - 0.1, 0),
+        np.abs(X.T @ pulls - 0.1 * np.sign(found.coefficients)),
+    )
+    assert found.converged
+    assert violations.max() <= 1.01e-7
+    assert abs(pulls.sum()) <= 1.01e-7
 
 
 def test_empty_documents_weigh_as_much_as_one_of_their_importance():

@@ -32,15 +32,15 @@ Array = np.ndarray[Any, Any]
 
 _ENOUGH_DECREASE = 1e-4
 _LITTLE = 0.1
-_FLAT = 1e-10  # added to curvatures, so that a flat direction has a step
+FLAT = 1e-10  # added to curvatures, so that a flat direction has a step
 _PASSES = 20
 
 
 class WorkingSet(NamedTuple):
     """Columns (starts, places, values) and rows (row_starts, row_columns, row_values) of the terms `chosen`.
 
-    Documents go by their places. The vectors are the pulls of the terms, the derivatives of the model (slack), the
-    step, and X_W' h (sums).
+    Documents go by their places. Rows are counted (row_starts) until `arrange_rows` fills them. The vectors are the
+    pulls of the terms, the derivatives of the model (slack), the step, and X_W' h (sums).
     """
 
     chosen: Array
@@ -68,7 +68,8 @@ def working_set(matrix: Matrix, model: Model, documents: Documents, chosen: Arra
     places, row_columns = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.int32)
     values, row_values, row_starts = np.empty(entries), np.empty(entries), np.zeros(count + 1, dtype=np.int64)
     _copy_columns(matrix.indptr, matrix.indices, matrix.data, chosen, documents.places, starts, places, values)
-    _transpose(starts, places, values, row_starts, row_columns, row_values)
+    for k in range(entries):
+        row_starts[np.uint32(places[k]) + 1] += 1
     pulls, slack, step, sums = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     return WorkingSet(chosen, starts, places, values, row_starts, row_columns, row_values, pulls, slack, step, sums)
 
@@ -92,11 +93,15 @@ def _copy_columns(
 
 
 @kernel
+def arrange_rows(terms: WorkingSet) -> None:
+    """Fill the rows of a set from its columns."""
+    _transpose(terms.starts, terms.places, terms.values, terms.row_starts, terms.row_columns, terms.row_values)
+
+
+@kernel
 def _transpose(
     starts: Array, places: Array, values: Array, row_starts: Array, row_columns: Array, row_values: Array
 ) -> None:
-    for k in range(len(places)):
-        row_starts[np.uint32(places[k]) + 1] += 1
     for i in range(len(row_starts) - 1):
         row_starts[i + 1] += row_starts[i]
     for column in range(len(starts) - 1):
@@ -183,7 +188,7 @@ def _step_of(
 ) -> float:
     """Minimise the model over one weight; gives the size of the change of its derivative."""
     j = chosen[place]
-    curvature = matrix[place, place] + _FLAT
+    curvature = matrix[place, place] + FLAT
     now = weights[j] + step[place]
     change = best_weight(penalty, j, now, slack[place], curvature) - now
     if change == 0.0:
@@ -246,11 +251,31 @@ def newton_step(
     cautious: bool,
 ) -> float:
     """One step on the working set by its reduced Gram matrix; gives the new loss (the likelihood part)."""
-    n, penalty, intercept, step = documents.filled[0], model.penalty, model.intercept, terms.step
-    pull = intercept_pull(intercept, bias[0], documents.pulls[:n])
+    step = terms.step
+    pull = intercept_pull(model.intercept, bias[0], documents.pulls[: documents.filled[0]])
     for place in range(len(step)):
         terms.slack[place] = terms.pulls[place] - (terms.sums[place] / total * pull if pull != 0.0 else 0.0)
-    minimise_model(matrix, terms.chosen, penalty, weights, step, terms.slack, goal)
+    minimise_model(matrix, terms.chosen, model.penalty, weights, step, terms.slack, goal)
+    return take_step(model, documents, terms, total, weights, bias, loss, pull, cautious)
+
+
+@kernel
+def take_step(
+    model: Model,
+    documents: Documents,
+    terms: WorkingSet,
+    total: float,
+    weights: Array,
+    bias: Array,
+    loss: float,
+    pull: float,
+    cautious: bool,
+) -> float:
+    """Go the step of a working set, and the best of the intercept with it; gives the new loss.
+
+    pull and total are minus the derivative of the objective for the intercept and its curvature.
+    """
+    n, penalty, intercept, step = documents.filled[0], model.penalty, model.intercept, terms.step
     common = (pull - np.dot(terms.sums, step)) / total if intercept[FREE] != 0.0 and total > 0.0 else 0.0
     gain = pull * common  # minus the directional derivative, with the whole change of the penalty
     before, after = intercept_penalty(intercept, bias[0]), intercept_penalty(intercept, bias[0] + common)
@@ -303,14 +328,12 @@ def _search(
 
 
 @kernel
-def gram_cost(row_starts: Array) -> float:
-    """What a Gram matrix costs, in passes over the entries of the set and twice the documents (a Newton step)."""
+def gram_pairs(counts: Array) -> int:
+    """How many products a Gram matrix sums, for so many entries in each row."""
     pairs = 0
-    for i in range(len(row_starts) - 1):
-        held = row_starts[i + 1] - row_starts[i]
+    for held in counts:
         pairs += held * (held + 1) // 2
-    cost: float = pairs / (2.0 * len(row_starts) + row_starts[-1])
-    return cost
+    return pairs
 
 
 @kernel

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesift.kernels.column_steps import column_step
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.documents import (
     Documents,
@@ -25,34 +26,39 @@ from bayesift.kernels.documents import (
 )
 from bayesift.kernels.lazy_pulls import look, no_offenders, no_pulls
 from bayesift.kernels.linear import MODE, intercept_penalty, intercept_pull
-from bayesift.kernels.newton_steps import column_sums, gram_cost, newton_step, reduced_gram, set_violation, working_set
+from bayesift.kernels.newton_steps import (
+    WorkingSet,
+    arrange_rows,
+    column_sums,
+    gram_pairs,
+    newton_step,
+    reduced_gram,
+    set_violation,
+    working_set,
+)
 
 Array = np.ndarray[Any, Any]
 
 _SMALLEST_SET = 16
 _NEGLIGIBLE = 0.1  # of the scale of the prior, left out of the pulls of all terms
-_GROWTH = 0.5  # of the working set a round
+_GROWTH = 1.0  # of the working set a round
 _SHARE = 48  # of the terms that violate their conditions at the start
-_LARGEST_SET = 2500
 _CAUTIOUS = 3  # rounds
-_GRAMS, _STEPS = 3, 8  # a round
+_GRAMS, _STEPS, _COLUMN_STEPS = 3, 8, 3  # a round
+_PASS, _SQUARE = 30, 3  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
 _FRESH = 0.1  # the share of the violation that a step by a new Gram matrix leaves
 
 
 @kernel
 def pick(found: Array, promise: Array, penalty: Array, weights: Array, moved: int) -> Array:
-    """The working set: all `moved` terms off their mode, and some others, those that promise the largest gain.
-
-    Where that is too large, the most promising of all.
-    """
+    """The working set: all `moved` terms off their mode, and some others, those that promise the largest gain."""
     wanted = max(_SMALLEST_SET, len(found) // _SHARE if moved == 0 else int(_GROWTH * moved))
-    size = min(moved + wanted, len(found), _LARGEST_SET)
+    size = min(moved + wanted, len(found))
     if size == len(found):
         return found.copy()
-    if moved + wanted <= _LARGEST_SET:
-        for place in range(len(found)):
-            if weights[found[place]] != penalty[MODE, found[place]]:
-                promise[place] = np.inf
+    for place in range(len(found)):
+        if weights[found[place]] != penalty[MODE, found[place]]:
+            promise[place] = np.inf
     cut = np.partition(promise, len(found) - size)[len(found) - size]
     chosen: Array = found[promise >= cut]
     return chosen
@@ -108,13 +114,44 @@ def improve(
 ) -> tuple[float, int]:
     """One round: Newton steps on a working set. Gives the loss and the number of steps."""
     known = documents.filled[0]
-    terms, size = working_set(matrix, model, documents, chosen), len(chosen)
+    terms = working_set(matrix, model, documents, chosen)
     evaluate_new(model, documents, known, cautious)
-    product = np.empty((size, size))
-    enough = _FRESH ** (1.0 / (1.0 + gram_cost(terms.row_starts)))
-    goal = max(0.1 * worst, 0.5 * tolerance)
-    left, before, total, steps, grams = worst, 0.0, 0.0, 0, 0
     column_sums(terms.starts, terms.places, terms.values, documents.pulls, terms.pulls)
+    goal = max(0.1 * worst, 0.5 * tolerance)
+    pairs = gram_pairs(terms.row_starts[1:])
+    if pairs + _SQUARE * len(chosen) ** 2 > _PASS * len(terms.places):
+        loss, steps = _steps_by_columns(model, documents, terms, weights, bias, loss, worst, goal, tolerance, cautious)
+    else:
+        loss, steps = _steps_by_gram(
+            model, documents, terms, weights, bias, loss, worst, goal, tolerance, pairs, cautious
+        )
+    if abs(intercept_pull(model.intercept, bias[0], documents.pulls[: documents.filled[0]])) > goal:
+        loss = settle_intercept(model, documents, bias, goal, 4, cautious)
+    return loss, steps
+
+
+@kernel
+def _steps_by_gram(
+    model: Model,
+    documents: Documents,
+    terms: WorkingSet,
+    weights: Array,
+    bias: Array,
+    loss: float,
+    worst: float,
+    goal: float,
+    tolerance: float,
+    pairs: int,
+    cautious: bool,
+) -> tuple[float, int]:
+    """Newton steps by Gram matrices, until the violation within the set falls from `worst` to the goal.
+
+    A new matrix costs `pairs`, another step by the old one the entries of the set and twice the documents.
+    """
+    arrange_rows(terms)
+    size, cost = len(terms.chosen), pairs / (2.0 * len(terms.row_starts) + len(terms.places))
+    product, enough = np.empty((size, size)), _FRESH ** (1.0 / (1.0 + cost))
+    left, before, total, steps, grams = worst, 0.0, 0.0, 0, 0
     while steps < _STEPS and left > goal:
         if left > enough * before:
             if grams == _GRAMS:
@@ -123,10 +160,37 @@ def improve(
             grams += 1
         inner = max(0.05 * left, 0.1 * tolerance)
         loss = newton_step(model, documents, terms, product, total, weights, bias, loss, inner, cautious)
-        column_sums(terms.starts, terms.places, terms.values, documents.pulls, terms.pulls)
-        before, left = left, set_violation(chosen, model.penalty, weights, terms.pulls)
-        left = max(left, abs(intercept_pull(model.intercept, bias[0], documents.pulls[: documents.filled[0]])))
+        before, left = left, _violation_left(model, documents, terms, weights, bias)
         steps += 1
-    if abs(intercept_pull(model.intercept, bias[0], documents.pulls[: documents.filled[0]])) > goal:
-        loss = settle_intercept(model, documents, bias, goal, 4, cautious)
     return loss, steps
+
+
+@kernel
+def _steps_by_columns(
+    model: Model,
+    documents: Documents,
+    terms: WorkingSet,
+    weights: Array,
+    bias: Array,
+    loss: float,
+    worst: float,
+    goal: float,
+    tolerance: float,
+    cautious: bool,
+) -> tuple[float, int]:
+    """Newton steps along columns, until the violation within the set falls from `worst` to the goal."""
+    scaled, left, steps = np.empty(len(terms.places)), worst, 0
+    while steps < _COLUMN_STEPS and left > goal:
+        inner = max(0.05 * left, 0.1 * tolerance)
+        loss = column_step(model, documents, terms, scaled, weights, bias, loss, inner, cautious)
+        left = _violation_left(model, documents, terms, weights, bias)
+        steps += 1
+    return loss, steps
+
+
+@kernel
+def _violation_left(model: Model, documents: Documents, terms: WorkingSet, weights: Array, bias: Array) -> float:
+    """The largest violation within a set and of the intercept; writes the pulls of the set."""
+    column_sums(terms.starts, terms.places, terms.values, documents.pulls, terms.pulls)
+    left = set_violation(terms.chosen, model.penalty, weights, terms.pulls)
+    return max(left, abs(intercept_pull(model.intercept, bias[0], documents.pulls[: documents.filled[0]])))
