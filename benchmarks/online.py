@@ -35,16 +35,27 @@ def reuters() -> tuple[Any, Any] | None:
     return vectorizer.fit_transform(train.texts), train.indicator.toarray()
 
 
-@cache
-def selected() -> tuple[Any, Any, Any] | None:
-    """The first 2,000 documents, the ten largest categories, at most 300 terms each by the likelihood ratio."""
+def _with_terms(n_documents: int, categories: slice) -> tuple[Any, Any, Any] | None:
+    """The first documents, some categories by size, at most 300 terms each by the likelihood ratio."""
     data = reuters()
     if data is None:
         return None
     X, Y = data
-    Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[:10]]
+    Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[categories]]
     terms = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True).fit(X, Y)
-    return X[:2000], Y[:2000], terms.supports_
+    return X[:n_documents], Y[:n_documents], terms.supports_
+
+
+@cache
+def selected() -> tuple[Any, Any, Any] | None:
+    """1,000 documents, all 90 categories: 2 to 300 terms, 103 on average."""
+    return _with_terms(1000, slice(None))
+
+
+@cache
+def largest() -> tuple[Any, Any, Any] | None:
+    """2,000 documents, the ten largest categories: nine of 300 terms."""
+    return _with_terms(2000, slice(10))
 
 
 @cache
@@ -160,8 +171,8 @@ def _best_f1(results: dict[str, Any]) -> None:
 
 BENCHMARK = Benchmark(
     name="online_full",
-    objective="the online perceptron's posterior, full covariance, 10 categories of at most 300 terms, 2,000 updates",
-    datasets=[Dataset("Reuters-21578 ModApte, ltc", selected)],
+    objective="the online perceptron's posterior, full covariance, at most 300 terms a category",
+    datasets=[Dataset("Reuters-21578, 90 categories", selected), Dataset("its ten largest categories", largest)],
     contenders=[Contender("bayesift", _ours), Contender("NumPy", _recursion)],
     comparisons=[Comparison("bayesift", "NumPy", asked=20)],
     check=_same_posterior,
