@@ -34,7 +34,7 @@ def vectorised(function: Kernel) -> Kernel:
 
 
 def tight(function: Kernel) -> Kernel:
-    """As `vectorised`, with products and sums fused: the order of sums stays, a product is not rounded before its sum."""
+    """As `vectorised`, with fused products and sums: their order stays, a product is not rounded before its sum."""
     return _compiled(function, error_model="numpy", fastmath={"contract"})
 
 

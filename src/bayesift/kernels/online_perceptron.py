@@ -79,9 +79,7 @@ def _add_to_rows(
 
 
 @tight
-def _add_to_row(
-    flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int
-) -> None:
+def _add_to_row(flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int) -> None:
     start = np.uint64(place)
     for k in range(len(weights)):
         factor, first = weights[k] * pending[k, i], np.uint64(k * _WIDTH)
@@ -183,7 +181,15 @@ def _combine(
 
 @tight
 def _share(
-    waiting: Array, count: int, size: int, indices: Array, data: Array, start: int, end: int, weights: Array, shares: Array
+    waiting: Array,
+    count: int,
+    size: int,
+    indices: Array,
+    data: Array,
+    start: int,
+    end: int,
+    weights: Array,
+    shares: Array,
 ) -> None:
     """w_k s_k x of the waiting terms, four sums at a time."""
     p = 0
