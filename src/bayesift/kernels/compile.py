@@ -33,6 +33,11 @@ def vectorised(function: Kernel) -> Kernel:
     return _compiled(function, error_model="numpy")
 
 
+def tight(function: Kernel) -> Kernel:
+    """As `vectorised`, with fused products and sums: their order stays, a product is not rounded before its sum."""
+    return _compiled(function, error_model="numpy", fastmath={"contract"})
+
+
 def inlined(function: Kernel) -> Kernel:
     """Compile `function` into the body of each kernel that calls it."""
     return cast(Kernel, numba.njit(function, nogil=True, forceinline=True))

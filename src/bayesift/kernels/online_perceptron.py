@@ -12,7 +12,7 @@ distribution is the prior: a <- keep a, C <- keep^2 C + (1 - keep^2) prior I. No
 
 **Pending updates.** A rank-one change of C is bound by memory. The last few (`clock[0]` of them) wait as rows s_k with
 weights w_k, C = stored + sum_k w_k s_k s_k'; when `pending` is full, all are added in one pass over the lower triangle.
-A document costs (non-zeros + pending) d for s, and its share of that pass, d^2 / 2.
+A document costs (non-zeros + pending) d for s, and its share of that pass, d^2 / 2 multiplications.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import inlined, kernel, tight
 from bayesift.kernels.online_moments import moments
 
 Array = np.ndarray[Any, Any]
 
 COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
 _SMALLEST = 1e-60  # scale at which forgetting is written into the stored numbers
-_TILE = 32
+_TILE = 16
+_WIDTH = 64
+_ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
 
 
 @kernel
@@ -58,30 +60,60 @@ def restrict(
     return columns[:at].copy(), values[:at].copy()
 
 
-@kernel
-def _add_eight(covariance: Array, terms: Array, weights: Array) -> None:
-    """Add eight rank-one terms to the lower triangle: one pass over memory instead of eight."""
-    size = covariance.shape[0]
-    a, b, c, d, e, f, g, h = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5], terms[6], terms[7]
-    for i in range(size):
-        row = covariance[i]
-        ai, bi, ci, di = weights[0] * a[i], weights[1] * b[i], weights[2] * c[i], weights[3] * d[i]
-        ei, fi, gi, hi = weights[4] * e[i], weights[5] * f[i], weights[6] * g[i], weights[7] * h[i]
-        for j in range(i + 1):
-            row[j] += ((ai * a[j] + bi * b[j]) + (ci * c[j] + di * d[j])) + (
-                (ei * e[j] + fi * f[j]) + (gi * g[j] + hi * h[j])
-            )
+@tight
+def _add_to_rows(
+    flat: Array, place: int, size: int, width: int, pending: Array, weights: Array, panel: Array, i: int, m: int
+) -> None:
+    """Rows i and m = i + 1 of one panel."""
+    upper, lower = np.uint64(place), np.uint64(place + size)
+    for k in range(0, len(weights), 4):
+        u, v, w, x = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        a, b, c, d = u * pending[k, i], v * pending[k + 1, i], w * pending[k + 2, i], x * pending[k + 3, i]
+        e, f, g, h = u * pending[k, m], v * pending[k + 1, m], w * pending[k + 2, m], x * pending[k + 3, m]
+        first = np.uint64(k * _WIDTH)
+        for column in range(width):
+            j = np.uint64(column)
+            p, q, r, t = panel[first + j], panel[first + j + _ONE], panel[first + j + _TWO], panel[first + j + _THREE]
+            flat[upper + j] += a * p + b * q + c * r + d * t
+            flat[lower + j] += e * p + f * q + g * r + h * t
 
 
-@inlined
-def _mirror(covariance: Array) -> None:
+@tight
+def _add_to_row(flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int) -> None:
+    start = np.uint64(place)
+    for k in range(len(weights)):
+        factor, first = weights[k] * pending[k, i], np.uint64(k * _WIDTH)
+        for column in range(width):
+            j = np.uint64(column)
+            flat[start + j] += factor * panel[first + j]
+
+
+@tight
+def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel: Array) -> None:
+    """Add all rank-one terms to the lower triangle and to the rest of its diagonal tiles.
+
+    A panel of _WIDTH columns of the terms stays in the nearest cache; two rows and four terms at a time stay in
+    registers. Unsigned places spare the loop the question whether they count from the end.
+    """
+    for left in range(0, size, _WIDTH):
+        width = min(_WIDTH, size - left)
+        for k in range(len(weights)):
+            for j in range(width):
+                panel[k * _WIDTH + j] = pending[k, left + j]
+        for i in range(left, size - 1, 2):
+            _add_to_rows(flat, i * size + left, size, width, pending, weights, panel, i, i + 1)
+        if (size - left) % 2 == 1:
+            _add_to_row(flat, (size - 1) * size + left, width, pending, weights, panel, size - 1)
+
+
+@tight
+def _mirror(flat: Array, size: int) -> None:
     """Copy the lower triangle to the upper one, by tiles that stay in the cache."""
-    size = covariance.shape[0]
     for top in range(0, size, _TILE):
         for left in range(0, top + 1, _TILE):
-            for i in range(top, min(top + _TILE, size)):
-                for j in range(left, min(left + _TILE, i)):
-                    covariance[j, i] = covariance[i, j]
+            for j in range(left, min(left + _TILE, size)):
+                for i in range(max(top, j + 1), min(top + _TILE, size)):
+                    flat[np.uint64(j * size + i)] = flat[np.uint64(i * size + j)]
 
 
 @kernel
@@ -90,9 +122,9 @@ def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> No
     count = int(clock[COUNT])
     for k in range(count, len(weights)):
         weights[k] = 0.0
-    for start in range(0, count, 8):
-        _add_eight(covariance, pending[start : start + 8], weights[start : start + 8])
-    _mirror(covariance)
+    flat, size = covariance.reshape(-1), covariance.shape[0]
+    _add_to_lower(flat, size, pending, weights, np.empty(len(weights) * _WIDTH))
+    _mirror(flat, size)
     clock[COUNT] = 0.0
 
 
@@ -124,22 +156,60 @@ def _dot(indices: Array, data: Array, start: int, end: int, dense: Array) -> flo
     return total
 
 
-@kernel
-def _combine(s: Array, rows: Array, picked: Array, factors: Array) -> None:
-    """Add the picked rows times their factors to s, four at a time."""
-    size, count = len(s), len(picked)
-    k = 0
-    while k + 4 <= count:
-        a, b, c, d = rows[picked[k]], rows[picked[k + 1]], rows[picked[k + 2]], rows[picked[k + 3]]
+@tight
+def _combine(
+    target: Array, place: int, size: int, source: Array, picked: Array, factors: Array, first: int, last: int
+) -> None:
+    """Add picked rows of a matrix times their factors to the row that starts at `place`, four at a time."""
+    to = np.uint64(place)
+    k = first
+    while k + 4 <= last:
         u, v, w, x = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
-        for j in range(size):
-            s[j] += (u * a[j] + v * b[j]) + (w * c[j] + x * d[j])
+        a, b = np.uint64(picked[k] * size), np.uint64(picked[k + 1] * size)
+        c, d = np.uint64(picked[k + 2] * size), np.uint64(picked[k + 3] * size)
+        for column in range(size):
+            j = np.uint64(column)
+            target[to + j] += (u * source[a + j] + v * source[b + j]) + (w * source[c + j] + x * source[d + j])
         k += 4
-    while k < count:
-        row, x = rows[picked[k]], factors[k]
-        for j in range(size):
-            s[j] += x * row[j]
+    while k < last:
+        a, u = np.uint64(picked[k] * size), factors[k]
+        for column in range(size):
+            j = np.uint64(column)
+            target[to + j] += u * source[a + j]
         k += 1
+
+
+@tight
+def _share(
+    waiting: Array,
+    count: int,
+    size: int,
+    indices: Array,
+    data: Array,
+    start: int,
+    end: int,
+    weights: Array,
+    shares: Array,
+) -> None:
+    """w_k s_k x of the waiting terms, four sums at a time."""
+    p = 0
+    while p + 4 <= count:
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for k in range(start, end):
+            at, x = p * size + indices[k], data[k]
+            a += x * waiting[at]
+            b += x * waiting[at + size]
+            c += x * waiting[at + 2 * size]
+            d += x * waiting[at + 3 * size]
+        shares[p], shares[p + 1] = weights[p] * a, weights[p + 1] * b
+        shares[p + 2], shares[p + 3] = weights[p + 2] * c, weights[p + 3] * d
+        p += 4
+    while p < count:
+        a = 0.0
+        for k in range(start, end):
+            a += data[k] * waiting[p * size + indices[k]]
+        shares[p] = weights[p] * a
+        p += 1
 
 
 @kernel
@@ -165,6 +235,7 @@ def learn_full(
     """
     size = len(mean)
     shares, places = np.empty(len(weights)), np.arange(len(weights)).astype(np.int32)
+    flat, waiting = covariance.reshape(-1), pending.reshape(-1)
     total = 0.0
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
@@ -175,10 +246,9 @@ def learn_full(
         count = int(clock[COUNT])
         s = pending[count]
         s[:] = 0.0
-        _combine(s, covariance, indices[start:end], data[start:end])
-        for p in range(count):
-            shares[p] = weights[p] * _dot(indices, data, start, end, pending[p])
-        _combine(s, pending, places[:count], shares[:count])
+        _combine(waiting, count * size, size, flat, indices, data, start, end)
+        _share(waiting, count, size, indices, data, start, end, weights, shares)
+        _combine(waiting, count * size, size, waiting, places, shares, 0, count)
         if clock[SCALE] != 1.0 or clock[RIDGE] != 0.0:
             for j in range(size):
                 s[j] *= clock[SCALE]

@@ -1,7 +1,8 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.special import log_expit, log_ndtr, ndtr
+from scipy import integrate as quadrature
+from scipy.special import expit, log_expit, log_ndtr, ndtr
 
 from bayesift.errors import DataError
 from bayesift.models.online.likelihoods import (
@@ -90,6 +91,20 @@ def test_logit_moments_hold_far_out(mean):
         theirs = [float(part) for part in theirs]
     ours = LogitNoise().moments(1, mean, variance)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-13 if mean < 0 else 0)
+
+
+def test_logit_probabilities_are_those_of_adaptive_integration_over_the_fields_of_a_corpus():
+    generator = np.random.default_rng(0)
+    means, variances = generator.uniform(-15, 20, 60), generator.uniform(0.01, 12, 60)
+    ours = np.exp(LogitNoise(by="quadrature").log_evidence(1, means, variances))
+    for probability, mean, variance in zip(ours, means, variances, strict=True):
+        deviation = np.sqrt(variance)
+
+        def integrand(z, mean=mean, deviation=deviation):
+            return expit(mean + deviation * z) * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+
+        theirs = quadrature.quad(integrand, -12, 16, epsabs=0, epsrel=1e-11, limit=200)[0]
+        np.testing.assert_allclose(probability, theirs, rtol=1e-10)
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)

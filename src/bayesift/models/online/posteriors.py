@@ -29,7 +29,7 @@ from bayesift.models.state import Arrays
 
 Array = np.ndarray[Any, Any]
 
-PENDING = 16  # rank-one terms that wait to be added to a full covariance together
+PENDING = 32  # rank-one terms that wait to be added to a full covariance together
 LARGEST_FULL = 10_000  # weights of a full covariance: 800 MB
 
 
