@@ -214,7 +214,6 @@ DECIDERS: dict[str, list[Setting]] = {
             (100.0, 4.0, "stems"),
             (30.0, 4.0, "stems, titles twice"),
             (100.0, 4.0, "stems, titles twice"),
-            (300.0, 4.0, "stems, titles twice"),
         )
         for maker in [gaussian(variance, strength=strength)]
     ],
