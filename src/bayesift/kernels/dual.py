@@ -81,8 +81,8 @@ def visit(
 ) -> None:
     """Visit the documents of `order`, updating weights, intercepts and pulls.
 
-    `counts` is the importance of each document for each category, with the sign of y; `offsets` is added to the scores
-    of a document; `moves` gets the square of the last change of each pull; `sums`, eight or one, is scratch.
+    `counts` is the importance of each document for each category, with the sign of y; `offsets` is added to
+    the scores; `moves` gets the square of the last change of each pull; `sums`, eight or one, is scratch.
     """
     width = len(sums)
     for place in range(len(order)):
@@ -92,12 +92,12 @@ def visit(
             _row_times_eight(first, last, indices, data, weights, sums)
         else:
             _row_times_one(first, last, indices, data, weights, sums)
-        far, offset = reach[i], offsets[i]
+        far = reach[i]
         for c in range(width):
             weight = abs(counts[i, c])
             sign = 1.0 if counts[i, c] > 0.0 else -1.0
             before = pulls[i, c]
-            margin = sign * (sums[c] + intercepts[c] + offset)
+            margin = sign * (sums[c] + intercepts[c] + offsets[i, c])
             slope, curvature = _slope_and_curvature(link, parameters, margin)
             step = far * (weight * slope - before) / (1.0 + far * weight * curvature)
             after = weight * (slope - curvature * step)

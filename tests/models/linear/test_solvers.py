@@ -186,6 +186,18 @@ def test_dual_ascent_takes_scales_modes_weights_and_starts(link, intercept):
         assert solve_all(problem, "dual", list(found), None)[0].iterations == 0
 
 
+def test_a_block_of_dual_ascent_takes_a_mode_of_each_category():
+    generator = np.random.default_rng(3)
+    small = problem_of(Logit(), GaussianPrior(variance=0.7, mode=generator.normal(size=(9, 12))))
+    members = sparse.csr_array((generator.random((9, 80)) < 0.3).astype(np.int8))
+    problem = replace(small, members=members)
+    expected = solve_all(problem, "coordinate", [None] * 9, None)
+    for solutions in (solve_all(problem, "dual", [None] * 9, None), solve_all(problem, "dual", expected, None)):
+        for category, found in enumerate(solutions):
+            assert violations(problem, category, found) < 1e-5
+            np.testing.assert_allclose(found.coefficients, expected[category].coefficients, atol=2e-5)
+
+
 @pytest.mark.parametrize("solver", ["dual", "newton"])
 def test_the_gap_is_at_most_what_the_tolerance_says(solver):
     for variance in (0.1, 10.0, 1e4):  # the last is badly conditioned

@@ -258,6 +258,17 @@ def is_shared(prior: Prior) -> bool:
     return not any(np.ndim(value) == 2 for value in vars(prior).values())
 
 
+def shares_scale(prior: Prior) -> bool:
+    """Whether the priors of all categories differ in their modes at most.
+
+    Examples
+    --------
+    >>> shares_scale(GaussianPrior(mode=np.ones((3, 1)))), shares_scale(GaussianPrior(variance=np.ones((3, 1))))
+    (True, False)
+    """
+    return not any(np.ndim(value) == 2 for name, value in vars(prior).items() if name != "mode")
+
+
 def _check_positive(name: str, value: Any) -> None:
     if np.asarray(value).dtype.kind not in "iuf" or not np.all(np.asarray(value) > 0) or not np.all(np.isfinite(value)):
         raise ValueError(f"{name} must be positive, got {value!r:.60}")

@@ -108,7 +108,7 @@ class Problem:
 
     @cached_property
     def scaled(self) -> tuple[sparse.csr_array, Array]:
-        """Where categories share a Gaussian prior and all terms: see `scaled_rows`."""
+        """Where categories share all terms and the variances of a Gaussian prior: see `scaled_rows`."""
         return scaled_rows(self.rows, self.penalty(0)[1])
 
     @cached_property

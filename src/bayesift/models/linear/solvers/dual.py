@@ -22,7 +22,7 @@ from scipy import sparse
 from bayesift.kernels.blocks import times, transposed_times
 from bayesift.kernels.dual import best_intercepts, visit
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.priors import is_shared
+from bayesift.models.linear.priors import shares_scale
 from bayesift.models.linear.problem import Problem, Solution, scaled_rows
 from bayesift.models.linear.solvers.newton import solve_by_newton
 
@@ -51,7 +51,7 @@ def solve_by_dual(problem: Problem, categories: list[int], starts: list[Solution
     """
     if np.any(problem.prior.sign):
         raise ValueError("dual coordinate ascent takes no sign constraints; use solver='coordinate'")
-    if len(categories) >= _WORTH_PADDING and problem.terms is None and is_shared(problem.prior):
+    if len(categories) >= _WORTH_PADDING and problem.terms is None and shares_scale(problem.prior):
         return _solve_block(problem, categories, starts)
     return [_solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)]
 
@@ -85,13 +85,13 @@ def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solu
 
 
 class _Block:
-    """Scaled weights, pulls and margins of categories (one a column) that share terms and precisions."""
+    """Scaled weights, pulls and margins of categories (one a column) that share terms and precisions, not modes."""
 
     def __init__(self, problem: Problem, categories: list[int]) -> None:
         self.problem = problem
         self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
-        self.mode, self.scale = penalty[2, self.terms], 1.0 / np.sqrt(penalty[1, self.terms])
-        if problem.terms is None and is_shared(problem.prior):
+        self.scale = 1.0 / np.sqrt(penalty[1, self.terms])
+        if problem.terms is None and shares_scale(problem.prior):
             self.rows, squares = problem.scaled
         else:
             self.rows, squares = scaled_rows(sparse.csr_array(problem.columns[:, self.terms]), penalty[1, self.terms])
@@ -105,13 +105,17 @@ class _Block:
         for place, c in enumerate(categories):
             self.signs[:, place], self.importance[:, place] = problem.signs(c), problem.importance_of(c)
         self.counts = self.signs * self.importance
-        self.offsets = self.rows @ (self.mode / self.scale)
+        self.modes, self.offsets = np.zeros((len(self.terms), width)), np.zeros(self.signs.shape)
+        for place, c in enumerate(categories):
+            self.modes[:, place] = problem.mode(c)[self.terms]
+        if self.modes.any():
+            self.offsets[:] = self.rows @ (self.modes / self.scale[:, np.newaxis])
         self.weights = np.zeros((len(self.terms), width))
         self.pulls, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
         self.intercepts = cold.copy() if self.flat else np.full(width, self.centre)
         self.anchors = self.intercepts.copy()
-        self.loss = -_LEFT * np.sum(self.importance * self._likelihoods(self.offsets[:, None], cold)[0], axis=0)
+        self.loss = -_LEFT * np.sum(self.importance * self._likelihoods(self.offsets, cold)[0], axis=0)
         self.ratio = np.full(width, _GRADIENT**2)
         self.done, self.rounds = np.arange(width) >= len(categories), 0
         self.generator = np.random.default_rng(0)
@@ -125,7 +129,7 @@ class _Block:
         cold = self.intercepts.copy()
         for place, start in enumerate(starts):
             if start is not None:
-                self.weights[:, place] = (start.coefficients[self.terms] - self.mode) / self.scale
+                self.weights[:, place] = (start.coefficients[self.terms] - self.modes[:, place]) / self.scale
                 self.intercepts[place] = start.intercept
         self.judge()
         scores = self._scores()
@@ -196,7 +200,7 @@ class _Block:
         kept = self.found[place]
         assert kept is not None
         coefficients = np.zeros(self.problem.n_terms)
-        coefficients[self.terms] = self.mode + self.scale * kept[0]
+        coefficients[self.terms] = self.modes[:, place] + self.scale * kept[0]
         trace = np.array([loss[place] for loss in self.trace])
         return Solution(coefficients, kept[1], trace, self.rounds, bool(self.done[place]))
 
@@ -232,7 +236,7 @@ class _Block:
         """Without intercepts."""
         scores = np.empty(self.signs.shape)
         times(self.rows.indptr, self.rows.indices, self.rows.data, self.weights, scores)
-        scores += self.offsets[:, None]
+        scores += self.offsets
         return scores
 
     def _back(self, values: Array) -> Array:
