@@ -135,7 +135,7 @@ def _river_logistic(rate: float) -> Any:
 def _river_alma() -> Any:
     from river import linear_model
 
-    return linear_model.ALMAClassifier()  # type: ignore[no-untyped-call]
+    return linear_model.ALMAClassifier()
 
 
 @cache
@@ -144,7 +144,7 @@ def _stream_as_lines() -> list[str]:
 
 
 def _vowpal_wabbit(data: tuple[Any, Any]) -> Array:
-    from vowpalwabbit import Workspace  # type: ignore[import-untyped]
+    from vowpalwabbit import Workspace
 
     lines, decisions = _stream_as_lines(), np.zeros(data[1].shape, dtype=bool)
     for c, labels in enumerate(data[1].T):
