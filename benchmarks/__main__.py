@@ -10,12 +10,19 @@ from typing import Any
 from benchmarks import (
     classify_throughput,
     harness,
-    linear,
+    linear_gaussian,
+    linear_laplace,
+    linear_synthetic,
     naive_bayes,
+    path,
+    probit_paper,
+    scoring,
+    softmax,
     term_scores,
     text_footprint,
     text_to_csr,
     thresholds,
+    topics,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -30,12 +37,23 @@ RACES = {
         naive_bayes.BENCHMARK,
         naive_bayes.BENCHMARK_MULTILABEL,
         thresholds.BENCHMARK,
-        linear.BENCHMARK,
-        linear.BENCHMARK_GAUSSIAN,
+        linear_gaussian.BENCHMARK,
+        linear_gaussian.BENCHMARK_NEWSGROUPS,
+        scoring.BENCHMARK,
+        probit_paper.BENCHMARK,
+        softmax.BENCHMARK,
+        softmax.BENCHMARK_GAUSSIAN,
+        path.BENCHMARK,
+        path.BENCHMARK_VALIDATION,
+        linear_laplace.BENCHMARK,
+        linear_laplace.BENCHMARK_SKGLM,
+        linear_laplace.BENCHMARK_CELER,
+        linear_synthetic.BENCHMARK,
+        topics.BENCHMARK,
         classify_throughput.BENCHMARK,
     )
 }
-FOOTPRINTS = {text_footprint.NAME: text_footprint}
+FOOTPRINTS = {text_footprint.NAME: text_footprint, linear_synthetic.NAME: linear_synthetic}
 
 
 def main(names: list[str]) -> None:
@@ -85,7 +103,7 @@ def _render_race(measured: dict[str, Any]) -> list[str]:
             clock = " (wall)" if c["clock"] == "wall" else ""
             lines.append(
                 f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | {c['peer']} "
-                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.1f}** | {c['asked'] or '—'} |"
+                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.3g}** | {c['asked'] or '—'} |"
             )
     return lines
 

@@ -1,26 +1,15 @@
-"""Laplace and Gaussian logistic regression, 90 categories, against scikit-learn's liblinear at an equal objective."""
+"""The problem that races of linear models share."""
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-from sklearn.linear_model import LogisticRegression
-
 from bayesift.datasets import load_reuters
 from bayesift.errors import CorpusNotFoundError
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.text import TermVectorizer
-from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 
-Array = np.ndarray[Any, Any]
-
-RATE, VARIANCE = 0.1, 10.0
-GAP = 1e-6
-_PRIOR_OF_BIAS = GaussianPrior(variance=VARIANCE)  # liblinear counts the intercept among the weights
+RATE, GAP = 0.1, 1e-6
 
 
 @cache
@@ -31,77 +20,3 @@ def reuters() -> tuple[Any, Any] | None:
     except CorpusNotFoundError:
         return None
     return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), train.indicator
-
-
-def objective(X: Any, Y: Any, coefficients: Array, intercepts: Array, *, laplace: bool) -> float:
-    """Total over the categories; liblinear's own, which penalises the intercept like a weight, in the Gaussian case."""
-    signs = 2.0 * Y.toarray() - 1.0
-    loss = np.logaddexp(0.0, -signs * (X @ coefficients.T + intercepts)).sum()
-    if laplace:
-        return float(loss + RATE * np.abs(coefficients).sum())
-    return float(loss + ((coefficients**2).sum() + (intercepts**2).sum()) / (2 * VARIANCE))
-
-
-def _fit(data: tuple[Any, Any], *, laplace: bool, tol: float, n_jobs: int = 1) -> tuple[Array, Array]:
-    X, Y = data
-    prior = LaplacePrior(gamma=RATE**2) if laplace else GaussianPrior(variance=VARIANCE)
-    intercept = "flat" if laplace else _PRIOR_OF_BIAS
-    model = SparseBayesClassifier(prior=prior, intercept=intercept, tol=tol, n_jobs=n_jobs).fit(X, Y)
-    weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-    return weights, model.intercept_
-
-
-def _peer(data: tuple[Any, Any], **parameters: Any) -> tuple[Array, Array]:
-    X, Y = sparse.csr_matrix(data[0]), data[1].toarray()
-    fitted = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for column in Y.T:
-            model = LogisticRegression(solver="liblinear", random_state=0, max_iter=5000, **parameters)
-            fitted.append(model.fit(X, column))
-    return np.vstack([m.coef_ for m in fitted]), np.concatenate([m.intercept_ for m in fitted])
-
-
-def _check(*, laplace: bool) -> Any:
-    def check(results: dict[str, Any]) -> None:
-        """Ours lies within the gap of the mode, which a run to a far smaller tolerance gives."""
-        data = reuters()
-        assert data is not None
-        best = objective(*data, *_fit(data, laplace=laplace, tol=1e-7), laplace=laplace)
-        for name, (coefficients, intercepts) in results.items():
-            gap = objective(*data, coefficients, intercepts, laplace=laplace) / best - 1
-            print(f"{name}: relative gap {gap:.1e}")
-            assert not name.startswith("bayesift") or gap <= GAP, name
-
-    return check
-
-
-_DATA = Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters)
-BENCHMARK = Benchmark(
-    name="linear_laplace",
-    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
-    datasets=[_DATA],
-    contenders=[
-        Contender("bayesift", lambda data: _fit(data, laplace=True, tol=7e-3)),
-        Contender("bayesift, 2 threads", lambda data: _fit(data, laplace=True, tol=7e-3, n_jobs=2)),
-        Contender("liblinear", lambda data: _peer(data, l1_ratio=1.0, C=1 / RATE, tol=1e-5)),
-    ],
-    comparisons=[
-        Comparison("bayesift", "liblinear", asked=15),
-        Comparison("bayesift, 2 threads", "liblinear", asked=25, clock="wall"),
-    ],
-    check=_check(laplace=True),
-    repeats=3,
-)
-BENCHMARK_GAUSSIAN = Benchmark(
-    name="linear_gaussian",
-    objective="logistic regression with a Gaussian prior (variance 10), total relative gap of the objective <= 1e-6",
-    datasets=[_DATA],
-    contenders=[
-        Contender("bayesift", lambda data: _fit(data, laplace=False, tol=5e-4)),
-        Contender("liblinear, dual", lambda data: _peer(data, dual=True, C=VARIANCE, tol=1e-3)),
-    ],
-    comparisons=[Comparison("bayesift", "liblinear, dual", asked=5)],
-    check=_check(laplace=False),
-    repeats=3,
-)

@@ -92,7 +92,7 @@ def load_model(path: str | Path) -> ModelContent:
 
 
 def _encode(content: ModelContent) -> dict[str, bytes]:
-    files = {ARRAYS: save_arrays({name: np.ascontiguousarray(a) for name, a in content.arrays.items()})}
+    files = {ARRAYS: save_arrays({name: np.asarray(a, order="C") for name, a in content.arrays.items()})}
     for name, lines in content.lists.items():
         if any("\n" in line for line in lines):
             raise DataError(f"{name}: a name with a line break cannot be saved")

@@ -108,8 +108,8 @@ def check_targets(y: Any, *, classes: Any = None) -> Targets:
     return _indicator_targets(y, classes) if is_indicator else _label_targets(y, classes)
 
 
-def check_sample_weight(sample_weight: Any, n_documents: int) -> Array:
-    """One non-negative weight a document, ones when there are none.
+def check_sample_weight(sample_weight: Any, n_documents: int, *, some_positive: bool = False) -> Array:
+    """One non-negative weight a document, ones when there are none; `some_positive` refuses nothing but zeros.
 
     Examples
     --------
@@ -123,6 +123,8 @@ def check_sample_weight(sample_weight: Any, n_documents: int) -> Array:
         raise ValueError(f"there must be one sample weight for each of the {n_documents} documents")
     if np.any(weights < 0):
         raise ValueError("Negative values in data passed to sample_weight")
+    if some_positive and not np.any(weights):
+        raise ValueError("sample_weight is zero for every document")
     return np.ascontiguousarray(weights)
 
 

@@ -9,7 +9,7 @@ import pytest
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
-from bayesift.models import JelinekMercer, NaiveBayesClassifier
+from bayesift.models import LEARNERS, JelinekMercer, NaiveBayesClassifier, is_storable, make_learner
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import THRESHOLD_RULES
 from tests.classifier.test_text_classifier import LABELS, NEW, SETS, TEXTS
@@ -34,6 +34,17 @@ def test_round_trip_gives_identical_probabilities(tmp_path, classifier, labels, 
     assert list(again.predict(NEW)) == list(classifier.predict(NEW))
     assert again.explain("corn oil") == classifier.explain("corn oil")
     assert again.terms() == classifier.terms()
+
+
+@pytest.mark.parametrize("labels", [LABELS, SETS], ids=["labels", "sets"])
+@pytest.mark.parametrize("model", [name for name in LEARNERS if is_storable(make_learner(name))])
+def test_every_learner_that_can_be_stored_comes_back(tmp_path, model, labels):
+    vectorizer = TermVectorizer(weighting=LEARNERS[model].weighting)
+    fitted = TextClassifier(model=model, vectorizer=vectorizer).fit(TEXTS, labels)
+    fitted.save(tmp_path / "model")
+    restored = TextClassifier.load(tmp_path / "model")
+    for ours, theirs in zip(fitted.decide(NEW), restored.decide(NEW), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_saving_again_is_the_same_file(tmp_path):

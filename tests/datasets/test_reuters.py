@@ -2,8 +2,9 @@ import datetime
 
 import pytest
 
-from bayesift.datasets import load_reuters, summarise
+from bayesift.datasets import load_reuters, load_reuters_descriptions, summarise
 from bayesift.errors import DataError
+from tests.conftest import data_dir
 
 RECORD = """<REUTERS TOPICS="{marked}" LEWISSPLIT="{split}" CGISPLIT="X" OLDID="1" NEWID="{number}">
 <DATE>{date}</DATE>
@@ -144,3 +145,46 @@ def test_counts_of_the_whole(corpus_named):
 @pytest.mark.corpus("reuters21578.tar.gz")
 def test_the_garbled_date(corpus_named):
     assert [d.id for d in corpus_named("reuters") if d.date is None] == ["17192"]
+
+
+DESCRIPTIONS = """Some notes
+****Subject Codes (135)
+
+Money/Foreign Exchange (MONEY-FX)
+
+**Commodity Codes (78)
+
+COTTON \nVEG-OIL
+
+________________________________________________________________
+
+@heading[Organization Codes (56)]
+African Development Bank (ADB-AFRICA)@*
+"""
+
+
+def test_descriptions_of_topics(write, tmp_path):
+    write("reuters21578/cat-descriptions_120396.txt", DESCRIPTIONS)
+    assert load_reuters_descriptions(tmp_path) == {
+        "money-fx": "Money/Foreign Exchange (MONEY-FX)",
+        "cotton": "COTTON",
+        "veg-oil": "VEG-OIL",
+    }
+
+
+def test_descriptions_that_are_not_there(write, tmp_path):
+    write("reuters21578/README.txt", "")
+    with pytest.raises(DataError, match=r"there is no cat-descriptions_120396\.txt in it"):
+        load_reuters_descriptions(tmp_path)
+    write("reuters21578/cat-descriptions_120396.txt", "nothing")
+    with pytest.raises(DataError, match="no subject codes"):
+        load_reuters_descriptions(tmp_path)
+
+
+@pytest.mark.corpus("reuters21578.tar.gz")
+def test_every_topic_is_described(corpus_named):
+    descriptions = load_reuters_descriptions(data_dir())
+    assert len(descriptions) == 135
+    assert set(corpus_named("reuters").categories) <= set(descriptions)
+    assert descriptions["earn"] == "Earnings and Earnings Forecasts (EARN)"
+    assert descriptions["pet-chem"] == "Petro-Chemicals (PET-CHEM)"

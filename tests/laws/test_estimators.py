@@ -7,14 +7,15 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
-from tests.laws.estimators import CLASSIFIERS, ESTIMATORS
+from tests.laws.estimators import CHECKED, CLASSIFIERS, ESTIMATORS, LIBLINEAR, TOPIC_CLASSIFIERS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(CHECKED)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -34,17 +35,24 @@ def outputs(estimator, X, Y, more, **fit_parameters):
     fitted = clone(estimator).fit(X, Y, **fit_parameters)
     if hasattr(fitted, "predict_proba"):
         return fitted.predict_proba(more), fitted.predict_log_proba(more), fitted.predict(more)
+    if hasattr(fitted, "decision_function"):
+        return fitted.decision_function(more), fitted.predict(more)
     scores = fitted.scores_.toarray() if sparse.issparse(fitted.scores_) else fitted.scores_
     kept = fitted.transform(more)
     return scores, fitted.get_support(), kept.toarray() if sparse.issparse(kept) else kept
 
 
-def assert_same(ours, others):
+def assert_same(ours, others, rtol=1e-10):
     for left, right in zip(ours, others, strict=True):
         if left.dtype.kind == "f":
-            np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(left, right, rtol=rtol, atol=rtol / 100)
         else:
             np.testing.assert_array_equal(left, right)
+
+
+def precision_of(estimator):
+    """Sums come in another order; liblinear's solver does not go further than this."""
+    return 1e-4 if type(estimator) in LIBLINEAR else 1e-10
 
 
 targets = pytest.mark.parametrize("kind", ["labels", "indicator"])
@@ -70,11 +78,11 @@ def test_order_of_documents_does_not_matter(estimator, kind):
     X, labels, indicator = documents()
     y = target_of(kind, labels, indicator)
     order = np.random.default_rng(1).permutation(len(X))
-    assert_same(outputs(estimator, X, y, X), outputs(estimator, X[order], y[order], X))
+    assert_same(outputs(estimator, X, y, X), outputs(estimator, X[order], y[order], X), rtol=precision_of(estimator))
 
 
 @targets
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+@pytest.mark.parametrize("estimator", [e for e in CLASSIFIERS if has_fit_parameter(e, "sample_weight")], ids=str)
 def test_weights_are_repetitions(estimator, kind):
     X, labels, indicator = documents()
     y = target_of(kind, labels, indicator)
@@ -82,7 +90,7 @@ def test_weights_are_repetitions(estimator, kind):
     times[:4] = 1
     repeated = np.repeat(np.arange(len(X)), times)
     weighted = outputs(estimator, X, y, X, sample_weight=times.astype(float))
-    assert_same(weighted, outputs(estimator, X[repeated], y[repeated], X))
+    assert_same(weighted, outputs(estimator, X[repeated], y[repeated], X), rtol=precision_of(estimator))
 
 
 @targets
@@ -110,12 +118,13 @@ def test_explicit_zeros_and_duplicates_say_nothing(estimator):
 
 
 @targets
-@pytest.mark.parametrize("estimator", [e for e in CLASSIFIERS if hasattr(e, "get_state")], ids=str)
+@pytest.mark.parametrize("estimator", [e for e in CLASSIFIERS + TOPIC_CLASSIFIERS if hasattr(e, "get_state")], ids=str)
 def test_stored_and_restored_models_are_identical(estimator, kind):
     X, labels, indicator = documents()
     fitted = clone(estimator).fit(X * 0.37, target_of(kind, labels, indicator))
     parameters, arrays = fitted.get_state()
     restored = type(fitted).from_state(json.loads(json.dumps(parameters)), {k: v.copy() for k, v in arrays.items()})
-    np.testing.assert_array_equal(restored.predict_log_proba(X), fitted.predict_log_proba(X))
+    score = "predict_log_proba" if hasattr(fitted, "predict_log_proba") else "decision_function"
+    np.testing.assert_array_equal(getattr(restored, score)(X), getattr(fitted, score)(X))
     np.testing.assert_array_equal(restored.predict(X), fitted.predict(X))
-    assert restored.get_params() == fitted.get_params()
+    assert str(restored.get_params()) == str(fitted.get_params())

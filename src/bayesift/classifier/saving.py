@@ -13,6 +13,7 @@ from bayesift.classifier.labels import FORMS, LabelForm
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
+from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE
 from bayesift.text import TermVectorizer
@@ -45,6 +46,7 @@ def content_of(classifier: TextClassifier) -> ModelContent:
         "corpus": classifier.corpus_,
         "model": model,
         "thresholds": _describe_rule(classifier.estimator_),
+        "knowledge": _describe_knowledge(classifier),
         "vectorizer": None,
         "selection": None,
     }
@@ -69,6 +71,7 @@ def classifier_of(cls: type[Classifier], content: ModelContent) -> Classifier:
     classifier.vectorizer_ = None if header.get("vectorizer") is None else _vectorizer(content)
     classifier.selection_ = None if header.get("selection") is None else _selection(content)
     classifier.estimator_ = _estimator(content, classifier._form)
+    classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     _check_widths(classifier)
     return classifier
 
@@ -168,6 +171,26 @@ def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DataError(f"{value!r:.40} is no threshold")
     return value
+
+
+def _describe_knowledge(classifier: TextClassifier) -> dict[str, Any] | None:
+    if not classifier.knowledge or classifier.coverage_ is None:
+        return None
+    missing = {category: list(words) for category, words in classifier.coverage_.missing.items()}
+    return {"used": classifier.coverage_.used, "missing": missing, **classifier.knowledge.as_dict()}
+
+
+def _knowledge(description: Any) -> tuple[TermKnowledge | None, Coverage | None]:
+    if description is None:
+        return None, None
+    try:
+        parts = dict(description)
+        used, missing = parts.pop("used"), {str(c): tuple(map(str, words)) for c, words in parts.pop("missing").items()}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"not knowledge of words ({error})") from error
+    if not isinstance(used, int):
+        raise DataError("not knowledge of words: how many were used is no number")
+    return TermKnowledge.from_dict(parts), Coverage(used, missing)
 
 
 def _check_widths(classifier: TextClassifier) -> None:

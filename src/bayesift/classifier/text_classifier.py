@@ -11,10 +11,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
+from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution, sureness_of
+from bayesift.classifier.knowing import informed
 from bayesift.classifier.labels import form_of
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
+from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
 from bayesift.records import Corpus
@@ -37,14 +39,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     model : a name of `bayesift.models.MODELS`, or a classifier
     vectorizer : a `TermVectorizer`; None takes the weighting the model wants
     selection : a `SelectTerms`; None keeps all terms
-    threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule
+    threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule; "auto" is "bayes" for probabilities and
+        "sign" for scores
     threshold_cv : folds of cross-validated scores to fit the rule on; None takes the training scores
     random_state : deals the folds
+    knowledge : what people know of words, for models with a prior of weights; None for nothing
 
     Attributes
     ----------
     categories_ : in the order of columns of probabilities
     vectorizer_, selection_, estimator_ : the fitted parts; `estimator_.estimator_` is the model
+    coverage_ : how much of the knowledge met the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus, if `fit_corpus` was used
 
     Examples
@@ -63,9 +68,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         model: str | Any = "naive-bayes",
         vectorizer: TermVectorizer | None = None,
         selection: SelectTerms | None = None,
-        threshold: str | ThresholdRule = "bayes",
+        threshold: str | ThresholdRule = "auto",
         threshold_cv: int | None = None,
         random_state: int | None = 0,
+        knowledge: TermKnowledge | None = None,
     ) -> None:
         self.model = model
         self.vectorizer = vectorizer
@@ -73,10 +79,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.threshold = threshold
         self.threshold_cv = threshold_cv
         self.random_state = random_state
+        self.knowledge = knowledge
 
     def fit(self, texts: Any, labels: Any, *, categories: Iterable[str] | None = None) -> Self:
         """Learn from labelled texts; `categories` names the columns of an indicator matrix."""
         form = form_of(labels, categories)
+        if self.knowledge is not None:
+            self.knowledge.check_categories(form.categories)
         y = form.encode(labels)
         model = make_learner(self.model, multilabel=form.multilabel) if isinstance(self.model, str) else self.model
         vectorizer = None if _are_vectors(texts) else self._new_vectorizer()
@@ -84,6 +93,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if X.shape[0] != y.shape[0]:
             raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
         selection = None if self.selection is None else clone(self.selection).fit(X, y)
+        model, coverage = informed(model, self.knowledge, form, X, vectorizer, selection)
         estimator = ThresholdedClassifier(
             model,
             rule=self.threshold,
@@ -92,6 +102,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         )
         estimator.fit(X if selection is None else selection.transform(X), y)
         self._form, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
+        self.coverage_: Coverage | None = coverage
         self.corpus_: dict[str, Any] | None = None
         return self
 
@@ -198,11 +209,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         explained = []
         for name in sorted(names, key=lambda name: -scores[0, self.categories_.index(name)]):
             j = self.categories_.index(name)
-            contributions, prior = model.contributions(X, j if self.multilabel_ else name)
-            terms = self._largest(X, contributions, top)
+            key = j if self.multilabel_ else name
+            contributions, prior = model.contributions(X, key)
+            sure = sureness_of(model, X, j, key)
+            terms = self._largest(X, contributions, sure.deviations, top)
+            score, assigned = float(scores[0, j]), bool(decisions[0, j])
             explained.append(
                 CategoryExplanation(
-                    name, float(scores[0, j]), thresholds[j], bool(decisions[0, j]), float(prior[0]), terms
+                    name, score, thresholds[j], assigned, float(prior[0]), terms, sure.integrated, sure.interval
                 )
             )
         return self._with_unseen(text, tuple(explained))
@@ -223,11 +237,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         thresholds = np.broadcast_to(self.estimator_.rule_.thresholds_for(scores), scores.shape)[0]
         return [float(threshold) for threshold in thresholds]
 
-    def _largest(self, X: sparse.csr_array, contributions: sparse.csr_array, top: int) -> tuple[TermContribution, ...]:
+    def _largest(
+        self, X: sparse.csr_array, contributions: sparse.csr_array, deviations: Array | None, top: int
+    ) -> tuple[TermContribution, ...]:
         names = self.terms()
         order = np.argsort(-np.abs(contributions.data), kind="stable")[:top]
         return tuple(
-            TermContribution(names[X.indices[i]], float(X.data[i]), float(contributions.data[i])) for i in order
+            TermContribution(
+                names[X.indices[i]],
+                float(X.data[i]),
+                float(contributions.data[i]),
+                None if deviations is None else float(deviations[i]),
+            )
+            for i in order
         )
 
     def _with_unseen(self, text: str, explained: tuple[CategoryExplanation, ...]) -> Explanation:

@@ -30,7 +30,10 @@ def explain(
     top: Annotated[int, typer.Option(help="How many words to list for each category.", min=1)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Say which words of a text speak for its categories, and which against."""
+    """Say which words of a text speak for its categories, and which against.
+
+    A model fitted with --posterior also says how sure it is: of the probability, and of each word.
+    """
     from bayesift.classifier import TextClassifier
 
     classifier = TextClassifier.load(model)
@@ -56,7 +59,11 @@ def print_explanation(console: Console, explanation: Explanation) -> None:
 def _verdict(category: CategoryExplanation) -> str:
     verdict = "[green]assigned[/green]" if category.assigned else "[yellow]not assigned[/yellow]"
     against = "" if category.threshold is None else f", threshold {category.threshold:.4g}"
-    return f"[bold]{escape(category.category)}[/bold]: {verdict}, probability {category.score:.4f}{against}"
+    sure = ""
+    if category.integrated is not None and category.interval is not None:
+        low, high = category.interval
+        sure = f" ({category.integrated:.4f} averaged over the weights; 90% between {low:.4f} and {high:.4f})"
+    return f"[bold]{escape(category.category)}[/bold]: {verdict}, probability {category.score:.4f}{sure}{against}"
 
 
 def _bars(category: CategoryExplanation) -> Table:
@@ -64,11 +71,14 @@ def _bars(category: CategoryExplanation) -> Table:
     table.add_column(justify="right")
     table.add_column()
     table.add_column(justify="right")
-    rows = [("(before any word)", category.prior), *((t.term, t.contribution) for t in category.terms)]
-    finite = [abs(value) for _, value in rows if abs(value) != float("inf")]
+    table.add_column(justify="right")
+    rows: list[tuple[str, float, float | None]] = [("(before any word)", category.prior, None)]
+    rows += [(t.term, t.contribution, t.deviation) for t in category.terms]
+    finite = [abs(value) for _, value, _ in rows if abs(value) != float("inf")]
     largest = max([*finite, 1e-12])
-    for name, value in rows:
+    for name, value, deviation in rows:
         length = min(_BAR, round(_BAR * min(abs(value), largest) / largest))
         colour, bar = ("green", "█" * length) if value >= 0 else ("red", "█" * length)
-        table.add_row(escape(name), f"[{colour}]{bar or '▏'}[/{colour}]", f"{value:+.3f}")
+        sure = "" if not deviation else f"± {deviation:.3f}"
+        table.add_row(escape(name), f"[{colour}]{bar or '▏'}[/{colour}]", f"{value:+.3f}", sure)
     return table

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
 from bayesift.cli.groups import grouped
 from bayesift.cli.options import LearnerOptions, Quiet, bad_options, counting, part_of
+
+if TYPE_CHECKING:
+    from bayesift.knowledge import TermKnowledge
 
 
 @grouped
@@ -23,6 +27,13 @@ def fit(
     split: Annotated[
         str | None, typer.Option(help="Part to learn from; `train` where there is one.", show_default=False)
     ] = None,
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(help="What you know of words, YAML or JSON; for linear models.", show_default=False),
+    ] = None,
+    posterior: Annotated[
+        bool, typer.Option("--posterior", help="Keep how sure each weight is, for explain and inspect; linear models.")
+    ] = False,
     *,
     learner: LearnerOptions,
     source: CorpusOptions,
@@ -33,19 +44,28 @@ def fit(
 
     check_place(output)
     _check_storable(model)
+    known = None if knowledge is None else _known(knowledge)
     part = part_of(source.read(corpus, quiet=quiet), split, default="train")
     start = time.perf_counter()
     with counting("reading texts", len(part), quiet=quiet) as progress, bad_options():
-        classifier = learner.classifier(model, progress)
+        classifier = learner.classifier(model, progress, knowledge=known, posterior=posterior)
         classifier.fit_corpus(part)
     seconds = time.perf_counter() - start
     with busy(f"saving {output}", quiet=quiet):
         classifier.save(output)
     if not quiet:
+        if classifier.coverage_ is not None:
+            print(f"knowledge: {classifier.coverage_}", file=sys.stderr)
         print(
             f"{output}: {model} learned from {len(part):,} documents, {len(classifier.categories_):,} categories, "
             f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
         )
+
+
+def _known(path: Path) -> TermKnowledge:
+    from bayesift.knowledge import TermKnowledge
+
+    return TermKnowledge.read(path)
 
 
 def _check_storable(model: str) -> None:

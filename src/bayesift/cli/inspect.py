@@ -49,6 +49,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
         "terms": classifier.estimator_.n_features_in_,
         "vectorizer": header["vectorizer"],
         "rule": header["thresholds"]["rule"],
+        "knowledge": header.get("knowledge"),
         "categories": [
             {
                 "category": category,
@@ -56,6 +57,8 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
                 if thresholds is not None and len(thresholds) == len(classifier.categories_)
                 else None,
                 "top_terms": [word.word for word in words[j].words],
+                "weights": [word.weight for word in words[j].words],
+                "deviations": [word.deviation for word in words[j].words],
             }
             for j, category in enumerate(classifier.categories_)
         ],
@@ -69,8 +72,11 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
     console.print(
         f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} terms "
-        f"({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.2f} MB\n"
+        f"({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.2f} MB"
     )
+    if facts["knowledge"]:
+        console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
+    console.print()
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("category", overflow="fold")
     table.add_column("threshold", justify="right")
@@ -78,5 +84,17 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     for row in facts["categories"]:
         threshold = row["threshold"]
         shown = "" if threshold is None else f"{threshold:.4g}" if isinstance(threshold, float) else str(threshold)
-        table.add_row(escape(row["category"]), shown, escape(" ".join(row["top_terms"])))
+        table.add_row(escape(row["category"]), shown, escape(_words(row)))
     console.print(table)
+
+
+def _words(row: dict[str, Any]) -> str:
+    """The words of a category, each with its weight where it is known how sure that is."""
+    words = zip(row["top_terms"], row["weights"], row["deviations"], strict=True)
+    return " ".join(word if sd is None else f"{word} {weight:.2f}±{sd:.2f}" for word, weight, sd in words)
+
+
+def _knowledge(knowledge: dict[str, Any]) -> str:
+    categories = {**knowledge.get("words", {}), **knowledge.get("descriptions", {})}
+    missing = sum(map(len, knowledge["missing"].values()))
+    return f"{len(categories):,} categories: {knowledge['used']:,} words used, {missing:,} not in the vocabulary"

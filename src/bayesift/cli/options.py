@@ -15,6 +15,7 @@ from bayesift.cli.corpora import stderr
 
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
+    from bayesift.knowledge import TermKnowledge
     from bayesift.records import Corpus
     from bayesift.text.weighting import Weighting as WeightingName
     from bayesift.thresholds import ThresholdRule
@@ -45,15 +46,26 @@ class LearnerOptions:
     terms: Annotated[int | None, _unless_named(meaning="Keep so many terms, those that score best.")] = None
     score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
     threshold: Annotated[
-        str, typer.Option(help="Rule that turns probabilities into decisions, such as scut or max-f1:shrinkage=3.")
-    ] = "bayes"
+        str,
+        typer.Option(
+            help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto is bayes for "
+            "probabilities and sign for other scores."
+        ),
+    ] = "auto"
     threshold_folds: Annotated[
         int | None, _unless_named(meaning="Fit the rule on scores cross-validated over so many folds.")
     ] = None
     seed: Annotated[int, typer.Option(help="Of everything that is drawn by lot.")] = 0
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1
 
-    def classifier(self, model: str, progress: Callable[[int], None] | None = None) -> TextClassifier:
+    def classifier(
+        self,
+        model: str,
+        progress: Callable[[int], None] | None = None,
+        *,
+        knowledge: TermKnowledge | None = None,
+        posterior: bool = False,
+    ) -> TextClassifier:
         """An unfitted classifier; unknown names are bad use."""
         from bayesift.classifier import TextClassifier
         from bayesift.features import SelectTerms
@@ -71,12 +83,13 @@ class LearnerOptions:
             progress=progress,
         )
         return TextClassifier(
-            model=model,
+            model=_with_posterior(model) if posterior else model,
             vectorizer=vectorizer,
             selection=None if self.terms is None else SelectTerms(self.score, k=self.terms),
             threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
             random_state=self.seed,
+            knowledge=knowledge,
         )
 
     def _check_names(self, model: str) -> None:
@@ -90,10 +103,23 @@ class LearnerOptions:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
 
 
-def _rule(description: str) -> ThresholdRule:
-    """The rule of "name:parameter=value,...", its values as JSON spells them."""
+def _with_posterior(model: str) -> Any:
+    """The learner of that name, to keep how sure its weights are."""
+    from bayesift.models import make_learner
+
+    if "posterior" not in make_learner(model).get_params():
+        raise typer.BadParameter(
+            f"{model} keeps no posterior of weights; a linear model does", param_hint="--posterior"
+        )
+    return make_learner(model, posterior="normal")
+
+
+def _rule(description: str) -> ThresholdRule | str:
+    """The rule of "name:parameter=value,...", its values as JSON spells them; "auto" stays what it is."""
     from bayesift.thresholds import THRESHOLD_RULES, threshold_rule
 
+    if description == "auto":
+        return description
     name, _, assignments = description.partition(":")
     _one_of("--threshold", name, THRESHOLD_RULES)
     parameters = dict(part.partition("=")[::2] for part in assignments.split(",") if part)

@@ -11,7 +11,7 @@ from bayesift.datasets.ohsumed_trec9 import Topic, load_ohsumed_trec9, load_trec
 from bayesift.datasets.problems import ProblemLog
 from bayesift.datasets.pydocs import load_pydocs
 from bayesift.datasets.rcv1 import load_rcv1, load_rcv1_topic_names
-from bayesift.datasets.reuters import load_reuters
+from bayesift.datasets.reuters import load_reuters, load_reuters_descriptions
 from bayesift.datasets.screening import load_review, load_screening
 from bayesift.datasets.sms_spam import load_sms_spam
 from bayesift.datasets.streaming import TextBatch, TextReader
@@ -43,6 +43,7 @@ __all__ = [
     "load_rcv1",
     "load_rcv1_topic_names",
     "load_reuters",
+    "load_reuters_descriptions",
     "load_review",
     "load_screening",
     "load_sms_spam",

@@ -6,13 +6,14 @@ import datetime
 import html
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from bayesift.datasets.archives import read_members
 from bayesift.datasets.directory import find
 from bayesift.datasets.problems import ProblemLog
 from bayesift.datasets.tables import DocumentList
+from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 
 PATHS = ("reuters21578.tar.gz", "reuters21578")
@@ -20,6 +21,8 @@ PATHS = ("reuters21578.tar.gz", "reuters21578")
 CategoryKind = Literal["topics", "places", "people", "orgs", "exchanges"]
 Subset = Literal["all", "modapte", "labelled"]
 
+_DESCRIPTIONS = "cat-descriptions_120396.txt"
+_CODE = re.compile(r"\(([A-Z-]+)\)$")
 _START = re.compile(r"<REUTERS\b([^>]*)>")
 _END = "</REUTERS>"
 _DOCTYPE = re.compile(r"<!DOCTYPE[^>]*>")
@@ -67,6 +70,40 @@ put it there, or run: bayesift datasets fetch reuters --data-dir no-such-folder
     if subset != "all":
         corpus = corpus.select([i for i, d in enumerate(corpus) if d.split != "unused"])
     return corpus.labelled() if subset == "labelled" else corpus
+
+
+def load_reuters_descriptions(data_dir: str | Path | None = None) -> dict[str, str]:
+    """What the 135 topics of Reuters-21578 are about, as its file of category descriptions says in a line each.
+
+    Commodities have no more than their name ("COCOA"); others are spelled out ("Crude Oil (CRUDE)").
+
+    Parameters
+    ----------
+    data_dir : where the archive (or its folder) lies; see `data_directory`
+
+    Examples
+    --------
+    >>> load_reuters_descriptions("no-such-folder")
+    Traceback (most recent call last):
+    bayesift.errors.CorpusNotFoundError: reuters21578.tar.gz is not in no-such-folder; \
+put it there, or run: bayesift datasets fetch reuters --data-dir no-such-folder
+    """
+    path = find("reuters", PATHS, data_dir)
+    for name, content in read_members(path, wanted=lambda name: PurePosixPath(name).name == _DESCRIPTIONS):
+        descriptions = dict(_read_descriptions(content.decode("latin-1")))
+        if not descriptions:
+            raise DataError("no subject codes", file=path / name)
+        return descriptions
+    raise DataError(f"there is no {_DESCRIPTIONS} in it", file=path)
+
+
+def _read_descriptions(content: str) -> Iterator[tuple[str, str]]:
+    """The lines between the heading of the subject codes and the next part; those with stars are headings."""
+    for line in content.partition("****Subject Codes")[2].partition("\n____")[0].splitlines()[1:]:
+        text = line.strip()
+        if text and not text.startswith("**"):
+            code = _CODE.search(text)
+            yield (code[1] if code else text).lower(), text
 
 
 def _shared(corpus: Corpus) -> list[str]:

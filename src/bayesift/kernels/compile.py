@@ -25,19 +25,33 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile `function` without the GIL, cached on disk where that is possible."""
-    if _CACHE is None:
-        return cast(Kernel, numba.njit(function, nogil=True))
-    # Numba reads its cache folder when a function is decorated; leave the setting as it was for others.
-    others, config.CACHE_DIR = config.CACHE_DIR, _CACHE  # type: ignore[attr-defined]
-    try:
-        return cast(Kernel, numba.njit(function, nogil=True, cache=True))
-    finally:
-        config.CACHE_DIR = others  # type: ignore[attr-defined]
+    return _compiled(function)
+
+
+def vectorised(function: Kernel) -> Kernel:
+    """As `kernel`, but division by 0 gives infinity, not an exception: a loop of divisions becomes vector code."""
+    return _compiled(function, error_model="numpy")
 
 
 def inlined(function: Kernel) -> Kernel:
     """Compile `function` into the body of each kernel that calls it."""
     return cast(Kernel, numba.njit(function, nogil=True, forceinline=True))
+
+
+def _compiled(function: Kernel, **options: Any) -> Kernel:
+    if _CACHE is None:
+        return cast(Kernel, numba.njit(function, nogil=True, **options))
+    # Numba reads its cache folder when a function is decorated; leave the setting as it was for others.
+    others, config.CACHE_DIR = config.CACHE_DIR, _CACHE  # type: ignore[attr-defined]
+    try:
+        return cast(Kernel, numba.njit(function, nogil=True, cache=True, **options))
+    finally:
+        config.CACHE_DIR = others  # type: ignore[attr-defined]
+
+
+def inlined_in_any_order(function: Kernel) -> Kernel:
+    """As `inlined`, for sums that may be taken in any order (vector units); their last digits depend on the machine."""
+    return cast(Kernel, numba.njit(function, nogil=True, forceinline=True, fastmath={"reassoc", "contract"}))
 
 
 def _cache_folder() -> str | None:

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import inlined, kernel, vectorised
 from bayesift.kernels.likelihoods import LOGIT, parts
 
 Array = np.ndarray[Any, Any]
 
 L1, L2, MODE, LOWER, UPPER = 0, 1, 2, 3, 4
 FREE, PRECISION, CENTRE = 0, 1, 2
-_LARGE = 1e200
+_FAR = 708.0  # exp(-708) is the smallest power that is not denormal
+_BLOCK = 256  # documents that share a logarithm
 
 
 @inlined
@@ -67,37 +68,42 @@ def best_weight(penalty: Array, j: int, weight: float, pull: float, curvature: f
     return best
 
 
-@kernel
-def add_scores(indptr: Array, indices: Array, data: Array, weights: Array, scores: Array) -> None:
-    """Add X weights to scores; X by columns."""
-    for j in range(len(weights)):
-        weight = weights[j]
-        if weight != 0.0:
-            for k in range(indptr[j], indptr[j + 1]):
-                scores[indices[k]] += data[k] * weight
+@inlined
+def intercept_penalty(intercept: Array, bias: float) -> float:
+    """The cost Q of the intercept."""
+    cost: float = 0.5 * intercept[PRECISION] * (bias - intercept[CENTRE]) ** 2
+    return cost
 
 
 @inlined
-def column_dot(indptr: Array, indices: Array, data: Array, j: int, values: Array) -> float:
-    """The sum over the documents of column j; four sums at once, so that none waits for the last addition."""
-    start, stop = indptr[j], indptr[j + 1]
-    middle = stop - (stop - start) % 4
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for k in range(start, middle, 4):
-        a += data[k] * values[indices[k]]
-        b += data[k + 1] * values[indices[k + 1]]
-        c += data[k + 2] * values[indices[k + 2]]
-        d += data[k + 3] * values[indices[k + 3]]
-    for k in range(middle, stop):
-        a += data[k] * values[indices[k]]
-    return (a + b) + (c + d)
+def intercept_pull(intercept: Array, bias: float, pulls: Array) -> float:
+    """Minus the derivative of the objective for the intercept."""
+    if intercept[FREE] == 0.0:
+        return 0.0
+    pull: float = pulls.sum() - intercept[PRECISION] * (bias - intercept[CENTRE])
+    return pull
 
 
 @kernel
-def column_dots(indptr: Array, indices: Array, data: Array, values: Array, out: Array) -> None:
-    """Write X' values; X by columns."""
-    for j in range(len(out)):
-        out[j] = column_dot(indptr, indices, data, j, values)
+def intercept_step(intercept: Array, bias: float, pulls: Array, curvatures: Array) -> float:
+    """The Newton step of the intercept alone."""
+    curvature: float = curvatures.sum() + intercept[PRECISION]
+    return intercept_pull(intercept, bias, pulls) / curvature if curvature > 0.0 else 0.0
+
+
+@inlined
+def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array) -> float:
+    """The sum over the entries of a column; four sums at once, so that none waits for the last addition."""
+    middle = stop - (stop - start) % 4
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for k in range(start, middle, 4):
+        a += data[k] * values[np.uint32(indices[k])]
+        b += data[k + 1] * values[np.uint32(indices[k + 1])]
+        c += data[k + 2] * values[np.uint32(indices[k + 2])]
+        d += data[k + 3] * values[np.uint32(indices[k + 3])]
+    for k in range(middle, stop):
+        a += data[k] * values[np.uint32(indices[k])]
+    return (a + b) + (c + d)
 
 
 @kernel
@@ -109,15 +115,17 @@ def differentiate(
     scores: Array,
     pulls: Array,
     curvatures: Array,
+    likelihoods: Array,
     cautious: bool,
 ) -> float:
-    """Write the pull and the curvature of every document; gives minus the log-likelihood.
+    """Write the pull and the curvature of every document; gives minus the log-likelihood. `likelihoods` is scratch.
 
     The logit likelihood of a margin far below 0 is nearly straight, but not where a step takes it: `cautious` takes
     the curvature of Jaakkola & Jordan's bound there, tanh(t/2) / (2t), and Newton steps do not overshoot.
     """
     if link == LOGIT:
-        return _differentiate_logit(signs, importance, scores, pulls, curvatures, cautious)
+        _differentiate_logit(signs, importance, scores, pulls, curvatures, likelihoods, cautious)
+        return _logit_loss(signs, importance, scores, likelihoods)
     loss = 0.0
     for i in range(len(scores)):
         logarithm, slope, curvature = parts(link, parameters, signs[i] * scores[i])
@@ -127,40 +135,68 @@ def differentiate(
     return loss
 
 
-@kernel
+@inlined
+def _exponential(x: float) -> float:
+    """exp(x) for -708 <= x <= 0 to the last bit or two, of operations that become vector code.
+
+    x = k log 2 + r with |r| <= log 2 / 2; k is read off the last bits of x / log 2 + 1.5 2^52, and 2^k made of them;
+    exp(r) by its Taylor polynomial.
+    """
+    shifted = x * 1.4426950408889634 + 6755399441055744.0
+    k = shifted - 6755399441055744.0
+    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
+    tail = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r / 479001600)))
+    power = 1.0 + r * (
+        1.0 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * tail))))))
+    )
+    bits = (np.float64(shifted).view(np.int64) + 1023) << 52
+    scaled: float = power * np.int64(bits).view(np.float64)
+    return scaled
+
+
+@vectorised
 def _differentiate_logit(
-    signs: Array, importance: Array, scores: Array, pulls: Array, curvatures: Array, cautious: bool
-) -> float:
-    """As above; documents of weight 1 share one logarithm, that of the product of 1 + exp(-|t|)."""
-    loss, product = 0.0, 1.0
+    signs: Array,
+    importance: Array,
+    scores: Array,
+    pulls: Array,
+    curvatures: Array,
+    likelihoods: Array,
+    cautious: bool,
+) -> None:
+    """As above, and the likelihood of the likelier side of each document."""
+    edge = -0.1 if cautious else -np.inf
     for i in range(len(scores)):
         t = signs[i] * scores[i]
-        small = math.exp(-abs(t))
+        size = abs(t)
+        small = _exponential(max(-size, -_FAR))
         near = 1.0 / (1.0 + small)
         far = small * near
-        weight = importance[i]
-        pulls[i] = weight * signs[i] * (far if t > 0.0 else near)
-        curvatures[i] = weight * near * far
-        if cautious and t < -0.1:
-            curvatures[i] = weight * (far - near) / (2.0 * t)
-        loss -= weight * min(t, 0.0)
-        if weight == 1.0:
-            product *= 1.0 + small
-            if product > _LARGE:
-                loss += math.log(product)
-                product = 1.0
-        else:
-            loss += weight * math.log1p(small)
-    return loss + math.log(product)
+        bound = (near - far) / (2.0 * max(size, 0.1))
+        likelihoods[i] = near
+        pulls[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
+        curvatures[i] = importance[i] * (bound if t < edge else near * far)
 
 
 @kernel
-def intercept_step(intercept: Array, value: float, pulls: Array, curvatures: Array) -> float:
-    """The Newton step of the intercept alone."""
-    if intercept[FREE] == 0.0:
-        return 0.0
-    pull, curvature = -intercept[PRECISION] * (value - intercept[CENTRE]), intercept[PRECISION]
-    for i in range(len(pulls)):
-        pull += pulls[i]
-        curvature += curvatures[i]
-    return pull / curvature if curvature > 0.0 else 0.0
+def _logit_loss(signs: Array, importance: Array, scores: Array, likelihoods: Array) -> float:
+    """Minus the log-likelihood; documents of weight 1 share a logarithm, that of the product of their likelihoods."""
+    loss = 0.0
+    for first in range(0, len(scores), _BLOCK):
+        product, other = 1.0, 1.0
+        below, under = 0.0, 0.0
+        last = min(first + _BLOCK, len(scores))
+        for i in range(first, last - 1, 2):
+            below += importance[i] * min(signs[i] * scores[i], 0.0)
+            under += importance[i + 1] * min(signs[i + 1] * scores[i + 1], 0.0)
+            if importance[i] == 1.0 and importance[i + 1] == 1.0:
+                product *= likelihoods[i]
+                other *= likelihoods[i + 1]
+            else:
+                loss -= importance[i] * math.log(likelihoods[i]) + importance[i + 1] * math.log(likelihoods[i + 1])
+        if (last - first) % 2 == 1:
+            i = last - 1
+            below += importance[i] * min(signs[i] * scores[i], 0.0)
+            loss -= importance[i] * math.log(likelihoods[i])
+        loss -= below + under + math.log(product) + math.log(other)
+    return loss

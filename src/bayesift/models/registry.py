@@ -13,6 +13,12 @@ from typing import Any, Literal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 
+from bayesift.models.hyperplanes import (
+    HybridClassifier,
+    NBSVMClassifier,
+    RocchioClassifier,
+    SupportVectorClassifier,
+)
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
@@ -21,6 +27,8 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
+from bayesift.models.neighbors import NeighborsClassifier
+from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
 
@@ -103,7 +111,7 @@ register(
     multilabel=False,
 )
 for _link, _prior, _description in (
-    ("logit", LaplacePrior(gamma=0.1), "logistic regression, most weights exactly 0 (Laplace prior)"),
+    ("logit", LaplacePrior(gamma=0.04), "logistic regression, most weights exactly 0 (Laplace prior)"),
     ("logit", GaussianPrior(variance=10.0), "logistic regression, all weights small (Gaussian prior)"),
     ("probit", LaplacePrior(gamma=0.1), "probit regression, most weights exactly 0 (Laplace prior)"),
     ("probit", GaussianPrior(variance=10.0), "probit regression, all weights small (Gaussian prior)"),
@@ -115,3 +123,21 @@ for _link, _prior, _description in (
         partial(SparseBayesClassifier, link=_link, prior=_prior),
         weighting="ltc",
     )
+register(
+    "svm", "linear support vector machine (scikit-learn's); no probabilities", SupportVectorClassifier, weighting="ltc"
+)
+register(
+    "nbsvm", "support vector machine on naive Bayes features; no probabilities", NBSVMClassifier, weighting="binary"
+)
+register(
+    "hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier, weighting="ltc"
+)
+register("rocchio", "the mean document of each category; no probabilities", RocchioClassifier, weighting="ltc")
+register("knn", "the categories of the 45 most similar documents", NeighborsClassifier, weighting="ltc")
+register(
+    "topics-similarity",
+    "nearest documents by topics, weighted by how well each topic tells categories apart",
+    TopicSimilarityClassifier,
+    weighting="ltc",
+)
+register("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier, weighting="ltc")

@@ -64,6 +64,20 @@ def classes_of(description: Parameters, n_classes: int) -> Array:
     return classes
 
 
+def are_sorted(classes: Array) -> bool:
+    """Whether class labels ascend; names and numbers together do not.
+
+    Examples
+    --------
+    >>> are_sorted(np.array(["acq", "earn"])), are_sorted(np.array([2, 1]))
+    (True, False)
+    """
+    try:
+        return bool(np.all(classes[:-1] < classes[1:]))
+    except TypeError:
+        return False
+
+
 def expect(parameters: Parameters, name: str, kind: type[Expected]) -> Expected:
     """The named parameter, refused when it is missing or of another type.
 

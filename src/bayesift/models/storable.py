@@ -5,12 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bayesift.models.hyperplanes import (
+    HybridClassifier,
+    NBSVMClassifier,
+    RocchioClassifier,
+    SupportVectorClassifier,
+)
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
+from bayesift.models.neighbors import NeighborsClassifier
 from bayesift.models.state import Storable
+from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 
 STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
-    {"naive-bayes": NaiveBayesClassifier, "sparse-bayes": SparseBayesClassifier}
+    {
+        "naive-bayes": NaiveBayesClassifier,
+        "sparse-bayes": SparseBayesClassifier,
+        "support-vectors": SupportVectorClassifier,
+        "nbsvm": NBSVMClassifier,
+        "hybrid": HybridClassifier,
+        "rocchio": RocchioClassifier,
+        "neighbors": NeighborsClassifier,
+        "topics-similarity": TopicSimilarityClassifier,
+        "topics-svm": TopicSVMClassifier,
+    }
 )
 
 

@@ -122,6 +122,11 @@ class Confusion:
 class WordWeight:
     """A word and how much it says for a category; negative speaks against.
 
+    Parameters
+    ----------
+    word, weight : the word and its weight
+    deviation : the standard deviation of the weight, where the model knows how sure it is
+
     Examples
     --------
     >>> WordWeight("wheat", 1.5).weight
@@ -130,6 +135,7 @@ class WordWeight:
 
     word: str
     weight: float
+    deviation: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,17 +42,29 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
-    names = classifier.terms()
-    weights = _term_weights(classifier.estimator_.estimator_)
+    names, model = classifier.terms(), classifier.estimator_.estimator_
     return [
-        CategoryWords(category, _largest(names, row, k))
-        for category, row in zip(classifier.categories_, weights, strict=True)
+        CategoryWords(category, _largest(names, weights, _deviations(model, row), k))
+        for row, (category, weights) in enumerate(zip(classifier.categories_, _term_weights(model), strict=True))
     ]
 
 
-def _largest(names: list[str], weights: Array, k: int) -> tuple[WordWeight, ...]:
+def _largest(names: list[str], weights: Array, deviations: Array | None, k: int) -> tuple[WordWeight, ...]:
     order = np.argsort(-weights, kind="stable")[:k]
-    return tuple(WordWeight(names[j], float(weights[j])) for j in order if weights[j] > 0)
+    return tuple(
+        WordWeight(names[j], float(weights[j]), None if deviations is None else float(deviations[j]))
+        for j in order
+        if weights[j] > 0
+    )
+
+
+def _deviations(model: Any, row: int) -> Array | None:
+    """How sure the weights of a category are, of a model that keeps its posterior."""
+    if not hasattr(model, "coef_variance_"):
+        return None
+    variances = model.coef_variance_[[min(row, model.coef_variance_.shape[0] - 1)]]
+    deviations: Array = np.sqrt(variances.toarray()[0])
+    return deviations
 
 
 def _term_weights(model: Any) -> Iterator[Array]:

@@ -9,6 +9,7 @@ from bayesift.thresholds.intervals import threshold_intervals
 from bayesift.thresholds.ranks import PCut, RCut
 from bayesift.thresholds.registry import THRESHOLD_RULES, threshold_rule
 from bayesift.thresholds.rule import ThresholdRule
+from bayesift.thresholds.sign import Sign
 from bayesift.thresholds.utility import Utility
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "RCut",
     "RecallTarget",
     "SCut",
+    "Sign",
     "ThresholdRule",
     "ThresholdedClassifier",
     "Utility",

@@ -36,7 +36,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : any classifier with `predict_proba` or `decision_function`
-    rule : a name of `THRESHOLD_RULES`, or a rule
+    rule : a name of `THRESHOLD_RULES`, or a rule; "auto" is "bayes" where there are probabilities, otherwise "sign"
     cv : None fits the rule on the scores of the training documents themselves; a number of folds, or a splitter, on the
         scores of documents held out. Folds are dealt by `category_folds`; documents that are never held out count with
         their training scores
@@ -76,7 +76,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the classifier, then the rule on its scores."""
-        rule = threshold_rule(self.rule) if isinstance(self.rule, str) else clone(self.rule)
+        rule = self._new_rule()
         method = response_method(self.estimator, self.response, probabilities=rule.needs_probabilities)
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
@@ -154,6 +154,13 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     @property
     def _binary(self) -> bool:
         return not self.multilabel_ and len(self.classes_) == 2
+
+    def _new_rule(self) -> ThresholdRule:
+        if not isinstance(self.rule, str):
+            rule: ThresholdRule = clone(self.rule)
+            return rule
+        by_kind = "bayes" if hasattr(self.estimator, "predict_proba") else "sign"
+        return threshold_rule(by_kind if self.rule == "auto" else self.rule)
 
     def _sample_scores(self, X: Any, y: Any, Y: Any) -> Array:
         """Training scores, or those of documents when they are held out."""

@@ -1,4 +1,4 @@
-"""Folds that spread every category, rare ones first."""
+"""Folds of labelled documents."""
 
 from __future__ import annotations
 
@@ -6,52 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from bayesift.folds import deal_folds
 from bayesift.thresholds.matrices import label_matrix
 
 Array = np.ndarray[Any, Any]
 
-NEVER_HELD_OUT = -1
-
 
 def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
-    """The fold in which each document is held out; -1 for those that always stay in training.
-
-    Categories are dealt out from the rarest to the most common, each document to the fold that has fewest of the
-    category, then fewest documents (the iterative stratification of Sechidis et al. 2011, without its fractional
-    quotas). Where all documents of a category would be held out together, one of them stays in training, so that every
-    category can be learned in every fold.
+    """The fold in which each document is held out, -1 for those that always stay in training: see `deal_folds`.
 
     Examples
     --------
     >>> category_folds([[1, 0], [1, 0], [0, 1], [0, 0], [0, 0]], n_folds=2).tolist()
     [1, 0, -1, 0, 1]
     """
-    positive = label_matrix(Y)
-    n_documents = len(positive)
-    if not 2 <= n_folds <= n_documents:
-        raise ValueError(f"n_folds must be at least 2 and at most n_samples = {n_documents}, got {n_folds}")
-    shuffled = np.random.default_rng(random_state).permutation(n_documents)
-    folds = np.full(n_documents, NEVER_HELD_OUT)
-    sizes = np.zeros(n_folds, dtype=np.int64)
-    for category in np.argsort(positive.sum(axis=0), kind="stable"):
-        _deal(shuffled[positive[shuffled, category]], folds, sizes)
-    _deal(shuffled, folds, sizes)
-    for members in positive.T:
-        _keep_one_in_training(np.flatnonzero(members), folds)
-    return folds
-
-
-def _deal(members: Array, folds: Array, sizes: Array) -> None:
-    """Deal the members that have no fold yet to the folds with fewest members, then fewest documents."""
-    dealt = folds[members]
-    held = np.bincount(dealt[dealt != NEVER_HELD_OUT], minlength=len(sizes))
-    for document in members[dealt == NEVER_HELD_OUT]:
-        fold = min(range(len(sizes)), key=lambda f: (held[f], sizes[f]))
-        folds[document] = fold
-        held[fold] += 1
-        sizes[fold] += 1
-
-
-def _keep_one_in_training(members: Array, folds: Array) -> None:
-    if len(members) and folds[members[0]] != NEVER_HELD_OUT and (folds[members] == folds[members[0]]).all():
-        folds[members[0]] = NEVER_HELD_OUT
+    return deal_folds(label_matrix(Y), n_folds=n_folds, random_state=random_state)

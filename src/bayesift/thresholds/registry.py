@@ -11,11 +11,13 @@ from bayesift.thresholds.empirical import MaxF1, MinimumErrors, PrecisionTarget,
 from bayesift.thresholds.expected_f1 import ExpectedF1
 from bayesift.thresholds.ranks import PCut, RCut
 from bayesift.thresholds.rule import ThresholdRule
+from bayesift.thresholds.sign import Sign
 from bayesift.thresholds.utility import Utility
 
 THRESHOLD_RULES: Mapping[str, type[ThresholdRule]] = MappingProxyType(
     {
         "bayes": Bayes,
+        "sign": Sign,
         "max-f1": MaxF1,
         "expected-f1": ExpectedF1,
         "minimum-errors": MinimumErrors,

@@ -12,6 +12,7 @@ from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.solvers import SOLVERS, choose_solver, solve_all
 
 FLAT, NORMAL, NONE = np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.5, 0.2]), np.zeros(3)
+BOUND = ("variational", "variational-mode")  # tested in test_variational.py
 LINKS = [Logit(), Probit(), LogF(shape=0.4)]
 
 
@@ -47,7 +48,7 @@ def violations(problem, category, solution):
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link.kind)
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "coordinate"])
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name not in ("coordinate", *BOUND)])
 @pytest.mark.parametrize("intercept", [FLAT, NORMAL, NONE], ids=["flat", "normal", "none"])
 def test_gaussian_prior_every_solver_finds_the_same_mode(link, solver, intercept):
     problem = problem_of(link, GaussianPrior(variance=0.7, mode=0.1), intercept=intercept)
@@ -133,7 +134,7 @@ def test_jeffreys_is_sparser_than_its_ridge_start_and_stationary():
     np.testing.assert_allclose(pulls[support], 1 / found.coefficients[support], rtol=1e-3)
 
 
-@pytest.mark.parametrize("solver", list(SOLVERS))
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "variational"])
 def test_only_supported_terms_get_weights(solver):
     terms = [np.array([0, 3, 4], dtype=np.int32), np.array([1, 11], dtype=np.int32)]
     problem = problem_of(Logit(), GaussianPrior(), terms=terms)
@@ -164,3 +165,34 @@ def test_solvers_that_cannot_are_refused():
         choose_solver("magic", laplace)
     with pytest.raises(ValueError, match="no sign constraints"):
         solve_all(problem_of(Logit(), GaussianPrior(sign=1)), "em", [None, None], None)
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: link.kind)
+@pytest.mark.parametrize("intercept", [FLAT, NORMAL, NONE], ids=["flat", "normal", "none"])
+def test_dual_ascent_takes_scales_modes_weights_and_starts(link, intercept):
+    generator = np.random.default_rng(5)
+    variance, mode = generator.uniform(0.2, 5.0, size=(2, 12)), generator.normal(size=(2, 12))
+    importance = generator.uniform(0.0, 3.0, size=(2, 80)).round(1)
+    for prior in (GaussianPrior(variance=variance, mode=mode), GaussianPrior(variance=variance[0], mode=mode[0])):
+        problem = replace(problem_of(link, prior, intercept=intercept), importance=importance)
+        exact = solve_all(problem, "newton", [None, None], None)
+        found = solve_all(problem, "dual", [None, None], None)
+        nearby = [replace(solution, coefficients=0.7 * solution.coefficients) for solution in exact]
+        for solutions in (found, solve_all(problem, "dual", list(nearby), 2)):
+            for left, right in zip(exact, solutions, strict=True):
+                assert right.converged
+                np.testing.assert_allclose(right.coefficients, left.coefficients, atol=2e-6)
+                np.testing.assert_allclose(right.intercept, left.intercept, atol=2e-6)
+        assert solve_all(problem, "dual", list(found), None)[0].iterations == 0
+
+
+@pytest.mark.parametrize("solver", ["dual", "newton"])
+def test_the_gap_is_at_most_what_the_tolerance_says(solver):
+    for variance in (0.1, 10.0, 1e4):  # the last is badly conditioned
+        exact = problem_of(Logit(), GaussianPrior(variance=variance), tolerance=1e-9)
+        for tolerance in (1e-1, 1e-3):
+            found = solve_all(replace(exact, tolerance=tolerance), solver, [None, None], None)
+            for category, best in enumerate(solve_all(exact, "lbfgs", [None, None], None)):
+                least = exact.objective(category, best.coefficients, best.intercept)
+                ours = exact.objective(category, found[category].coefficients, found[category].intercept)
+                assert ours / least - 1 <= 1.01 * tolerance**2 + 1e-9

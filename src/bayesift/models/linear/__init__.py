@@ -5,28 +5,44 @@ labels are -1 and +1; the intercept has no prior unless one is given.
 """
 
 from bayesift.models.linear.classifier import SparseBayesClassifier
+from bayesift.models.linear.cross_validation import CrossValidation, ScaleSearch
+from bayesift.models.linear.evidence import Evidence, log_evidence
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
+from bayesift.models.linear.path import Path, default_scales
 from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
 from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
 from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.scale import NormBased, Validation
+from bayesift.models.linear.scale_rules import SCALE_RULES
 from bayesift.models.linear.solvers import SOLVERS
+from bayesift.models.linear.solvers.variational import variational_posterior
 
 __all__ = [
     "LINKS",
     "PRIORS",
+    "SCALE_RULES",
     "SOLVERS",
+    "CrossValidation",
+    "Evidence",
     "GaussianPrior",
     "JeffreysPrior",
     "LaplacePrior",
     "Link",
     "LogF",
     "Logit",
+    "NormBased",
+    "Path",
     "Posterior",
     "Prior",
     "Probit",
     "Problem",
+    "ScaleSearch",
     "Solution",
     "SparseBayesClassifier",
+    "Validation",
+    "default_scales",
     "integrated_probabilities",
+    "log_evidence",
     "posterior_of",
+    "variational_posterior",
 ]

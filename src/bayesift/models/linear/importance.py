@@ -12,14 +12,15 @@ from bayesift.validation import Targets
 Array = np.ndarray[Any, Any]
 
 
-def importance_of(class_weight: Any, targets: Targets, members: sparse.csr_array, weights: Array) -> Array:
+def importance_of(class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array) -> Array:
     """Weights of documents; one row a model where class weights tell models apart.
 
     Parameters
     ----------
-    class_weight : None; "balanced", where both sides of each model count the same; or a weight for each class label
+    class_weight : None; "balanced", where both sides of each model, or all classes of one, count the same; or a
+        weight for each class label
     targets : what y said
-    members : the documents that each model calls positive
+    members : the documents that each model calls positive; None when one model holds all classes
     weights : of the documents
 
     Examples
@@ -34,6 +35,10 @@ def importance_of(class_weight: Any, targets: Targets, members: sparse.csr_array
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(f"class_weight must be None, 'balanced' or a dictionary, got {class_weight!r}")
+        if members is None:
+            masses = targets.members @ weights
+            share = weights.sum() / np.count_nonzero(masses) / np.maximum(masses, 1e-300)
+            return np.asarray(weights * (share @ targets.members))
         inside = members.toarray().astype(bool)
         totals = np.maximum(inside @ weights, 1e-300)[:, None]
         others = np.maximum(~inside @ weights, 1e-300)[:, None]

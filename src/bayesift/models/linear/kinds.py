@@ -8,16 +8,20 @@ import numpy as np
 
 from bayesift.errors import DataError
 from bayesift.models.linear.links import describe_link, described_link, link_of
+from bayesift.models.linear.mostly_equal import describe_array, described_arrays
 from bayesift.models.linear.priors import PRIORS, Prior, prior_of
+from bayesift.models.linear.scale_rules import describe_scale_rule, described_scale_rule
 from bayesift.models.state import Arrays, Parameters
 
 _PLAIN: dict[str, tuple[type, ...]] = {
     "solver": (str,),
     "tol": (float, int),
     "max_iter": (int,),
+    "multiclass": (str,),
     "warm_start": (bool,),
     "n_jobs": (int, type(None)),
     "class_weight": (str, list, type(None)),
+    "posterior": (str,),
 }
 
 
@@ -33,8 +37,11 @@ def describe_prior(prior: Any, prefix: str) -> tuple[Parameters, Arrays]:
     if PRIORS.get(getattr(prior, "kind", "")) is not type(prior):
         raise DataError(f"{prior!r} cannot be stored: its kind is not one of {', '.join(PRIORS)}")
     fields = vars(prior)
-    numbers = {name: np.asarray(value).item() for name, value in fields.items() if np.ndim(value) == 0}
-    arrays = {f"{prefix}.{name}": np.asarray(value, dtype=float) for name, value in fields.items() if np.ndim(value)}
+    numbers: Parameters = {name: np.asarray(value).item() for name, value in fields.items() if np.ndim(value) == 0}
+    arrays: Arrays = {}
+    for name, value in fields.items():
+        if np.ndim(value):
+            numbers |= describe_array(name, np.asarray(value, dtype=float), f"{prefix}.", arrays)
     return {"kind": prior.kind, **numbers}, arrays
 
 
@@ -50,9 +57,8 @@ def described_prior(description: Parameters, arrays: Arrays, prefix: str) -> Pri
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in PRIORS:
         raise DataError(f"no prior {kind!r}; there are: {', '.join(PRIORS)}")
-    start = f"{prefix}."
-    fields |= {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     try:
+        fields = described_arrays(fields, arrays, f"{prefix}.")
         prior: Prior = PRIORS[kind](**fields)
     except (TypeError, ValueError) as error:
         raise DataError(f"not a {kind} prior: {error}") from error
@@ -67,13 +73,15 @@ def describe_settings(settings: Parameters) -> tuple[Parameters, Arrays]:
     >>> describe_settings({"link": "logit", "prior": "laplace", "intercept": None, "class_weight": {0: 2.0}})[0]
     {'link': 'logit', 'prior': 'laplace', 'intercept': None, 'class_weight': [[0, 2.0]]}
     """
-    plain, arrays = dict(settings), {}
+    plain, arrays = {name: value for name, value in settings.items() if name != "progress"}, {}
     if not isinstance(plain["link"], str):
         plain["link"] = describe_link(plain["link"])
     for name in ("prior", "intercept"):
         if plain[name] is not None and not isinstance(plain[name], str):
             plain[name], more = describe_prior(plain[name], name)
             arrays.update(more)
+    if plain.get("prior_scale") is not None:
+        plain["prior_scale"] = describe_scale_rule(plain["prior_scale"])
     if isinstance(plain["class_weight"], dict):
         plain["class_weight"] = [[np.asarray(k).item(), float(v)] for k, v in plain["class_weight"].items()]
     return plain, arrays
@@ -91,7 +99,7 @@ def described_settings(description: Parameters, arrays: Arrays) -> Parameters:
     for name, value in settings.items():
         if name in _PLAIN and not isinstance(value, _PLAIN[name]):
             raise DataError(f"{value!r:.40} is no {name}")
-        if name not in _PLAIN and name not in ("link", "prior", "intercept"):
+        if name not in _PLAIN and name not in ("link", "prior", "intercept", "prior_scale"):
             raise DataError(f"a linear model has no {name!r:.40}")
     try:
         if isinstance(settings.get("link"), dict):
@@ -101,6 +109,8 @@ def described_settings(description: Parameters, arrays: Arrays) -> Parameters:
                 settings[name] = described_prior(settings[name], arrays, name)
         if isinstance(settings.get("class_weight"), list):
             settings["class_weight"] = dict(settings["class_weight"])
+        if "prior_scale" in settings:
+            settings["prior_scale"] = described_scale_rule(settings["prior_scale"])
         link_of(settings.get("link"))
         prior_of(settings.get("prior"))
     except (TypeError, ValueError) as error:

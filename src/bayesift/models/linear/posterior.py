@@ -1,13 +1,14 @@
 """How sure: the Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
 
 About the mode the posterior of the weights that are off their prior's mode (the active set) is close to normal, with
-precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature.
+precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature. A
+weight at another mode, one that people gave it, is not known: there the prior counts as a normal one of its variance.
 The score of a document is then normal, with mean f and variance v = x' S x, and its probability
 
     probit   Phi(f / sqrt(1 + v)), exactly
     logit    1 / (1 + exp(-f / sqrt(1 + pi v / 8))), MacKay (1992)
 
-with the shape's own factor between the two for the log-F family.
+with the shape's own factor between the two for the log-F family. Weights at a bound of theirs count as known too.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.special import expit, logsumexp, ndtri
 
 from bayesift.models.linear.links import Link, log_likelihoods, probabilities
 from bayesift.models.linear.problem import Problem, Solution
 
 Array = np.ndarray[Any, Any]
 
-_LARGEST = 2000  # active terms of which the whole covariance is kept; beyond, its diagonal
+_LARGEST = 1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
+_ROWS = 4096  # documents whose score variances are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,7 @@ class Posterior:
     Parameters
     ----------
     terms : the active columns
-    covariance : of their weights and, last, of the intercept; only its diagonal for very many terms
+    covariance : of their weights and, last, of the intercept; for very many terms their variances alone
     """
 
     terms: Array
@@ -51,11 +54,20 @@ class Posterior:
         if self.covariance.ndim == 1:
             spread: Array = design.multiply(design) @ self.covariance
             return spread
-        return np.asarray(design.multiply(design @ self.covariance).sum(axis=1)).ravel()
+        blocks = [design[start : start + _ROWS] for start in range(0, X.shape[0], _ROWS)]
+        forms = [np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel() for block in blocks]
+        variances: Array = np.maximum(np.concatenate(forms), 0.0)
+        return variances
 
 
-def posterior_of(problem: Problem, category: int, solution: Solution) -> Posterior:
+def posterior_of(problem: Problem, category: int, solution: Solution, curvatures: Array | None = None) -> Posterior:
     """The Laplace approximation about a mode.
+
+    Parameters
+    ----------
+    problem, category, solution : what was solved, and how
+    curvatures : minus the second derivative of the log-likelihood by each document's score, times its importance;
+        those of the link without
 
     Examples
     --------
@@ -66,21 +78,30 @@ def posterior_of(problem: Problem, category: int, solution: Solution) -> Posteri
     >>> posterior_of(problem, 0, Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
     [0.4399, 0.0]
     """
-    penalty, terms = problem.penalty(category), problem.terms_of(category)
-    settled = (solution.coefficients == penalty[2]) & (penalty[0] > 0)
-    terms = terms[~settled[terms]]
-    scores = problem.rows @ solution.coefficients + solution.intercept
-    curvatures = problem.importance_of(category) * log_likelihoods(problem.link, problem.signs(category) * scores)[2]
+    penalty, weights = problem.penalty(category), solution.coefficients
+    at_mode = (weights == penalty[2]) & (penalty[0] > 0)
+    known = (at_mode & (penalty[2] == 0)) | (weights == penalty[3]) | (weights == penalty[4])
+    terms = problem.terms_of(category)
+    terms = terms[~known[terms]]
+    if curvatures is None:
+        curvatures = _curvatures(problem, category, solution)
     free, precision, _ = problem.intercept
-    ones = np.full((len(scores), 1), free)
+    ones = np.full((len(curvatures), 1), free)
     design = sparse.csc_array(sparse.hstack([problem.columns[:, terms], ones]))
-    ridge = np.append(penalty[1, terms], precision if free else 1.0)
-    known = np.append(np.ones(len(terms)), free)
+    curved = np.where(at_mode, penalty[0] ** 2 / 2, penalty[1])  # variance 2 / gamma
+    ridge = np.append(curved[terms], precision if free else 1.0)
+    varies = np.append(np.ones(len(terms)), free)
     if len(terms) > _LARGEST:
-        return Posterior(terms, known / (design.multiply(design).T @ curvatures + ridge))
+        return Posterior(terms, varies / (design.multiply(design).T @ curvatures + ridge))
     hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(ridge)
-    covariance = linalg.pinvh(hessian)
-    return Posterior(terms, known[:, np.newaxis] * covariance * known)
+    covariance = varies[:, np.newaxis] * linalg.pinvh(hessian) * varies
+    return Posterior(terms, (covariance + covariance.T) / 2)
+
+
+def _curvatures(problem: Problem, category: int, solution: Solution) -> Array:
+    margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
+    curvatures: Array = problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
+    return curvatures
 
 
 def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Array:
@@ -93,3 +114,38 @@ def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Arr
     [0.691462]
     """
     return probabilities(link, scores / np.sqrt(1.0 + link.moderation * variances))
+
+
+def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
+    """The ends of the central interval that holds this much of the probability of each score.
+
+    Examples
+    --------
+    >>> [end.round(2).tolist() for end in score_interval(np.zeros(1), np.ones(1), 0.9)]
+    [[-1.64], [1.64]]
+    """
+    if not 0 < mass < 1:
+        raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")
+    reach = float(ndtri((1.0 + mass) / 2.0)) * deviations
+    return scores - reach, scores + reach
+
+
+def normalised_bounds(logarithms: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Bounds of probabilities that are normalised over classes, when one moves and the others stay.
+
+    Parameters
+    ----------
+    logarithms : of what is normalised, documents x classes
+    low, high : its bounds
+
+    Examples
+    --------
+    >>> logarithms = np.log([[0.2, 0.3]])
+    >>> low, high = normalised_bounds(logarithms, np.log([[0.1, 0.1]]), np.log([[0.6, 0.8]]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([[0.25, 0.333]], [[0.667, 0.8]])
+    """
+    total = logsumexp(logarithms, axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        others = total + np.log1p(-np.exp(logarithms - total))
+    return expit(low - others), expit(high - others)

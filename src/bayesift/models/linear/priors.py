@@ -7,7 +7,7 @@ scale mixture of normals, which is what EM needs: `spread` gives the standard de
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,6 +27,15 @@ class Prior(Protocol):
     @property
     def strengths(self) -> tuple[Any, Any]:
         """The factors of |beta - mode| and of (beta - mode)^2 / 2 in minus the log prior."""
+        ...
+
+    @property
+    def variances(self) -> Any:
+        """Of the weights about their modes."""
+        ...
+
+    def rescaled(self, factor: Any) -> Prior:
+        """The prior with all standard deviations multiplied; a column of factors has one a category."""
         ...
 
     def spread(self, distance: Array, category: int) -> Array:
@@ -52,6 +61,8 @@ class GaussianPrior:
     --------
     >>> GaussianPrior(variance=10.0).strengths
     (0.0, 0.1)
+    >>> GaussianPrior(variance=10.0).rescaled(2.0).variance
+    40.0
     """
 
     variance: Any = 1.0
@@ -68,6 +79,15 @@ class GaussianPrior:
     def strengths(self) -> tuple[Any, Any]:
         """The factors of |beta - mode| and of (beta - mode)^2 / 2."""
         return 0.0, 1.0 / self.variance
+
+    @property
+    def variances(self) -> Any:
+        """Of the weights about their modes."""
+        return self.variance
+
+    def rescaled(self, factor: Any) -> GaussianPrior:
+        """The prior with all standard deviations multiplied."""
+        return replace(self, variance=self.variance * factor**2)
 
     def spread(self, distance: Array, category: int) -> Array:
         """The standard deviation, whatever the weight."""
@@ -116,6 +136,15 @@ class LaplacePrior:
         """The factors of |beta - mode| and of (beta - mode)^2 / 2."""
         return np.sqrt(self.gamma)[()] if np.ndim(self.gamma) else float(np.sqrt(self.gamma)), 0.0
 
+    @property
+    def variances(self) -> Any:
+        """Of the weights about their modes, 2 / gamma."""
+        return 2.0 / self.gamma
+
+    def rescaled(self, factor: Any) -> LaplacePrior:
+        """The prior with all standard deviations multiplied."""
+        return replace(self, gamma=self.gamma / factor**2)
+
     def spread(self, distance: Array, category: int) -> Array:
         """E[1 / tau] = sqrt(gamma) / |distance| (Figueiredo & Jain; the paper's gamma / |beta| is a misprint)."""
         return np.sqrt(np.abs(distance)) / row_of(self.gamma, category, len(distance)) ** 0.25
@@ -148,6 +177,15 @@ class JeffreysPrior:
     def strengths(self) -> tuple[Any, Any]:
         """There are none: its logarithm is not concave."""
         raise ValueError("the Jeffreys prior is not log-concave; use solver='em'")
+
+    @property
+    def variances(self) -> Any:
+        """They do not exist: there is no scale."""
+        raise ValueError("the Jeffreys prior has no scale to choose")
+
+    def rescaled(self, factor: Any) -> JeffreysPrior:
+        """There is none: 1 / |beta| has no scale."""
+        raise ValueError("the Jeffreys prior has no scale to choose")
 
     def spread(self, distance: Array, category: int) -> Array:
         """E[1 / tau] = 1 / distance^2."""

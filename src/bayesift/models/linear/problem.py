@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.kernels.documents import Matrix
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 
 Array = np.ndarray[Any, Any]
+
+_NOTHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One binary problem a category, all over the same documents.
+    """One binary problem a category, all over the same documents; or one softmax model of all classes.
 
     Parameters
     ----------
@@ -48,6 +51,7 @@ class Problem:
     terms : the terms each category may use, as columns; None for all
     tolerance : of the largest violation of the optimality conditions, relative to the scale of the prior
     max_iter : rounds
+    coupled : whether the categories are classes that share one softmax model
     """
 
     rows: sparse.csr_array
@@ -59,6 +63,22 @@ class Problem:
     terms: list[Array] | None = None
     tolerance: float = 1e-3
     max_iter: int = 1000
+    coupled: bool = False
+
+    def varied(self, **changes: Any) -> Problem:
+        """The problem with other fields, sharing what was computed of those that stay."""
+        new = replace(self, **changes)
+        for name, needs in _COMPUTED_FROM.items():
+            if name in self.__dict__ and needs.isdisjoint(changes):
+                new.__dict__[name] = self.__dict__[name]
+        return new
+
+    def small_gradient(self, objective: Array) -> Array:
+        """The square of a gradient, in units of the prior, at which no more than tol^2 of the objective is to gain.
+
+        An objective that falls to nothing (a category without documents and a flat intercept) counts as 1e-6 nats.
+        """
+        return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
 
     @property
     def n_terms(self) -> int:
@@ -85,6 +105,11 @@ class Problem:
     @cached_property
     def _shared_penalty(self) -> Array | None:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
+
+    @cached_property
+    def scaled(self) -> tuple[sparse.csr_array, Array]:
+        """Where categories share a Gaussian prior and all terms: see `scaled_rows`."""
+        return scaled_rows(self.rows, self.penalty(0)[1])
 
     @cached_property
     def start_intercepts(self) -> Array:
@@ -138,6 +163,42 @@ class Problem:
         return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
 
 
+_COMPUTED_FROM = {
+    "columns": {"rows"},
+    "norms": {"rows"},
+    "sums": {"rows", "importance"},
+    "_shared_penalty": {"rows", "prior"},
+    "start_intercepts": {"members", "importance", "link", "intercept"},
+}
+
+
 def _within(members: sparse.csr_array, importance: Array) -> Array:
     """The importance of each category's documents, of a row of it a category."""
     return np.asarray(members.multiply(importance).sum(axis=1)).ravel()
+
+
+def matrix_of(problem: Problem) -> Matrix:
+    """The documents as kernels take them.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import GaussianPrior, Logit
+    >>> rows, members = sparse.csr_array([[2.0, 1.0]]), sparse.csr_array(np.array([[1]]))
+    >>> matrix_of(Problem(rows, members, np.ones(1), Logit(), GaussianPrior(), np.zeros(3))).norms.tolist()
+    [2.0, 1.0]
+    """
+    rows, columns = problem.rows, problem.columns
+    return Matrix(columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data, problem.norms)
+
+
+def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
+    """Rows with columns in units of the prior's deviations, and the squares of their lengths.
+
+    Examples
+    --------
+    >>> scaled_rows(sparse.csr_array([[3.0, 1.0]]), np.array([4.0, 1.0]))[1].tolist()
+    [3.25]
+    """
+    values = rows.data / np.sqrt(precisions)[rows.indices]
+    scaled = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+    return scaled, np.asarray(sparse.csr_array((values**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.errors import DataError
-from bayesift.kernels.scoring import add_sparse_scores
+from bayesift.kernels.scoring import GROUP, sparse_scores
 from bayesift.models.state import Arrays
 
 Array = np.ndarray[Any, Any]
@@ -39,10 +39,27 @@ def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Arra
     if not sparse.issparse(coefficients):
         scores: Array = X @ coefficients.T + intercepts
         return scores
-    by_term = sparse.csr_array(coefficients.T)
-    scores = np.tile(intercepts, (X.shape[0], 1))
-    add_sparse_scores(X.indptr, X.indices, X.data, by_term.indptr, by_term.indices, by_term.data, scores)
+    scores = np.empty((X.shape[0], len(intercepts)))
+    longest = int(np.diff(X.indptr).max(initial=0)) + 1
+    scratch = np.zeros(len(intercepts) + GROUP), np.empty(longest, dtype=np.int32), np.empty(longest)
+    sparse_scores(X.indptr, X.indices, X.data, *_by_groups(coefficients), intercepts, *scratch, scores)
     return scores
+
+
+def _by_groups(coefficients: Any) -> tuple[Array, Array, Array, Array]:
+    """Weights by term in the layout of `bayesift.kernels.scoring`: slots, groups, categories and weights."""
+    by_term = sparse.csr_array(coefficients.T)
+    counts = np.diff(by_term.indptr)
+    used = counts > 0
+    slots = np.where(used, np.cumsum(used), 0).astype(np.int32)
+    sizes = -(-counts[used] // GROUP)
+    groups = np.concatenate([[0, 0], np.cumsum(sizes)]).astype(np.int32)
+    categories = np.tile(coefficients.shape[0] + np.arange(GROUP, dtype=np.int32), groups[-1])
+    weights = np.zeros(len(categories))
+    gaps = np.repeat(GROUP * groups[1:-1] - by_term.indptr[:-1][used], counts[used])
+    places = np.arange(by_term.nnz) + gaps
+    categories[places], weights[places] = by_term.indices, by_term.data
+    return slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP)
 
 
 def to_arrays(coefficients: Any, intercepts: Array) -> Arrays:
@@ -79,7 +96,7 @@ def from_arrays(arrays: Arrays) -> tuple[Any, Array]:
             if len(dense) != len(intercepts):
                 raise DataError("the intercepts are not one a category")
             return dense, intercepts
-        shape = (len(intercepts), int(arrays["n_terms"]))
+        shape = (len(intercepts), int(arrays["n_terms"].item()))
         parts = (_floats(arrays["data"], 1), arrays["indices"], arrays["indptr"])
         if any(part.dtype.kind != "i" for part in parts[1:]):
             raise DataError("indices must be whole numbers")
@@ -90,6 +107,20 @@ def from_arrays(arrays: Arrays) -> tuple[Any, Array]:
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"not the weights of a linear model: {error}") from error
     return weights, intercepts
+
+
+def scales_from(arrays: Arrays, n_models: int) -> Array:
+    """The scales of the priors of a file, one a model; ones where it holds none.
+
+    Examples
+    --------
+    >>> scales_from({}, 2).tolist()
+    [1.0, 1.0]
+    """
+    scales = _floats(arrays.get("prior_scale", np.ones(n_models)), 1)
+    if scales.shape != (n_models,) or np.any(scales <= 0):
+        raise DataError("prior_scale must be one positive number a model")
+    return scales
 
 
 def _floats(array: Array, n_dimensions: int) -> Array:

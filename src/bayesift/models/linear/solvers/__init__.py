@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.softmax import solve_softmax
 from bayesift.models.linear.solvers.coordinate import solve_by_coordinates
+from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.expectation_maximisation import solve_by_em
 from bayesift.models.linear.solvers.lbfgs import solve_by_lbfgs
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_newton
+from bayesift.models.linear.solvers.variational import solve_by_bound
+from bayesift.models.linear.threads import in_threads
 
+Array = np.ndarray[Any, Any]
 Starts = list[Solution | None]
 BlockSolver = Callable[[Problem, list[int], Starts], list[Solution]]
 
@@ -30,12 +34,16 @@ def _one_by_one(solve: Callable[[Problem, int, Solution | None], Solution]) -> B
 
 SOLVERS: dict[str, BlockSolver] = {
     "coordinate": _one_by_one(solve_by_coordinates),
+    "dual": solve_by_dual,
     "newton": solve_by_newton,
     "lbfgs": _one_by_one(solve_by_lbfgs),
+    "variational": _one_by_one(solve_by_bound),
+    "variational-mode": _one_by_one(partial(solve_by_bound, to_mode=True)),
     "em": _one_by_one(solve_by_em),
     "ecm": _one_by_one(partial(solve_by_em, block=_SUB_VECTOR)),
 }
-_SMOOTH = ("newton", "lbfgs")
+_SMOOTH = ("dual", "newton", "lbfgs", "variational", "variational-mode")
+_BLOCKS = ("dual", "newton")
 
 
 def choose_solver(name: str, problem: Problem) -> str:
@@ -44,14 +52,14 @@ def choose_solver(name: str, problem: Problem) -> str:
     Examples
     --------
     >>> list(SOLVERS)
-    ['coordinate', 'newton', 'lbfgs', 'em', 'ecm']
+    ['coordinate', 'dual', 'newton', 'lbfgs', 'variational', 'variational-mode', 'em', 'ecm']
     """
     prior = problem.prior
     constrained = bool(np.any(prior.sign))
     if name == "auto":
         if not prior.convex:
             return "em"
-        return "newton" if prior.smooth and not constrained else "coordinate"
+        return "dual" if prior.smooth and not constrained else "coordinate"
     if name not in SOLVERS:
         raise ValueError(f"no solver {name!r}; there are: auto, {', '.join(SOLVERS)}")
     if name in _SMOOTH and not prior.smooth:
@@ -61,8 +69,16 @@ def choose_solver(name: str, problem: Problem) -> str:
     return name
 
 
-def solve_all(problem: Problem, solver: str, starts: Starts, n_jobs: int | None) -> list[Solution]:
-    """The solutions of all categories.
+def solve_all(
+    problem: Problem,
+    solver: str,
+    starts: Starts,
+    n_jobs: int | None,
+    *,
+    categories: Sequence[int] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[Solution]:
+    """The solutions of all categories, or of those named; `progress` is called with how many are done.
 
     Examples
     --------
@@ -74,16 +90,25 @@ def solve_all(problem: Problem, solver: str, starts: Starts, n_jobs: int | None)
     >>> len(solve_all(problem, "auto", [None] * 3, None))
     3
     """
+    if problem.coupled:
+        return solve_softmax(problem, solver, starts)
     name = choose_solver(solver, problem)
-    solve, size = SOLVERS[name], BLOCK if name == "newton" else 1
-    _ = problem.columns, problem.norms, problem.start_intercepts  # made once, before threads share them
-    chunks = [list(range(k, min(k + size, len(starts)))) for k in range(0, len(starts), size)]
+    solve, size = SOLVERS[name], BLOCK if name in _BLOCKS else 1
+    _ = problem.columns, problem.norms, problem.start_intercepts  # made before threads share them
+    named = np.arange(len(starts)) if categories is None else np.asarray(categories)
+    sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of like size
+    order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))
+    chunks = [order[k : k + size] for k in range(0, len(named), size)]
 
-    def work(chunk: list[int]) -> list[Solution]:
-        return solve(problem, chunk, [starts[c] for c in chunk])
+    def work(chunk: Array) -> list[Solution]:
+        return solve(problem, named[chunk].tolist(), [starts[place] for place in chunk])
 
-    threads = min(len(chunks), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1)
-    if threads <= 1:
-        return [solution for chunk in chunks for solution in work(chunk)]
-    with ThreadPoolExecutor(threads) as pool:
-        return [solution for solutions in pool.map(work, chunks) for solution in solutions]
+    solutions: list[Solution | None] = [None] * len(named)
+    done = 0
+    for chunk, part in zip(chunks, in_threads(work, chunks, n_jobs), strict=True):
+        for place, solution in zip(chunk, part, strict=True):
+            solutions[place] = solution
+        done += len(part)
+        if progress is not None:
+            progress(done)
+    return [solution for solution in solutions if solution is not None]

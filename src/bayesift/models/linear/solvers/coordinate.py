@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.kernels.linear import add_scores, column_dots, differentiate, intercept_step
+from bayesift.kernels.documents import Model
 from bayesift.kernels.working_set import solve
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import Problem, Solution, matrix_of
 
 Array = np.ndarray[Any, Any]
 
@@ -26,65 +26,25 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
     >>> solve_by_coordinates(problem, 0).coefficients.round(2).tolist()
     [2.2, 2.2, -2.2, -2.2]
     """
-    signs, importance, penalty = problem.signs(category), problem.importance_of(category), problem.penalty(category)
-    weights = problem.mode(category) if start is None else start.coefficients.copy()
+    weights = _start(problem, category) if start is None else start.coefficients.copy()
     bias = np.array([problem.start_intercepts[category] if start is None else start.intercept])
-    rows, columns = problem.rows, problem.columns
-    scores = np.full(rows.shape[0], bias[0])
-    add_scores(columns.indptr, columns.indices, columns.data, weights, scores)
-    pulls = _settle_intercept(problem, signs, importance, scores, bias)
-    rest, term_pulls = _pulls(problem, category, signs, importance, pulls, constant=not np.any(weights))
-    terms, trace, counts = problem.terms_of(category), np.empty(problem.max_iter), np.zeros(2, dtype=np.int64)
-    absolute = penalty[0, terms]
-    scale = float(absolute.min()) if len(terms) and absolute.min() > 0 else 1.0
-    violation = solve(
-        columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data, problem.norms, rest, terms,
-        signs, importance, problem.link.code, problem.link.parameters, penalty, problem.intercept, weights, bias,
-        scores, term_pulls, pulls, scale, problem.tolerance * scale, problem.max_iter, trace, counts,
-    )  # fmt: skip
+    model = _model(problem, category)
+    absolute = model.penalty[0, model.terms]
+    scale = float(absolute.min()) if len(absolute) and absolute.min() > 0 else 1.0
+    trace, counts = np.empty(problem.max_iter), np.zeros(2, dtype=np.int64)
+    violation = solve(matrix_of(problem), model, weights, bias, scale, problem.tolerance * scale, trace, counts)
     done = int(counts[0])
     return Solution(weights, float(bias[0]), trace[:done], done, bool(violation <= problem.tolerance * scale))
 
 
-def _settle_intercept(problem: Problem, signs: Array, importance: Array, scores: Array, bias: Array) -> Array:
-    """Move the intercept to its best for these scores; gives the pulls of the documents."""
-    pulls, curvatures = np.empty(len(signs)), np.empty(len(signs))
-    link, parameters = problem.link.code, problem.link.parameters
-    for _ in range(100):
-        differentiate(link, parameters, signs, importance, scores, pulls, curvatures, True)
-        step = intercept_step(problem.intercept, bias[0], pulls, curvatures)
-        step = min(max(step, -2.0), 2.0)
-        if abs(step) < 1e-8 or abs(bias[0]) > 30.0:
-            break
-        bias[0] += step
-        scores += step
-    return pulls
+def _start(problem: Problem, category: int) -> Array:
+    return problem.mode(category) if np.any(problem.prior.mode) else np.zeros(problem.n_terms)
 
 
-def _pulls(
-    problem: Problem, category: int, signs: Array, importance: Array, pulls: Array, *, constant: bool
-) -> tuple[Array, Array]:
-    """Column sums over the documents outside the category, and the pulls of all terms."""
-    columns, positives = problem.columns, problem.positives(category)
-    if problem.importance.ndim == 1:
-        inside = problem.rows[positives]
-        weights = np.repeat(importance[positives], np.diff(inside.indptr))
-        ours = np.bincount(inside.indices, weights=inside.data * weights, minlength=problem.n_terms)
-        rest: Array = problem.sums - ours
-        if constant and len(positives) and len(positives) < len(signs):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                unit = pulls / importance
-            inner, outer = _any_of(unit[signs > 0]), _any_of(unit[signs < 0])
-            return rest, inner * ours + outer * rest
-    else:
-        rest = np.zeros(problem.n_terms)
-        column_dots(columns.indptr, columns.indices, columns.data, np.where(signs < 0, importance, 0.0), rest)
-    term_pulls = np.empty(problem.n_terms)
-    column_dots(columns.indptr, columns.indices, columns.data, pulls, term_pulls)
-    return rest, term_pulls
-
-
-def _any_of(values: Array) -> float:
-    """The value that all documents of some weight share."""
-    finite = values[np.isfinite(values)]
-    return float(finite[0]) if len(finite) else 0.0
+def _model(problem: Problem, category: int) -> Model:
+    importance = problem.importance_of(category)
+    sums = problem.sums if problem.importance.ndim == 1 else problem.rows.T @ importance
+    return Model(
+        problem.positives(category), importance, sums, problem.terms_of(category), problem.link.code,
+        problem.link.parameters, problem.penalty(category), problem.intercept,
+    )  # fmt: skip

@@ -1,7 +1,8 @@
 """Truncated Newton for smooth priors: conjugate gradients for a block of categories at a time.
 
 All categories of a block share each pass over the matrix (`bayesift.kernels.blocks`); each has its own conjugate
-directions, preconditioned by the diagonal of its Hessian, its own forcing term and its own line search.
+directions, preconditioned by the diagonal of its Hessian, its own forcing term and its own line search. Stops where the
+gradient bounds what the objective can still fall by tol^2 of it, as in `bayesift.models.linear.solvers.dual`.
 """
 
 from __future__ import annotations
@@ -40,12 +41,10 @@ class _Block:
             self.used[problem.terms_of(c), place] = 1.0
         self.weights = self.centre.copy()
         self.weights[-1] = problem.start_intercepts[categories]
-        self.cold = self.weights.copy()
         for place, start in enumerate(starts):
             if start is not None:
                 self.weights[:, place] = np.append(start.coefficients, start.intercept)
         self.weights[:-1][self.used[:-1] == 0] = 0.0
-        self.cold[:-1][self.used[:-1] == 0] = 0.0
 
     def scores(self, weights: Array) -> Array:
         """X weights + intercept, documents x categories."""
@@ -74,11 +73,12 @@ class _Block:
         gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(pulls)
         return gradient
 
-    def gradient_at_start(self) -> Array:
-        """The norm of the gradient where all weights are at the modes of their priors."""
-        pulls = self.objective(self.scores(self.cold), self.cold)[1]
-        norms: Array = np.maximum(np.sqrt(np.sum(self.back(pulls) ** 2, axis=0)), 1e-300)
-        return norms
+    def size(self, gradient: Array, curvatures: Array) -> Array:
+        """The square of the gradient in units of the prior; half of it bounds how far the objective can fall."""
+        scale = self.precision.copy()
+        scale[-1] += curvatures.sum(axis=0)
+        size: Array = np.sum(gradient**2 / np.where(scale > 0, scale, 1.0), axis=0)
+        return size
 
     def direction(self, gradient: Array, curvatures: Array, squares: Any, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
@@ -125,14 +125,15 @@ def solve_by_newton(problem: Problem, categories: list[int], starts: list[Soluti
     squares = problem.rows.multiply(problem.rows).tocsr()
     scores = block.scores(block.weights)
     loss, pulls, curvatures = block.objective(scores, block.weights)
-    trace, done, first = [loss], np.zeros(len(categories), dtype=bool), block.gradient_at_start()
+    trace, done, first = [loss], np.zeros(len(categories), dtype=bool), None
     for _ in range(problem.max_iter):
         gradient = block.gradient(pulls)
-        size = np.sqrt(np.sum(gradient**2, axis=0))
-        done = size <= problem.tolerance * first
+        size = block.size(gradient, curvatures)
+        done = size <= problem.small_gradient(loss)
         if done.all():
             break
-        forcing = np.where(done, 1.0, np.minimum(0.3, np.sqrt(size / first)))
+        first = size if first is None else first
+        forcing = np.where(done, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25))
         step = block.direction(np.where(done, 0.0, gradient), curvatures, squares, forcing)
         share = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
         block.weights += share * step

@@ -1,0 +1,56 @@
+"""Topics of 20 Newsgroups: the mean NPMI of their ten largest words, ours beside scikit-learn's NMF.
+
+`python -m benchmarks.topic_coherence`
+
+Training articles without headers, footers and quotes; ltc vectors of words of letters in at least ten articles and at
+most a fifth, English stop words left out. Both factorise the same matrix into 16 topics.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from scipy import sparse
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
+
+from bayesift.datasets import load_newsgroups
+from bayesift.models.topics import SparseNMF, npmi_coherence
+from bayesift.text import TermVectorizer
+
+N_TOPICS = 16
+
+
+def main() -> None:
+    """Print both means and our topics."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    train = load_newsgroups(remove=("headers", "footers", "quotes")).split("train")
+    vectorizer = TermVectorizer(
+        weighting="ltc", stop_words="english", characters="letters", min_length=3, min_df=10, max_df=0.2
+    )
+    X = vectorizer.fit_transform(train.texts)
+    _say("bayesift, defaults", X, SparseNMF(n_components=N_TOPICS).fit(X).components_)
+    ours = SparseNMF(n_components=N_TOPICS, importance="uniform", alpha=0, start="nndsvda").fit(X)
+    _say(f"bayesift, uniform importance, no penalty ({ours.n_iter_} iterations)", X, ours.components_)
+    values = npmi_coherence(X, ours.components_)
+    for topic, words in enumerate(ours.topic_words(vectorizer.get_feature_names_out(), 10)):
+        print(f"| {topic} | {values[topic]:.2f} | {' '.join(words)} |", flush=True)
+    peer = NMF(N_TOPICS, solver="mu", beta_loss="kullback-leibler", init="nndsvda", random_state=0)
+    peer.fit(sparse.csr_matrix(X))
+    _say(f"scikit-learn ({peer.n_iter_} iterations)", X, peer.components_)
+    same = SparseNMF(
+        n_components=N_TOPICS, importance="uniform", alpha=0, start="nndsvda", max_iter=peer.n_iter_, tol=0
+    )
+    _say("bayesift, as many iterations", X, same.fit(X).components_)
+
+
+def _say(name: str, X: Any, components: Any) -> None:
+    print(
+        f"{name}: {X.shape[0]} articles, {X.shape[1]} words, NPMI {npmi_coherence(X, components).mean():.3f}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

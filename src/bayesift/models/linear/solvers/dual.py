@@ -1,0 +1,244 @@
+"""Dual coordinate ascent for Gaussian priors, eight categories to a visit of a document.
+
+Documents are visited in random order (`bayesift.kernels.dual`), all of them in full rounds, and between those only the
+few whose pulls still move: under a rare category nearly all others are far from it and pull hardly at all. Weights are
+scaled to unit precision and kept at X'(y a) throughout; the intercept takes part like a weight, and before the result
+is judged it moves to its best value, where the error of the weights is all that is left. A flat intercept has no
+dual weight: each full round then ends with a step of the method of multipliers on it.
+
+The objective is strongly convex in the scaled weights, so that a gradient g bounds how far it is from its minimum by
+|g|^2 / 2: a category is done when that is at most tol^2 of the objective. What still moves after many rounds (badly
+conditioned problems) is handed to Newton's method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.kernels.blocks import times, transposed_times
+from bayesift.kernels.dual import best_intercepts, visit
+from bayesift.models.linear.links import log_likelihoods
+from bayesift.models.linear.priors import is_shared
+from bayesift.models.linear.problem import Problem, Solution, scaled_rows
+from bayesift.models.linear.solvers.newton import solve_by_newton
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 8
+_WORTH_PADDING = 5  # as many categories are filled up to a block; fewer are quicker one by one
+_FULL_ROUNDS = 40  # at most; then Newton
+_SHORT_ROUNDS = 6  # after each full one, at most
+_CHUNK = 4  # documents that stay together in a random order, for the sake of the cache
+_GRADIENT = 2.0  # a guess: the gradient is as many times the change of the pulls
+_LEFT = 0.2  # a guess: as much of the loss without terms is left at the mode
+
+
+def solve_by_dual(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
+    """The modes of a block of categories.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import GaussianPrior, Logit
+    >>> rows = sparse.csr_array(np.eye(4))
+    >>> members = sparse.csr_array(np.array([[1, 1, 0, 0]]))
+    >>> problem = Problem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
+    >>> solve_by_dual(problem, [0], [None])[0].coefficients.round(2).tolist()
+    [0.4, 0.4, -0.4, -0.4]
+    """
+    if np.any(problem.prior.sign):
+        raise ValueError("dual coordinate ascent takes no sign constraints; use solver='coordinate'")
+    if len(categories) >= _WORTH_PADDING and problem.terms is None and is_shared(problem.prior):
+        return _solve_block(problem, categories, starts)
+    return [_solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)]
+
+
+def _solve_block(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
+    """The modes of categories that share terms and precisions."""
+    block = _Block(problem, categories)
+    if any(start is not None for start in starts):
+        block.start_from(starts)
+    while not block.done.all() and block.rounds < problem.max_iter and not block.is_slow():
+        block.go_round()
+        if block.seems_done():
+            block.judge()
+    if not block.done.all():
+        block.judge()
+    return _finish(problem, categories, block)
+
+
+def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solution]:
+    """The modes found; those not yet found by Newton's method from where the block stopped."""
+    found = [block.solution(place) for place in range(len(categories))]
+    late = [place for place, solution in enumerate(found) if not solution.converged]
+    left = problem.max_iter - block.rounds
+    if late and left > 0:
+        rest = replace(problem, max_iter=left)
+        again = solve_by_newton(rest, [categories[place] for place in late], [found[place] for place in late])
+        for place, solution in zip(late, again, strict=True):
+            trace = np.concatenate([found[place].objective, solution.objective])
+            found[place] = replace(solution, objective=trace, iterations=block.rounds + solution.iterations)
+    return found
+
+
+class _Block:
+    """Scaled weights, pulls and margins of categories (one a column) that share terms and precisions."""
+
+    def __init__(self, problem: Problem, categories: list[int]) -> None:
+        self.problem = problem
+        self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
+        self.mode, self.scale = penalty[2, self.terms], 1.0 / np.sqrt(penalty[1, self.terms])
+        if problem.terms is None and is_shared(problem.prior):
+            self.rows, squares = problem.scaled
+        else:
+            self.rows, squares = scaled_rows(sparse.csr_array(problem.columns[:, self.terms]), penalty[1, self.terms])
+        self.size = squares.mean()
+        self.free, self.precision, self.centre = problem.intercept
+        self.flat = bool(self.free) and self.precision == 0
+        self.spread = self.free * (max(self.size, 1e-3) if self.flat else 1.0 / max(self.precision, 1e-300))
+        self.reach = squares + self.spread
+        width = BLOCK if len(categories) > 1 else 1
+        self.signs, self.importance = np.ones((len(squares), width)), np.zeros((len(squares), width))
+        for place, c in enumerate(categories):
+            self.signs[:, place], self.importance[:, place] = problem.signs(c), problem.importance_of(c)
+        self.counts = self.signs * self.importance
+        self.offsets = self.rows @ (self.mode / self.scale)
+        self.weights = np.zeros((len(self.terms), width))
+        self.pulls, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
+        cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
+        self.intercepts = cold.copy() if self.flat else np.full(width, self.centre)
+        self.anchors = self.intercepts.copy()
+        self.loss = -_LEFT * np.sum(self.importance * self._likelihoods(self.offsets[:, None], cold)[0], axis=0)
+        self.ratio = np.full(width, _GRADIENT**2)
+        self.done, self.rounds = np.arange(width) >= len(categories), 0
+        self.generator = np.random.default_rng(0)
+        self.found: list[tuple[Array, float] | None] = [None] * width
+        self.progress: list[float] = []
+        self.trace: list[Array] = []
+
+    def start_from(self, starts: list[Solution | None]) -> None:
+        """Judge given weights; where they will not do take their pulls, and the weights that these pulls make."""
+        warm = np.array([start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts)))
+        cold = self.intercepts.copy()
+        for place, start in enumerate(starts):
+            if start is not None:
+                self.weights[:, place] = (start.coefficients[self.terms] - self.mode) / self.scale
+                self.intercepts[place] = start.intercept
+        self.judge()
+        scores = self._scores()
+        slopes = self._likelihoods(scores, self.intercepts)[1]
+        self.pulls = np.where(warm, self.importance * slopes, 0.0)
+        self.weights = self._back(self.signs * self.pulls)
+        self.anchors = np.where(warm, self.intercepts, cold)
+        sums = self.spread * np.sum(self.signs * self.pulls, axis=0)
+        self.intercepts = self.anchors.copy() if self.flat else self.centre + sums
+        self.anchors = self.anchors - sums
+
+    def go_round(self) -> None:
+        """Visit all documents, then again and again those that move most, until they move no more than the rest."""
+        self._visit(np.arange(len(self.signs), dtype=np.int32))
+        if self.flat:
+            self.anchors, self.intercepts = self.intercepts, 2.0 * self.intercepts - self.anchors
+        totals = np.where(self.done, np.inf, self.moves.sum(axis=0) + 1e-300)
+        shares = np.sum(self.moves / totals, axis=1)
+        few = shares > shares.mean()
+        moving, rest = np.flatnonzero(few).astype(np.int32), shares[~few].sum()
+        for _ in range(_SHORT_ROUNDS):
+            self._visit(moving)
+            if np.sum(self.moves[moving] / totals) <= rest:
+                break
+        self.rounds += 1
+        goal = self.problem.small_gradient(self.loss)
+        self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
+
+    def seems_done(self) -> bool:
+        """Whether it is worth while to judge."""
+        return self.progress[-1] <= 1.0
+
+    def is_slow(self) -> bool:
+        """Whether at this pace the rounds will not do."""
+        if len(self.progress) < 8 or self.seems_done():
+            return False
+        now, before = self.progress[-1], self.progress[-5]
+        pace = np.log(before / now) / 4.0
+        return bool(len(self.progress) >= _FULL_ROUNDS or np.log(now) > pace * _FULL_ROUNDS)
+
+    def judge(self) -> None:
+        """Move intercepts to their best values, and keep the weights of categories that are done."""
+        problem, scores, best = self.problem, self._scores(), self.intercepts.copy()
+        link, parameters = problem.link, problem.link.parameters
+        if self.free:
+            precision, centre = self.precision, self.centre
+            best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
+        logarithms, slopes, curvatures = self._likelihoods(scores, best)
+        pulls = self.importance * self.signs * slopes
+        size = np.sum((self.weights - self._back(pulls)) ** 2, axis=0)
+        if self.free:
+            tilt = pulls.sum(axis=0) - self.precision * (best - self.centre)
+            size += tilt**2 / (self.precision + np.sum(self.importance * curvatures, axis=0) + 1e-300)
+        cost = 0.5 * np.sum(self.weights**2, axis=0) + 0.5 * self.precision * (best - self.centre) ** 2
+        self.loss = cost - np.sum(self.importance * logarithms, axis=0)
+        self.trace.append(self.loss)
+        guess = self._estimate()
+        self.ratio = np.where(guess > 0, np.clip(self.ratio * size / np.maximum(guess, 1e-300), 1.0, 100.0), self.ratio)
+        passed = size <= problem.small_gradient(self.loss)
+        for place in np.flatnonzero(~self.done):
+            self.found[place] = self.weights[:, place].copy(), float(best[place])
+        self.done |= passed
+        if self.flat:
+            self.anchors, self.intercepts = self.anchors + best - self.intercepts, best
+
+    def solution(self, place: int) -> Solution:
+        """What was found for one category when it was judged last."""
+        kept = self.found[place]
+        assert kept is not None
+        coefficients = np.zeros(self.problem.n_terms)
+        coefficients[self.terms] = self.mode + self.scale * kept[0]
+        trace = np.array([loss[place] for loss in self.trace])
+        return Solution(coefficients, kept[1], trace, self.rounds, bool(self.done[place]))
+
+    def _visit(self, documents: Array) -> None:
+        """Visit documents in a random order of small chunks."""
+        link, rows = self.problem.link, self.rows
+        whole = len(documents) - len(documents) % _CHUNK
+        chunks = self.generator.permutation(documents[:whole].reshape(-1, _CHUNK))
+        visit(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            np.concatenate([chunks.ravel(), documents[whole:]]),
+            link.code,
+            link.parameters,
+            self.counts,
+            self.offsets,
+            self.reach,
+            self.spread,
+            self.weights,
+            self.intercepts,
+            self.pulls,
+            self.moves,
+            np.empty(self.signs.shape[1]),
+        )
+
+    def _estimate(self) -> Array:
+        """A guess of the square of the gradient."""
+        estimate: Array = self.ratio * self.size * self.moves.sum(axis=0)
+        return estimate
+
+    def _scores(self) -> Array:
+        """Without intercepts."""
+        scores = np.empty(self.signs.shape)
+        times(self.rows.indptr, self.rows.indices, self.rows.data, self.weights, scores)
+        scores += self.offsets[:, None]
+        return scores
+
+    def _back(self, values: Array) -> Array:
+        out = np.empty(self.weights.shape)
+        transposed_times(self.rows.indptr, self.rows.indices, self.rows.data, values, out)
+        return out
+
+    def _likelihoods(self, scores: Array, intercepts: Array) -> tuple[Array, Array, Array]:
+        return log_likelihoods(self.problem.link, self.signs * (scores + intercepts))

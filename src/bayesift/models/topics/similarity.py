@@ -1,0 +1,181 @@
+"""How probable it is that two documents share a category, from their topics."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.errors import DataError
+from bayesift.models.state import Arrays, Parameters
+from bayesift.models.topics.additive import fit_additive
+from bayesift.models.topics.pairs import draw_pairs
+from bayesift.validation import Targets, check_targets
+
+Array = np.ndarray[Any, Any]
+
+_SETTINGS = ("n_pairs", "calibrated", "random_state")
+_LEARNED = ("weights", "factors", "variances", "line")
+_LOOSE = 1e4  # C of the line: keeps it finite where pairs are separable
+
+
+class TopicSimilarity(BaseEstimator):
+    """P(two documents share a category | the difference of their codes).
+
+        log odds = slope F + shift,    F = offset - sum_m weights_m (z_m - z'_m)^2
+
+    z are codes of Euclidean length one; F is an additive logistic regression on zero-mean normal densities of same- and
+    different-category differences, a stage a topic. The paper's probability has slope 2 and shift 0.
+
+    Parameters
+    ----------
+    n_pairs : how many pairs of documents to learn from, half of them from the same category; see
+        `bayesift.models.topics.pairs` for how they are drawn
+    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 and 0
+    random_state : draws the pairs
+
+    Attributes
+    ----------
+    weights_ : how much a squared difference on each topic counts; 0 for topics that say nothing
+    offset_ : F of two documents with the same code
+    slope_, shift_ : from F to log odds
+    factors_, variances_ : a_m of each topic, and the variances its stage saw (same, different)
+    same_share_ : the share of same-category pairs among all pairs, estimated
+
+    References
+    ----------
+    Qiu, Huang & Wu, section 3.
+
+    Examples
+    --------
+    >>> codes = np.array([[3.0, 0.1], [2.0, 0.2], [0.2, 4.0], [0.1, 3.0]])
+    >>> similarity = TopicSimilarity(n_pairs=100).fit(codes, ["grain", "grain", "crude", "crude"])
+    >>> p = similarity.probability(codes[:1], codes)
+    >>> bool(p[0, 1] > 0.9 and p[0, 2] < 0.1)
+    True
+    """
+
+    weights_: Array
+    offset_: float
+    slope_: float
+    shift_: float
+
+    def __init__(self, *, n_pairs: int = 40_000, calibrated: bool = True, random_state: Any = 0) -> None:
+        self.n_pairs = n_pairs
+        self.calibrated = calibrated
+        self.random_state = random_state
+
+    def fit(self, codes: Any, y: Any) -> Self:
+        """Learn from codes (documents x topics) and labels or an indicator matrix."""
+        targets = y if isinstance(y, Targets) else check_targets(y)
+        unit = self._unit(codes)
+        if len(unit) != targets.n_documents:
+            raise ValueError(f"inconsistent numbers of samples: {len(unit)} codes, y has {targets.n_documents}")
+        if self.n_pairs < 2:
+            raise ValueError(f"n_pairs must be at least 2, got {self.n_pairs!r}")
+        pairs = draw_pairs(targets.members, self.n_pairs, check_random_state(self.random_state))
+        model = fit_additive(unit, pairs.left, pairs.right, pairs.same)
+        self.offset_, self.weights_ = model.offset, model.weights
+        self.factors_, self.variances_ = model.factors, model.variances
+        self.same_share_ = pairs.same_share
+        self.slope_, self.shift_ = 2.0, 0.0
+        if self.calibrated:
+            scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
+            line = LogisticRegression(C=_LOOSE).fit(scores[:, np.newaxis], pairs.same)
+            self.slope_, self.shift_ = max(float(line.coef_[0, 0]), 0.0), float(line.intercept_[0])
+        return self
+
+    def log_odds(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:
+        """Log odds that documents share a category, codes x others.
+
+        Parameters
+        ----------
+        codes, others : documents x topics
+        prior : the share of same-category pairs to expect before looking; `same_share_` for pairs drawn at random
+        """
+        return self.log_odds_at(squared_distances(self.points(codes), self.points(others)), prior=prior)
+
+    def probability(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:
+        """P(same category), codes x others; `prior` as in `log_odds`."""
+        return np.asarray(expit(self.log_odds(codes, others, prior=prior)))
+
+    def points(self, codes: Any) -> Array:
+        """Codes as points whose squared Euclidean distances are sum_m weights_m (z_m - z'_m)^2."""
+        check_is_fitted(self)
+        unit = self._unit(codes)
+        if unit.shape[1] != len(self.weights_):
+            raise ValueError(f"codes of {unit.shape[1]} topics, fitted with {len(self.weights_)}")
+        points: Array = unit * np.sqrt(self.weights_)
+        return points
+
+    def log_odds_at(self, distances: Array, *, prior: float = 0.5) -> Array:
+        """Log odds at squared distances of points."""
+        odds: Array = self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
+        return odds
+
+    def get_state(self) -> tuple[Parameters, Arrays]:
+        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
+        check_is_fitted(self)
+        seed = self.random_state
+        settings = {
+            "n_pairs": int(self.n_pairs),
+            "calibrated": bool(self.calibrated),
+            "random_state": int(seed) if isinstance(seed, int | np.integer) else None,
+        }
+        line = np.array([self.offset_, self.slope_, self.shift_, self.same_share_])
+        learned = (self.weights_, self.factors_, self.variances_, line)
+        return settings, dict(zip(_LEARNED, learned, strict=True))
+
+    @classmethod
+    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
+        """The similarity of `get_state`, with identical probabilities; refuses what does not fit together.
+
+        Examples
+        --------
+        >>> similarity = TopicSimilarity(n_pairs=10).fit([[1.0, 0], [2, 0], [0, 1], [0, 3]], [0, 0, 1, 1])
+        >>> again = TopicSimilarity.from_state(*similarity.get_state())
+        >>> bool(np.all(again.probability([[1, 2]], [[2, 1]]) == similarity.probability([[1, 2]], [[2, 1]])))
+        True
+        """
+        if set(parameters) != set(_SETTINGS) or not set(_LEARNED) <= set(arrays):
+            raise DataError("not a stored TopicSimilarity")
+        weights, factors, variances, line = (np.array(arrays[name]) for name in _LEARNED)
+        n_topics = len(weights) if weights.ndim == 1 else -1
+        if factors.shape != (n_topics,) or variances.shape != (2, n_topics) or line.shape != (4,):
+            raise DataError("the weights of its topics do not fit together")
+        if any(
+            part.dtype != np.float64 or not np.all(np.isfinite(part)) for part in (weights, factors, variances, line)
+        ):
+            raise DataError("the weights of its topics must be finite numbers")
+        if np.any(weights < 0) or line[1] < 0:
+            raise DataError("the weights of its topics must not be negative")
+        model = cls(**parameters)
+        model.weights_, model.factors_, model.variances_ = weights, factors, variances
+        model.offset_, model.slope_, model.shift_, model.same_share_ = line.tolist()
+        return model
+
+    def _unit(self, codes: Any) -> Array:
+        unit: Array = normalize(check_array(codes, dtype=np.float64, input_name="codes"))
+        return unit
+
+
+def squared_distances(points: Array, others: Array) -> Array:
+    """Squared Euclidean distances by one matrix product, none below 0.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 3.0]]), np.array([[4.0, 0.0]])).tolist()
+    [[25.0]]
+    """
+    distances: Array = points @ others.T
+    distances *= -2.0
+    distances += np.sum(points**2, axis=1)[:, np.newaxis]
+    distances += np.sum(others**2, axis=1)
+    np.maximum(distances, 0.0, out=distances)
+    return distances

@@ -1,0 +1,264 @@
+"""Topics and codes of documents by sparse non-negative matrix factorisation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.errors import DataError
+from bayesift.models.state import Arrays, Parameters
+from bayesift.models.topics.objective import Importance, Objective, Penalty, importance_of
+from bayesift.models.topics.solver import factorise, step_codes
+from bayesift.models.topics.starts import STARTS
+from bayesift.validation import check_terms
+
+Array = np.ndarray[Any, Any]
+
+_CODE_UPDATES = 1000  # the most for one document
+_SETTINGS = ("n_components", "importance", "alpha", "penalty", "start", "max_iter", "tol", "code_tol", "random_state")
+
+
+class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Documents as non-negative mixtures of topics, topics as distributions over terms.
+
+        minimise  sum_ij w_j (V_ij log(V_ij / (HW)_ij) - V_ij + (HW)_ij) + alpha sum_ia S(H_ia)
+
+    over codes H (documents x topics) and topics W (topics x terms, rows of sum one), none negative. With
+    `importance="uniform"` and `alpha=0` this is the divergence NMF of Lee & Seung, which is probabilistic latent
+    semantic indexing.
+
+    Parameters
+    ----------
+    n_components : how many topics
+    importance : w_j: "variance" of the term, scaled to mean 1, or "uniform"
+    alpha : strength of the penalty on codes
+    penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
+        local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
+        all codes by 1 + alpha; it prefers some topics to others only where importance differs
+    start : "nndsvd" (from singular vectors), "nndsvda" (the same as scikit-learn has it) or "random"
+    max_iter : the most updates of codes and topics
+    tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
+    code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
+        below that share become 0
+    random_state : seed of the start
+    progress : called with the number of updates done, every ten
+
+    Attributes
+    ----------
+    components_ : topics x terms
+    importance_ : w_j
+    objectives_ : the objective at the start and after every ten updates; it never rises
+    n_iter_ : updates done
+
+    References
+    ----------
+    Qiu, Huang & Wu, "Probabilistic text categorization using sparse topical encoding", eqs. 1-18; the update of the
+    topics is another one, see `bayesift.models.topics.solver`.
+
+    Examples
+    --------
+    >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1]]
+    >>> nmf = SparseNMF(n_components=2, importance="uniform", alpha=0).fit(X)
+    >>> nmf.topic_words(["wheat", "corn", "oil", "barrel"], k=2)
+    [['wheat', 'corn'], ['oil', 'barrel']]
+    >>> nmf.transform([[0, 0, 5, 5], [2, 1, 0, 0]]).round(2).tolist()
+    [[0.0, 10.0], [3.0, 0.0]]
+    """
+
+    components_: Array
+    importance_: Array
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 64,
+        importance: Importance = "variance",
+        alpha: float = 1.0,
+        penalty: Penalty = "squared",
+        start: str = "nndsvd",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        code_tol: float = 1e-3,
+        random_state: Any = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.importance = importance
+        self.alpha = alpha
+        self.penalty = penalty
+        self.start = start
+        self.max_iter = max_iter
+        self.tol = tol
+        self.code_tol = code_tol
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Find the topics of documents x terms."""
+        self._check_parameters()
+        rows = check_terms(self, X, non_negative=True)
+        importance = importance_of(rows, self.importance)
+        objective = Objective.of(rows, importance, self.alpha, self.penalty)
+        start = STARTS[self.start](rows, self.n_components, check_random_state(self.random_state))
+        result = factorise(objective, *start, max_iter=self.max_iter, tol=self.tol, progress=self.progress)
+        self.importance_ = importance
+        self.components_ = result.basis.T
+        self.objectives_ = result.objectives
+        self.n_iter_ = result.iterations
+        if self.tol > 0 and not result.converged:
+            message = f"the topics still moved after {self.max_iter} updates; raise max_iter or tol"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The code of each document, documents x topics; terms that were never seen before say nothing."""
+        check_is_fitted(self)
+        rows = check_terms(self, X, reset=False, non_negative=True)
+        objective = Objective.of(rows, self.importance_, self.alpha, self.penalty)
+        basis = np.ascontiguousarray(self.components_.T)
+        codes = np.ones((rows.shape[0], basis.shape[1]))
+        step_codes(objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol)
+        codes[codes < self.code_tol * codes.max(axis=1, keepdims=True)] = 0.0
+        return codes
+
+    def inverse_transform(self, codes: Any) -> Array:
+        """The documents that codes describe, documents x terms; dense."""
+        check_is_fitted(self)
+        documents: Array = np.asarray(codes) @ self.components_
+        return documents
+
+    def objective(self, X: Any, codes: Array) -> float:
+        """The objective at these codes and the topics found; its divergence alone with `alpha=0`."""
+        check_is_fitted(self)
+        rows = check_terms(self, X, reset=False, non_negative=True)
+        basis = np.ascontiguousarray(self.components_.T)
+        return Objective.of(rows, self.importance_, self.alpha, self.penalty).value(np.ascontiguousarray(codes), basis)
+
+    def topic_words(self, names: Sequence[str] | Array | None = None, k: int = 10) -> list[list[str]]:
+        """The k terms with the largest shares of each topic, largest first.
+
+        Parameters
+        ----------
+        names : the terms in the order of columns; those X came with, or numbers, without
+        k : how many
+        """
+        check_is_fitted(self)
+        if names is None:
+            names = getattr(self, "feature_names_in_", [str(j) for j in range(self.n_features_in_)])
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"{len(names)} names for {self.n_features_in_} terms")
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :k]
+        return [[str(names[j]) for j in row] for row in order]
+
+    def shares(self, X: Any, codes: Array) -> sparse.csr_array:
+        """How much of each topic's code every term of one document brings, topics x terms.
+
+        At the best code, the parts of a topic add up to its code:
+        H_a (b_a + 2 alpha H_a) = sum_j w_j V_j W_aj H_a / (HW)_j.
+
+        Parameters
+        ----------
+        X : one document, 1 x terms
+        codes : its code
+
+        Examples
+        --------
+        >>> nmf = SparseNMF(n_components=2).fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
+        >>> code = nmf.transform([[3, 2, 0]])[0]
+        >>> bool(np.allclose(nmf.shares([[3, 2, 0]], code).sum(axis=1), code, rtol=0.01))
+        True
+        """
+        row = check_terms(self, X, reset=False, non_negative=True)
+        if row.shape[0] != 1:
+            raise ValueError(f"the shares of one document at a time, got {row.shape[0]}")
+        objective = Objective.of(row, self.importance_, self.alpha, self.penalty)
+        parts = self.components_[:, row.indices] * codes[:, np.newaxis]
+        products = parts.sum(axis=0)
+        parts *= np.divide(objective.rows.data, products, out=np.zeros(row.nnz), where=products > 0)
+        slopes = objective.slopes(np.ascontiguousarray(self.components_.T)) + objective.curvature * codes
+        parts /= np.where(slopes > 0, slopes, 1.0)[:, np.newaxis]
+        indptr = np.arange(len(codes) + 1) * row.nnz
+        indices = np.tile(row.indices, len(codes))
+        return sparse.csr_array((parts.ravel(), indices, indptr), shape=(len(codes), row.shape[1]))
+
+    def get_state(self) -> tuple[Parameters, Arrays]:
+        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
+        check_is_fitted(self)
+        settings = {name: _plain(getattr(self, name)) for name in _SETTINGS}
+        return settings, {"components": np.ascontiguousarray(self.components_), "importance": self.importance_}
+
+    @classmethod
+    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
+        """The encoder of `get_state`, with identical codes; refuses what does not fit together.
+
+        Examples
+        --------
+        >>> nmf = SparseNMF(n_components=1).fit([[1, 2], [2, 1]])
+        >>> again = SparseNMF.from_state(*nmf.get_state())
+        >>> bool(np.all(again.transform([[3, 1]]) == nmf.transform([[3, 1]])))
+        True
+        """
+        if set(parameters) != set(_SETTINGS):
+            raise DataError("not the settings of a SparseNMF")
+        model = cls(**parameters)
+        try:
+            model._check_parameters()
+        except (TypeError, ValueError) as error:
+            raise DataError(f"not a stored SparseNMF: {error}") from error
+        components, importance = _checked(arrays, "components", 2), _checked(arrays, "importance", 1)
+        if components.shape != (model.n_components, len(importance)):
+            raise DataError("its topics and terms do not fit together")
+        model.components_ = np.ascontiguousarray(components.T).T
+        model.importance_ = importance.copy()
+        model.n_features_in_ = len(importance)
+        return model
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.n_components, bool) or self.n_components < 1 or self.n_components != int(self.n_components):
+            raise ValueError(f"n_components must be a whole number of at least 1, got {self.n_components!r}")
+        for name, known in (
+            ("importance", ("variance", "uniform")),
+            ("penalty", ("squared", "absolute")),
+            ("start", tuple(STARTS)),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+        for name in ("alpha", "tol", "code_tol"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a number of at least 0, got {getattr(self, name)!r}")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON can hold it; a generator of random numbers is of no use to a fitted encoder."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if value is None or isinstance(value, bool | int | float | str) else None
+
+
+def _checked(arrays: Arrays, name: str, n_dimensions: int) -> Array:
+    array = arrays.get(name)
+    if array is None:
+        raise DataError(f"its arrays lack {name}")
+    if array.dtype != np.float64 or array.ndim != n_dimensions or not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise DataError(f"its {name} must be finite numbers of at least 0")
+    return array

@@ -1,0 +1,244 @@
+import json
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
+
+from bayesift.errors import DataError
+from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
+
+
+def documents(n=150, d=20, k=4, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.poisson(0.5, size=(n, d)).astype(float)
+    return X, np.argmax(X @ generator.normal(size=(d, k)) + generator.gumbel(size=(n, k)), axis=1)
+
+
+def softmax(**parameters):
+    return SparseBayesClassifier(multiclass="softmax", **parameters)
+
+
+def dense(weights):
+    return weights.toarray() if sparse.issparse(weights) else weights
+
+
+def loss(X, y, weights, intercepts, importance=1.0):
+    scores = X @ weights.T + intercepts
+    return np.sum(importance * (logsumexp(scores, axis=1) - scores[np.arange(len(y)), y]))
+
+
+def pulls(X, y, weights, intercepts, importance):
+    """Minus the gradient of the loss for weights and intercepts."""
+    scores = X @ weights.T + intercepts
+    residuals = np.eye(len(weights))[y] - np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    residuals *= importance[:, None]
+    return residuals.T @ X, residuals.sum(axis=0)
+
+
+def best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance, rounds=4_000):
+    """A slow and obvious oracle of the Laplace case: FISTA with a step that never overshoots."""
+    classes = absolute.shape[0]
+    design = np.hstack([X, np.ones((len(X), 1))])
+    rate = 0.5 * np.linalg.norm(np.sqrt(importance)[:, None] * design, 2) ** 2
+    now = np.hstack([np.broadcast_to(np.clip(mode, lower, upper), absolute.shape), np.zeros((classes, 1))])
+    ahead, momentum = now, 1.0
+    for _ in range(rounds):
+        inner, outer = pulls(X, y, ahead[:, :-1], ahead[:, -1], importance)
+        moved = ahead + np.hstack([inner, outer[:, None]]) / rate
+        distance = moved[:, :-1] - mode
+        shrunk = mode + np.sign(distance) * np.maximum(np.abs(distance) - absolute / rate, 0)
+        new = np.hstack([np.clip(shrunk, lower, upper), moved[:, -1:]])
+        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead, now, momentum = new + (momentum - 1) / following * (new - now), new, following
+    return now[:, :-1], now[:, -1]
+
+
+@pytest.mark.parametrize("solver", ["newton", "coordinate"])
+@pytest.mark.parametrize(
+    "intercept", ["flat", GaussianPrior(variance=0.5, mode=0.3), None], ids=["flat", "normal", "no"]
+)
+def test_gaussian_mode_is_that_of_scipy(solver, intercept):
+    X, y = documents()
+    generator = np.random.default_rng(1)
+    variance, mode = generator.uniform(0.5, 4, size=(4, 20)), generator.normal(size=(4, 20))
+    importance = generator.integers(0, 4, size=150).astype(float)
+    model = softmax(
+        prior=GaussianPrior(variance=variance, mode=mode), intercept=intercept, solver=solver, tol=1e-10
+    ).fit(X, y, sample_weight=importance)
+
+    free, precision = float(intercept is not None), 2.0 if isinstance(intercept, GaussianPrior) else 0.0
+
+    def objective(flat):
+        weights, biases = flat[:80].reshape(4, 20), free * flat[80:]
+        cost = np.sum((weights - mode) ** 2 / (2 * variance)) + 0.5 * precision * np.sum((biases - 0.3) ** 2)
+        return cost + loss(X, y, weights, biases, importance)
+
+    def gradient(flat):
+        weights, biases = flat[:80].reshape(4, 20), free * flat[80:]
+        inner, outer = pulls(X, y, weights, biases, importance)
+        return np.append((weights - mode) / variance - inner, free * (precision * (biases - 0.3) - outer))
+
+    best = optimize.minimize(objective, np.zeros(84), jac=gradient, options={"gtol": 1e-8}, method="BFGS")
+    ours = np.append(model.coef_, model.intercept_)
+    assert objective(ours) <= best.fun + 1e-9
+    np.testing.assert_allclose(model.coef_.ravel(), best.x[:80], atol=1e-5)
+    np.testing.assert_allclose(model.solutions_[0].objective[-1], objective(ours), rtol=1e-12)
+    if intercept == "flat":
+        np.testing.assert_allclose(model.intercept_.mean(), 0, atol=1e-12)
+
+
+def test_probabilities_are_those_of_scikit_learn():
+    X, y = documents()
+    ours = softmax(prior=GaussianPrior(variance=3.0), tol=1e-9).fit(X, y)
+    theirs = LogisticRegression(C=3.0, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    ours = softmax(prior=LaplacePrior(gamma=4.0), tol=1e-7).fit(X, y)
+    theirs = LogisticRegression(C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+    np.testing.assert_allclose(np.abs(dense(ours.coef_)).sum(), np.abs(theirs.coef_).sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_laplace_mode_is_that_of_proximal_gradients(constrained):
+    X, y = documents(n=90, d=12, k=3, seed=3)
+    generator = np.random.default_rng(2)
+    absolute, mode = generator.uniform(0.3, 3, size=(3, 12)), np.zeros((3, 12))
+    sign = np.zeros((3, 12), dtype=int)
+    if constrained:
+        mode, sign = generator.normal(size=(3, 12)).round(1), generator.integers(-1, 2, size=(3, 12))
+        mode = np.where(sign * mode < 0, 0.0, mode)
+    importance = generator.uniform(0.2, 2, size=90)
+    prior = LaplacePrior(gamma=absolute**2, mode=mode, sign=sign)
+    model = softmax(prior=prior, tol=1e-8).fit(X, y, sample_weight=importance)
+    lower, upper = np.where(sign > 0, 0, -np.inf), np.where(sign < 0, 0, np.inf)
+    weights, intercepts = best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance)
+
+    def objective(weights, intercepts):
+        return loss(X, y, weights, intercepts, importance) + np.sum(absolute * np.abs(weights - mode))
+
+    ours = dense(model.coef_)
+    assert np.all((ours >= lower) & (ours <= upper))
+    np.testing.assert_allclose(objective(ours, model.intercept_), objective(weights, intercepts), rtol=1e-8)
+    np.testing.assert_allclose(ours, weights, atol=1e-3)
+    assert np.count_nonzero(ours == mode) > 5
+
+
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 30.0])
+def test_optimality_conditions_hold(gamma):
+    X, y = documents(n=300, d=80, k=5, seed=4)
+    model = softmax(prior=LaplacePrior(gamma=gamma), tol=1e-4).fit(X, y)
+    weights, rate = dense(model.coef_), np.sqrt(gamma)
+    pull, common = pulls(X, y, weights, model.intercept_, np.ones(len(y)))
+    slack = 1.001e-4 * rate
+    assert np.abs(common).max() <= slack
+    assert np.all(np.abs(pull)[weights == 0] <= rate + slack)
+    assert np.all(np.abs(pull - rate * np.sign(weights))[weights != 0] <= slack)
+
+
+def test_two_classes_of_softmax_are_a_binary_model_of_twice_the_variance():
+    """Weights (-beta/2, beta/2) cost beta^2 / (4 s): a normal prior of variance 2 s of the difference beta."""
+    X, y = documents(k=2)
+    binary = softmax(prior=GaussianPrior(variance=2.0), tol=1e-10).fit(X, y)
+    three = np.append(y, 2)  # a third class whose one document has no weight
+    three_classes = softmax(prior=GaussianPrior(variance=1.0), tol=1e-10, intercept="flat")
+    three_classes.fit(np.vstack([X, X[:1]]), three, sample_weight=np.append(np.ones(len(y)), 0.0))
+    np.testing.assert_allclose(three_classes.coef_[1] - three_classes.coef_[0], binary.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(three_classes.predict_proba(X)[:, 1], binary.predict_proba(X)[:, 1], atol=1e-6)
+
+
+def test_jeffreys_mode_is_sparse_and_stationary():
+    X, y = documents(n=400, d=30, k=3, seed=5)
+    model = softmax(prior=JeffreysPrior(), tol=1e-5).fit(X, y)
+    weights = dense(model.coef_)
+    used = weights != 0
+    assert 0 < used.sum() < 0.5 * used.size
+    pull, common = pulls(X, y, weights, model.intercept_, np.ones(len(y)))
+    np.testing.assert_allclose(pull[used], 1 / weights[used], atol=1e-3)
+    np.testing.assert_allclose(common, 0, atol=1e-3)
+    assert model.score(X, y) > 0.6
+
+
+def test_class_weights_are_sample_weights():
+    X, y = documents()
+    weighted = softmax(prior="gaussian", class_weight={1: 3.0}, tol=1e-9).fit(X, y)
+    by_hand = softmax(prior="gaussian", tol=1e-9).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_allclose(weighted.coef_, by_hand.coef_, atol=1e-7)
+    balanced = softmax(prior="gaussian", class_weight="balanced", tol=1e-9).fit(X, y)
+    theirs = LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(balanced.coef_, theirs.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior(), JeffreysPrior()], ids=lambda prior: prior.kind)
+def test_supports_limit_the_terms_of_each_class(prior):
+    X, y = documents()
+    supports = np.zeros((4, 20), dtype=bool)
+    supports[:, :8] = True
+    tol = 1e-3 if prior.kind == "jeffreys" else 1e-6
+    model = softmax(prior=prior, tol=tol).fit(X, y, supports=supports)
+    alone = softmax(prior=prior, tol=tol).fit(X[:, :8], y)
+    np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X[:, :8]), atol=1e-4)
+    supports[2] = False
+    model.fit(X, y, supports=supports)
+    assert not np.any(dense(model.coef_)[2])
+    assert not np.any(dense(model.coef_)[:, 8:])
+
+
+@pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior()], ids=lambda prior: prior.kind)
+def test_warm_starts_begin_where_the_last_fit_ended(prior):
+    X, y = documents()
+    model = softmax(prior=prior, warm_start=True, tol=1e-6).fit(X, y)
+    first = dense(model.coef_).copy()
+    assert model.fit(X, y).n_iter_ == 1
+    np.testing.assert_allclose(dense(model.coef_), first, atol=1e-9)
+
+
+def test_scores_far_from_zero_stay_finite():
+    X = 200.0 * np.repeat(np.eye(3), 4, axis=0)
+    y = np.repeat(np.arange(3), 4)
+    for prior in (GaussianPrior(variance=100.0), LaplacePrior(gamma=1e-4)):
+        model = softmax(prior=prior).fit(X, y)
+        assert np.all(np.isfinite(model.predict_proba(5 * X)))
+        assert model.score(X, y) == 1.0
+
+
+def test_contributions_add_up_to_scores_and_their_differences():
+    X, y = documents()
+    model = softmax().fit(X, y)
+    terms, prior = model.contributions(X, 1, against=3)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(terms.sum(axis=1) + prior, scores[:, 1] - scores[:, 3])
+    np.testing.assert_allclose(np.log(model.predict_proba(X)), scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def test_which_models_are_softmax():
+    X, y = documents()
+    assert softmax().fit(X, y).softmax_
+    assert not softmax().fit(X, y > 1).softmax_
+    rest = SparseBayesClassifier().fit(X, y)
+    indicator = softmax().fit(X, np.eye(4, dtype=int)[y])
+    assert not rest.softmax_
+    assert not indicator.softmax_
+    np.testing.assert_array_equal(dense(rest.coef_), dense(indicator.coef_))
+    for wrong, message in (
+        ({"multiclass": "pairs"}, "multiclass must be"),
+        ({"link": "probit"}, "needs the logit link"),
+        ({"solver": "lbfgs"}, "solvers auto, coordinate"),
+        ({"solver": "coordinate", "prior": "jeffreys"}, "solvers auto, em"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SparseBayesClassifier(**{"multiclass": "softmax", **wrong}).fit(X, y)
+
+
+def test_softmax_models_are_stored():
+    X, y = documents()
+    model = softmax(prior=LaplacePrior(gamma=20.0)).fit(X, np.array(["a", "b", "c", "d"])[y])
+    parameters, arrays = model.get_state()
+    other = SparseBayesClassifier.from_state(json.loads(json.dumps(parameters)), arrays)
+    np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    assert other.softmax_
+    for damaged in ({"softmax": "yes"}, {"multilabel": True}):
+        with pytest.raises(DataError):
+            SparseBayesClassifier.from_state({**parameters, **damaged}, arrays)

@@ -1,0 +1,298 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
+
+from bayesift.errors import DataError
+from bayesift.models import SparseNMF
+from bayesift.models.topics.objective import Objective, importance_of
+from bayesift.models.topics.solver import factorise, step_basis, step_codes
+from bayesift.models.topics.starts import STARTS
+
+PENALTIES = ["squared", "absolute"]
+
+
+def documents(n_documents=40, n_terms=25, seed=0):
+    generator = np.random.default_rng(seed)
+    V = generator.poisson(0.6, size=(n_documents, n_terms)) * generator.random((n_documents, n_terms))
+    V[3], V[:, 5] = 0, 0
+    return V
+
+
+def plain_objective(V, H, W, w, alpha, penalty):
+    """Equation 8, term by term, over a dense matrix."""
+    R = H @ W.T
+    V, R, w = V[:, w > 0], R[:, w > 0], w[w > 0]
+    logs = np.zeros_like(V)
+    logs[V > 0] = V[V > 0] * np.log(V[V > 0] / R[V > 0])
+    return np.sum(w * (logs - V + R)) + alpha * (np.sum(H**2) if penalty == "squared" else np.sum(H))
+
+
+def problem(alpha=0.0, penalty="squared", importance="variance", seed=0, n_topics=4, V=None):
+    V = documents(seed=seed) if V is None else V
+    rows = sparse.csr_array(V)
+    objective = Objective.of(rows, importance_of(rows, importance), alpha, penalty)
+    generator = np.random.default_rng(seed + 1)
+    H, W = generator.random((len(V), n_topics)), generator.random((V.shape[1], n_topics))
+    W[objective.importance == 0] = 0
+    return V, objective, H, W / W.sum(axis=0)
+
+
+def test_importance_is_the_variance():
+    V = documents()
+    importance = importance_of(sparse.csr_array(V), "variance")
+    np.testing.assert_allclose(importance / importance.sum(), V.var(axis=0) / V.var(axis=0).sum(), rtol=1e-12)
+    assert np.count_nonzero(importance) == pytest.approx(importance.sum())
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("importance", ["variance", "uniform"])
+def test_objective_is_equation_8(penalty, importance):
+    V, objective, H, W = problem(0.7, penalty, importance)
+    assert objective.value(H, W) == pytest.approx(
+        plain_objective(V, H, W, objective.importance, 0.7, penalty), rel=1e-12
+    )
+
+
+@given(
+    alpha=st.one_of(st.just(0.0), st.floats(1e-8, 1e6)),
+    penalty=st.sampled_from(PENALTIES),
+    importance=st.sampled_from(["variance", "uniform"]),
+    n_topics=st.integers(1, 9),
+    scale=st.floats(1e-4, 1e4),
+    sparsity=st.floats(0, 0.9),
+    seed=st.integers(0, 10_000),
+)
+@settings(deadline=None, max_examples=150)
+def test_objective_never_rises(alpha, penalty, importance, n_topics, scale, sparsity, seed):
+    """Any alpha, any start, at every single iteration, topics of sum one at each."""
+    generator = np.random.default_rng(seed)
+    V = generator.gamma(0.5, scale, (12, 9)) * (generator.random((12, 9)) > sparsity)
+    _, objective, _, _ = problem(alpha, penalty, importance, V=V)
+    H, W = generator.gamma(0.3, scale, (12, n_topics)) + 1e-6, generator.gamma(0.3, 1.0, (9, n_topics)) + 1e-6
+    result = factorise(objective, H, W, max_iter=25, tol=-np.inf, look_every=1)
+    slack = 1e-11 * (np.abs(result.objectives[:-1]) + abs(objective.constant))
+    assert np.all(np.diff(result.objectives) <= slack)
+    if V.any():
+        np.testing.assert_allclose(result.basis.sum(axis=0), 1, rtol=1e-9)
+
+
+def test_one_iteration_is_scikit_learns_for_uniform_importance_without_penalty():
+    V, objective, H, W = problem(importance="uniform")
+    peer = NMF(4, init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=1, tol=0)
+    codes = peer.fit_transform(V, W=H.copy(), H=np.ascontiguousarray(W.T))
+    step_codes(objective, H, W)
+    step_basis(objective, H, W)
+    np.testing.assert_allclose(H @ W.T, codes @ peer.components_, rtol=1e-6, atol=1e-9)
+
+
+def test_nndsvda_starts_where_scikit_learn_does():
+    V, objective, _, _ = problem(importance="uniform", V=np.delete(documents(), 5, axis=1))
+    peer = NMF(4, init="nndsvda", solver="mu", beta_loss="kullback-leibler", max_iter=3, tol=1e-300, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        codes = peer.fit_transform(sparse.csr_matrix(V))
+    start = STARTS["nndsvda"](sparse.csr_array(V), 4, np.random.RandomState(0))
+    ours = factorise(objective, *start, max_iter=3, tol=-np.inf)
+    np.testing.assert_allclose(ours.codes @ ours.basis.T, codes @ peer.components_, rtol=1e-5, atol=1e-7)
+
+
+def test_scikit_learns_solution_has_our_objective_and_stays():
+    V, objective, H, W = problem(importance="uniform")
+    peer = NMF(4, init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=4000, tol=1e-12)
+    codes = peer.fit_transform(V, W=H.copy(), H=np.ascontiguousarray(W.T))
+    scales = peer.components_.sum(axis=1)
+    codes, basis = codes * scales, np.ascontiguousarray((peer.components_ / scales[:, None]).T)
+    theirs = objective.value(codes, basis)
+    assert theirs == pytest.approx(peer.reconstruction_err_**2 / 2, rel=1e-5)
+    step_codes(objective, codes, basis)
+    step_basis(objective, codes, basis)
+    assert objective.value(codes, basis) == pytest.approx(theirs, rel=1e-5)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 20.0])
+def test_basis_step_minimises_its_bound(penalty, alpha):
+    """Against scipy on the bound in a topic's column and the scale of its codes, the constraint substituted."""
+    _, objective, H, W = problem(alpha, penalty, n_topics=3)
+    dense = objective.rows.toarray()
+    ratios = np.divide(dense, H @ W.T, out=np.zeros_like(dense), where=dense > 0)
+    C = W * (ratios.T @ H)
+    w, used = objective.importance, objective.importance > 0
+    codes, basis = H.copy(), W.copy()
+    step_basis(objective, codes, basis)
+    for a in range(3):
+        h, q = H[:, a].sum(), np.sum(H[:, a] ** 2)
+
+        def bound(column, scale, a=a, h=h, q=q):
+            """Column of sum one, codes times scale."""
+            cost = alpha * (q * scale**2 if penalty == "squared" else h * scale)
+            return -np.sum(C[used, a] * np.log(scale * column)) + scale * h * (w[used] @ column) + cost
+
+        def free(logarithms, bound=bound):
+            column = np.exp(logarithms)
+            return bound(column / column.sum(), column.sum())
+
+        found = minimize(free, np.log(W[used, a]), method="BFGS", options={"gtol": 1e-9})
+        scale = codes[:, a].sum() / h
+        assert bound(basis[used, a], scale) <= found.fun + 1e-8 * abs(found.fun)
+        np.testing.assert_allclose(basis[used, a], np.exp(found.x) / np.exp(found.x).sum(), rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
+    """The constrained step with the codes held fixed: W = c w / (w h + l), l from the sum of one."""
+    from scipy.optimize import brentq
+
+    _, objective, H, W = problem(0.5, penalty)
+    dense, w = objective.rows.toarray(), objective.importance
+    C = W * (np.divide(dense, H @ W.T, out=np.zeros_like(dense), where=dense > 0).T @ H)
+    used, fixed = w > 0, np.zeros_like(W)
+    for a in range(W.shape[1]):
+        bottom = w[used] * H[:, a].sum()
+        pole = -bottom[C[used, a] > 0].min()
+        root = brentq(lambda x, a=a, bottom=bottom: np.sum(C[used, a] / (bottom + x)) - 1, pole + 1e-12, 1e6)
+        fixed[used, a] = C[used, a] / (bottom + root)
+    ours, basis = H.copy(), W.copy()
+    step_basis(objective, ours, basis)
+    assert objective.value(ours, basis) <= objective.value(H, fixed) + 1e-9
+    assert objective.value(H, fixed) <= objective.value(H, W)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("alpha", [0.0, 0.05, 2.0])
+def test_codes_meet_the_optimality_conditions(penalty, alpha):
+    """H >= 0, gradient >= 0, their product 0."""
+    V = documents()
+    nmf = SparseNMF(n_components=4, alpha=alpha, penalty=penalty, code_tol=1e-10, max_iter=500).fit(V)
+    codes, W, w = nmf.transform(V), nmf.components_, nmf.importance_
+    products = codes @ W
+    ratios = np.divide(V * w, products, out=np.zeros_like(V), where=(V > 0) & (products > 0))
+    penalty_slope = 2 * alpha * codes if penalty == "squared" else alpha
+    gradient = W @ w + penalty_slope - ratios @ W.T
+    spoken = V.sum(axis=1) > 0
+    assert np.all(codes >= 0)
+    assert np.all(gradient[spoken] > -1e-3 * (W @ w).max())
+    assert np.abs(codes * gradient)[spoken].max() < 1e-4
+    assert np.all(codes[~spoken] == 0)
+
+
+def test_sparse_matrices_are_never_made_dense():
+    rows = sparse.random_array((3000, 200_000), density=2e-5, rng=np.random.default_rng(0), format="csr")
+    nmf = SparseNMF(n_components=3, max_iter=10, start="random", tol=0).fit(rows)  # dense: 4.8 GB
+    assert nmf.transform(rows).shape == (3000, 3)
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("importance", ["variance", "uniform"])
+def test_planted_topics_are_found_and_named(start, importance):
+    generator = np.random.default_rng(0)
+    names = [f"{topic}{i}" for topic in "abc" for i in range(5)]
+    rates = np.kron(np.eye(3), np.arange(9, 4, -1.0)) + 0.02
+    V = generator.poisson(rates[np.arange(90) % 3])
+    words = SparseNMF(n_components=3, start=start, importance=importance, max_iter=500).fit(V).topic_words(names, 4)
+    assert sorted("".join(sorted({word[0] for word in topic})) for topic in words) == ["a", "b", "c"]
+
+
+def test_squared_penalty_fills_codes():
+    V = documents(200, 40)
+    active = [
+        np.count_nonzero(SparseNMF(n_components=8, alpha=alpha, tol=0, max_iter=150).fit_transform(V))
+        for alpha in (0.0, 0.3, 3.0)
+    ]
+    assert active[0] < active[1] < active[2]
+
+
+def test_absolute_penalty_divides_codes_when_importance_is_uniform():
+    V = documents()
+    free, shrunk = (
+        SparseNMF(n_components=4, importance="uniform", penalty="absolute", alpha=alpha, max_iter=100, tol=0).fit(V)
+        for alpha in (0.0, 3.0)
+    )
+    np.testing.assert_allclose(shrunk.components_, free.components_, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shrunk.transform(V), free.transform(V) / 4, rtol=1e-6)
+
+
+def test_unseen_terms_and_empty_documents_say_nothing():
+    nmf = SparseNMF(n_components=2, max_iter=500).fit(documents())
+    new = np.zeros((3, 25))
+    new[0, 5] = 4  # no training document held it
+    new[1, [0, 5]] = [2, 4]
+    new[2, 0] = 2
+    codes = nmf.transform(new)
+    assert not codes[0].any()
+    np.testing.assert_array_equal(codes[1], codes[2])
+
+
+def test_same_seed_same_topics():
+    first, second = (
+        SparseNMF(n_components=3, start="random", random_state=3, max_iter=500).fit(documents()) for _ in "12"
+    )
+    np.testing.assert_array_equal(first.components_, second.components_)
+    other = SparseNMF(n_components=3, start="random", random_state=4, max_iter=500).fit(documents())
+    assert not np.array_equal(first.components_, other.components_)
+
+
+def test_shares_add_up_to_the_code():
+    V = documents()
+    for penalty in PENALTIES:
+        nmf = SparseNMF(n_components=4, alpha=0.3, penalty=penalty, code_tol=1e-9, max_iter=500).fit(V)
+        code = nmf.transform(V[:1])[0]
+        np.testing.assert_allclose(nmf.shares(V[:1], code).sum(axis=1), code, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_components": 0},
+        {"alpha": -1.0},
+        {"penalty": "cubic"},
+        {"importance": "mine"},
+        {"start": "nowhere"},
+        {"max_iter": 0},
+        {"tol": np.nan},
+    ],
+)
+def test_bad_parameters_are_refused(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        SparseNMF(**parameters).fit(documents())
+
+
+def test_negative_values_and_wrong_names_are_refused():
+    with pytest.raises(ValueError, match="Negative values"):
+        SparseNMF().fit([[1.0, -1.0]])
+    with pytest.raises(ValueError, match="2 names for 25 terms"):
+        SparseNMF(n_components=2, max_iter=500).fit(documents()).topic_words(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("components", lambda a: -a),
+        ("components", lambda a: a * np.nan),
+        ("components", lambda a: a[:, 1:]),
+        ("components", lambda a: a[1:]),
+        ("components", lambda a: a.astype(np.float32)),
+        ("importance", lambda a: a[1:]),
+        ("importance", lambda a: a.reshape(1, -1)),
+    ],
+)
+def test_stored_arrays_that_do_not_fit_are_refused(name, change):
+    parameters, arrays = SparseNMF(n_components=2, max_iter=500).fit(documents()).get_state()
+    arrays = {**arrays, name: change(arrays[name])}
+    with pytest.raises(DataError):
+        SparseNMF.from_state(json.loads(json.dumps(parameters)), arrays)
+
+
+@pytest.mark.parametrize(("name", "value"), [("alpha", "much"), ("start", []), ("n_components", None), ("extra", 1)])
+def test_stored_parameters_that_do_not_fit_are_refused(name, value):
+    parameters, arrays = SparseNMF(n_components=2, max_iter=500).fit(documents()).get_state()
+    with pytest.raises(DataError):
+        SparseNMF.from_state({**parameters, name: value}, arrays)
