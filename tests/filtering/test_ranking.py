@@ -25,7 +25,7 @@ TOPICS = {
 def texts():
     rng = np.random.default_rng(0)
     words = {name: words.split() for name, words in TOPICS.items()}
-    common = "study results methods effect analysis data group level".split()
+    common = ["study", "results", "methods", "effect", "analysis", "data", "group", "level"]
     names = rng.choice(list(TOPICS), size=150, p=[0.15, 0.5, 0.35])
     return names, [" ".join([*rng.choice(words[name], 5), *rng.choice(common, 8)]) for name in names]
 
@@ -58,7 +58,7 @@ def test_scores_are_those_of_scikit_learn(queue, texts):
     settings = RelevanceSettings(variance=2.0, share=0.8, intercept_spread=0.5)
     model = RelevanceModel(queue.model.X, settings)
     pulls = np.zeros(len(queue))
-    for _ in range(20):
+    for _ in range(200):
         pulls = model.fit(queue.labels, pulls, np.zeros(len(queue)))
     judged = np.flatnonzero(queue.labels)
     y = queue.labels[judged] > 0

@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 
 _ROUNDS = 50
 _SETTLED = 0.01  # the largest change of a pull, as a share of what it may be, in the last round
-_LARGEST_PULL_VARIANCE = 1e-10
+_LEAST_CURVATURE = 1e-10
 _NO_PARAMETERS = np.zeros(1)
 
 
@@ -133,12 +133,13 @@ class RelevanceModel:
         if not len(judged):
             return prior
         chance = expit(scores[judged])
-        bend = np.maximum(self._importance(labels)[judged] * chance * (1.0 - chance), _LARGEST_PULL_VARIANCE)
+        bend = np.maximum(self._importance(labels)[judged] * chance * (1.0 - chance), _LEAST_CURVATURE)
         root = np.sqrt(bend)
         inner = np.eye(len(judged)) + root[:, np.newaxis] * self._covariance(judged, judged) * root
         shared = root[:, np.newaxis] * self._covariance(judged, rows)
         half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), shared, lower=True)
-        return prior - half.T @ half
+        posterior: Array = prior - half.T @ half
+        return posterior
 
     def _covariance(self, some: Array, others: Array) -> Array:
         products = (self.X[some] @ self.X[others].T).toarray()
@@ -146,12 +147,12 @@ class RelevanceModel:
         return covariance
 
     def _importance(self, labels: Array) -> Array:
-        """c of every document."""
+        """C of every document."""
         relevant, others = labels > 0, labels < 0
-        total, share = np.count_nonzero(labels), self.settings.share
+        total, share = float(np.count_nonzero(labels)), self.settings.share
         importance = np.zeros(len(labels))
-        importance[relevant] = share * total / max(np.count_nonzero(relevant), 1)
-        importance[others] = (1.0 - share) * total / max(np.count_nonzero(others), 1)
+        importance[relevant] = share * total / max(int(np.count_nonzero(relevant)), 1)
+        importance[others] = (1.0 - share) * total / max(int(np.count_nonzero(others)), 1)
         return importance
 
     def _weights(self, labels: Array, pulls: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Reviews played back: how soon a ranking finds the relevant documents, and what a rule for stopping would have cost."""
+"""Reviews played back: how soon a ranking finds the relevant documents, and what a rule for stopping costs."""
 
 from __future__ import annotations
 
@@ -182,9 +182,7 @@ def simulate_stopping(
             break
     total, n_start = int(labels.sum()), len(start)
     by_posterior = StopPoint(queue.n_judged - n_start, queue.n_found / total)
-    check = SampleCheck(
-        n_unseen=len(queue.unseen), n_found=queue.n_found, expected=expected, confidence=confidence
-    )
+    check = SampleCheck(n_unseen=len(queue.unseen), n_found=queue.n_found, expected=expected, confidence=confidence)
     for row in np.random.default_rng(seed).permutation(queue.unseen):
         if check.reaches(recall):
             break
@@ -213,9 +211,9 @@ def recall_curves(curves: Mapping[str, Sequence[ReviewCurve]]) -> Figure:
         colour = _COLOURS[place % len(_COLOURS)]
         shares = np.linspace(0, 1, 501)
         recalls = np.array([[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs])
-        hours = np.mean([run.average_time_to_discovery for run in runs])
+        delay = np.mean([run.average_time_to_discovery for run in runs])
         axes.fill_between(shares, recalls.min(axis=0), recalls.max(axis=0), color=colour, alpha=0.15, linewidth=0)
-        axes.plot(shares, recalls.mean(axis=0), color=colour, linewidth=1.5, label=f"{name} (ATD {hours:.0f})")
+        axes.plot(shares, recalls.mean(axis=0), color=colour, linewidth=1.5, label=f"{name} (ATD {delay:.0f})")
     axes.axhline(0.95, color="#d5d5d5", linewidth=1, zorder=1)
     axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="share of documents read", ylabel="recall")
     axes.legend(frameon=False, loc="lower right")

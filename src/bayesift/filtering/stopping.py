@@ -11,8 +11,8 @@ draw: for any distribution p over K that is fixed before the sample,
     R_n(K) = p(K) / p(K | hits) = sum_k p(k) h(hits | k) / h(hits | K)
 
 is a martingale of mean 1 under the true K (Waudby-Smith & Ramdas 2020), so that the true K ever has R >= 1/alpha with
-probability at most alpha (Ville). All K with a smaller R are the confidence set at every n together. p may come from the
-model's posterior: a good one makes the sample short, a bad one long; neither makes the bound wrong.
+probability at most alpha (Ville). All K with a smaller R are the confidence set at every n together. p may come from
+the model's posterior: a good one makes the sample short, a bad one long; neither makes the bound wrong.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class RemainingRelevant:
         return float(np.mean(self.draws <= allowed_missing(self.n_found, recall)))
 
 
-def remaining_relevant(means: Array, root: Array, *, n_found: int, draws: int = 1000, seed: int = 0) -> RemainingRelevant:
+def remaining_relevant(
+    means: Array, root: Array, *, n_found: int, draws: int = 1000, seed: int = 0
+) -> RemainingRelevant:
     """The number of relevant documents among those with normal scores of these means and covariance root root'.
 
     Examples
@@ -151,6 +153,7 @@ class SampleCheck:
         self.n_drawn = 0
         self.n_hits = 0
         self._possible = np.arange(n_unseen + 1)
+        self._log_factorials = gammaln(self._possible + 1.0)
         self._log_prior = np.log(_prior(n_unseen, expected))
         self._kept = np.ones(n_unseen + 1, dtype=bool)
 
@@ -188,8 +191,12 @@ class SampleCheck:
         likelihood = np.full(N + 1, -np.inf)
         some = (h <= K) & (K - h <= N - n)
         k = K[some]
-        likelihood[some] = _log_choose(N - n, k - h) - _log_choose(N, k)
+        likelihood[some] = self._log_choose(N - n, k - h) - self._log_choose(N, k)
         return likelihood
+
+    def _log_choose(self, n: int, k: Array) -> Array:
+        ways: Array = self._log_factorials[n] - self._log_factorials[k] - self._log_factorials[n - k]
+        return ways
 
 
 def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float = 0.95) -> int:
@@ -218,11 +225,6 @@ def _prior(n_unseen: int, expected: RemainingRelevant | None) -> Array:
         return heavy
     numbers = np.minimum(expected.draws, n_unseen)
     return _TRUST * np.bincount(numbers, minlength=n_unseen + 1) / len(numbers) + (1.0 - _TRUST) * heavy
-
-
-def _log_choose(n: int, k: Array) -> Array:
-    ways: Array = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    return ways
 
 
 def _check_share(name: str, value: float) -> None:
