@@ -35,7 +35,7 @@ def pool_vectorizer() -> TermVectorizer:
     Examples
     --------
     >>> pool_vectorizer().fit_transform(["a trial of corn", "corn"]).shape
-    (2, 5)
+    (2, 4)
     """
     return TermVectorizer(weighting="log-tf", ngrams=(1, 2), max_df=0.95)
 
