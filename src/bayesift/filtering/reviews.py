@@ -126,9 +126,9 @@ class StoppedReview:
     Parameters
     ----------
     by_posterior : where the posterior alone suggests to stop
-    by_sample : where the random sample that begins there proves the recall
-    expected : what the posterior expected to be missing at `by_posterior`
-    n_missing : what was missing
+    by_sample : where a random sample, begun earlier, proves the recall
+    expected : what the posterior expected to be missing when the sample began
+    n_missing : what was missing then
     n_documents : documents to read in all
     """
 
@@ -149,13 +149,15 @@ def simulate_stopping(
     confidence: float = 0.95,
     every: int = 25,
     batch: int = 1,
+    switch: float = 0.5,
     seed: int = 0,
     settings: RelevanceSettings | None = None,
 ) -> StoppedReview:
     """Play a review back with both rules for stopping.
 
-    Documents are read by relevance until the posterior is sure of the recall, which is asked after every so many; from
-    there in random order until `SampleCheck` proves it.
+    One reader goes by relevance until the posterior is sure of the recall, which is asked after every so many
+    documents. Another begins to read in random order as soon as it is as probable as `switch`, until `SampleCheck`
+    proves it.
 
     Parameters
     ----------
@@ -163,6 +165,7 @@ def simulate_stopping(
     forecast : of this pool, if it is there already
     recall, confidence : what is aimed at
     every : documents between two looks at the posterior
+    switch : the probability of the recall at which the sample begins
     seed : of the random order
 
     Examples
@@ -175,20 +178,33 @@ def simulate_stopping(
     labels = np.asarray(relevant).astype(bool)
     queue = _started(X, labels, start, settings)
     model = Forecast(queue.model.X) if forecast is None else forecast
+    total, n_start = int(labels.sum()), len(start)
+    by_sample, at_switch, n_missing = None, None, 0
     while True:
         _read_on(queue, labels, every, batch)
         expected = model.remaining(queue.labels, seed=seed)
-        if not len(queue.unseen) or expected.probability_of_recall(recall) >= confidence:
-            break
-    total, n_start = int(labels.sum()), len(start)
-    by_posterior = StopPoint(queue.n_judged - n_start, queue.n_found / total)
-    check = SampleCheck(n_unseen=len(queue.unseen), n_found=queue.n_found, expected=expected, confidence=confidence)
-    for row in np.random.default_rng(seed).permutation(queue.unseen):
+        sure = expected.probability_of_recall(recall)
+        if by_sample is None and (sure >= switch or not len(queue.unseen)):
+            check = _sampled(queue, labels, expected, recall, confidence, seed)
+            n_read, n_found = queue.n_judged - n_start + check.n_drawn, queue.n_found + check.n_hits
+            by_sample, at_switch = StopPoint(n_read, n_found / total), expected
+            n_missing = total - queue.n_found
+        if by_sample is not None and at_switch is not None and (sure >= confidence or not len(queue.unseen)):
+            by_posterior = StopPoint(queue.n_judged - n_start, queue.n_found / total)
+            return StoppedReview(by_posterior, by_sample, at_switch, n_missing, len(labels) - n_start)
+
+
+def _sampled(
+    queue: ReviewQueue, labels: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int
+) -> SampleCheck:
+    """The check at its end when the unseen documents are read in random order; the queue stays as it is."""
+    unseen = queue.unseen
+    check = SampleCheck(n_unseen=len(unseen), n_found=queue.n_found, expected=expected, confidence=confidence)
+    for row in np.random.default_rng(seed).permutation(unseen):
         if check.reaches(recall):
             break
         check.draw(relevant=bool(labels[row]))
-    by_sample = StopPoint(by_posterior.n_read + check.n_drawn, (queue.n_found + check.n_hits) / total)
-    return StoppedReview(by_posterior, by_sample, expected, total - queue.n_found, len(labels) - n_start)
+    return check
 
 
 def recall_curves(curves: Mapping[str, Sequence[ReviewCurve]]) -> Figure:
