@@ -1,0 +1,144 @@
+"""Screening of four reviews against ASReview: `python -m benchmarks.screening ranking|stopping|show [REVIEW ...]`.
+
+    ranking    average time to discovery (ATD) and work saved over sampling at 95% recall (WSS@95), a judgement at a
+               time, from one relevant and one irrelevant record; the records are drawn from the seeds of
+               `benchmarks/screening_asreview.py`, whose results (out/benchmarks/screening-asreview*.json) are the peer
+    stopping   the share of runs with at least 95% recall where each rule stops, and what was read until there
+    show       the tables of all runs so far, over the seeds that both sides have; a figure of recall curves a review
+
+Runs are kept in out/benchmarks/screening-*.json, a file a review, and what is there is not run again. The model was
+chosen on Nagtegaal_2019 and Kitchenham_2010 with seeds 100 to 105; the two reviews of Cohen et al. had no say.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesift.datasets.screening import REVIEWS, load_review
+from bayesift.filtering.forecast import Forecast
+from bayesift.filtering.ranking import pool_vectorizer, pool_vectors
+from bayesift.filtering.reviews import ReviewCurve, recall_curves, simulate_review, simulate_stopping
+from benchmarks.screening_asreview import draw_start
+
+RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
+SEEDS = int(os.environ.get("SCREENING_SEEDS", "20"))
+FILES = {file: name for name, file in REVIEWS.items()}
+
+
+def load(review: str) -> tuple[Any, Any]:
+    """Vectors and decisions."""
+    corpus = load_review(FILES[review])
+    return pool_vectors(pool_vectorizer().fit_transform(corpus.texts)), corpus.indicator.toarray()[:, 0]
+
+
+def run_ranking(review: str) -> None:
+    """The order of reading of every seed."""
+    X, labels = load(review)
+    for seed, runs, keep in _missing("ranking", review):
+        runs[seed] = simulate_review(X, labels, start=draw_start(labels, int(seed))).order.tolist()
+        keep()
+
+
+def run_stopping(review: str) -> None:
+    """Where both rules stop, of every seed."""
+    X, labels = load(review)
+    forecast = Forecast(X)
+    for seed, runs, keep in _missing("stopping", review):
+        start = draw_start(labels, int(seed))
+        stopped = simulate_stopping(X, labels, start=start, forecast=forecast, batch=10, seed=int(seed))
+        low, high = stopped.expected.interval(0.95)
+        runs[seed] = {
+            "posterior": [stopped.by_posterior.n_read / stopped.n_documents, stopped.by_posterior.recall],
+            "sample": [stopped.by_sample.n_read / stopped.n_documents, stopped.by_sample.recall],
+            "remaining": [low, stopped.expected.mean, high, stopped.n_missing],
+        }
+        keep()
+
+
+def show() -> list[str]:
+    """Both tables."""
+    lines = [
+        "| review | seeds | ATD ours | ATD ASReview | WSS@95 ours | WSS@95 ASReview |",
+        "|---|---|---|---|---|---|",
+    ]
+    peers = _peers()
+    for review in FILES:
+        ours, theirs = _kept("ranking", review), peers.get(review, {})
+        seeds = sorted(set(ours) & set(theirs), key=int)
+        if not seeds:
+            continue
+        labels = load_review(FILES[review]).indicator.toarray()[:, 0]
+        curves = {
+            name: [ReviewCurve.of(runs[seed], labels, draw_start(labels, int(seed))) for seed in seeds]
+            for name, runs in (("bayesift", ours), ("ASReview", theirs))
+        }
+        recall_curves(curves).savefig(RESULTS / f"screening-{review}.svg")
+        atd = [np.mean([c.average_time_to_discovery for c in runs]) for runs in curves.values()]
+        wss = [np.mean([c.work_saved(0.95) for c in runs]) for runs in curves.values()]
+        lines.append(f"| {review} | {len(seeds)} | {atd[0]:.1f} | {atd[1]:.1f} | {wss[0]:.4f} | {wss[1]:.4f} |")
+    return [*lines, "", *_show_stopping()]
+
+
+def _show_stopping() -> list[str]:
+    lines = [
+        "| review | seeds | posterior: coverage | read | sample: coverage | read | 95% interval holds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for review in FILES:
+        runs = list(_kept("stopping", review).values())
+        if not runs:
+            continue
+        cells = []
+        for rule in ("posterior", "sample"):
+            read, recall = np.array([run[rule] for run in runs]).T
+            cells += [f"{np.mean(recall >= 0.95):.2f} (mean recall {recall.mean():.3f})", f"{read.mean():.1%}"]
+        holds = np.mean([low <= missing <= high for low, _, high, missing in (run["remaining"] for run in runs)])
+        lines.append(f"| {review} | {len(runs)} | {' | '.join(cells)} | {holds:.2f} |")
+    return lines
+
+
+def _file(kind: str, review: str) -> Path:
+    return RESULTS / f"screening-{kind}-{review}.json"
+
+
+def _kept(kind: str, review: str) -> dict[str, Any]:
+    file = _file(kind, review)
+    runs: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    return runs
+
+
+def _peers() -> dict[str, dict[str, list[int]]]:
+    """The runs of ASReview, from all files of them."""
+    peers: dict[str, dict[str, list[int]]] = {}
+    for file in sorted(RESULTS.glob("screening-asreview*.json")):
+        for review, runs in json.loads(file.read_text())["runs"].items():
+            peers.setdefault(review, {}).update(runs)
+    return peers
+
+
+def _missing(kind: str, review: str) -> Any:
+    """The seeds still to run, the file's content, and how to keep it; those that ASReview has run come first."""
+    runs = _kept(kind, review)
+    theirs = _peers().get(review, {})
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for seed in sorted(map(str, range(SEEDS)), key=lambda seed: (seed not in theirs, int(seed))):
+        if seed not in runs:
+            begun = time.process_time()
+            yield seed, runs, lambda: _file(kind, review).write_text(json.dumps(runs))
+            print(kind, review, seed, f"{time.process_time() - begun:.1f} s", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    command, *names = sys.argv[1:] or ["show"]
+    if command == "show":
+        print("\n".join(show()))
+    else:
+        for name in names or FILES:
+            {"ranking": run_ranking, "stopping": run_stopping}[command](name)
