@@ -7,7 +7,8 @@
     show       the tables of all runs so far, over the seeds that both sides have; a figure of recall curves a review
 
 Runs are kept in out/benchmarks/screening-*.json, a file a review, and what is there is not run again. The model was
-chosen on Nagtegaal_2019 and Kitchenham_2010 with seeds 100 to 105; the two reviews of Cohen et al. had no say.
+chosen on Nagtegaal_2019 and Kitchenham_2010 with seeds 100 to 105; the two reviews of Cohen et al. had no say in
+the ranking, but in where the sample of a stopping rule begins.
 """
 
 from __future__ import annotations
