@@ -20,6 +20,7 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import Choice, Validation
 from bayesift.models.linear.search import search_scales
 from bayesift.models.linear.solvers import solve_all
+from bayesift.models.linear.weights import compact, scores_of
 
 Array = np.ndarray[Any, Any]
 Rule = Literal["best", "one-standard-error"]
@@ -68,23 +69,43 @@ class HeldOut:
             _ = part.sums
         return part
 
-    def _fold(self, fold: int, problem: Problem, models: list[int]) -> tuple[list[float], list[float]]:
-        """Losses and weights of the documents of a fold."""
+    def _fold(self, fold: int, problem: Problem, models: list[int]) -> tuple[Array, Array]:
+        """Losses and weights of the documents of a fold, one a model."""
         documents, last = self.held_out[fold], self.last[fold]
-        rows = self.problem.rows[documents]
         found = solve_all(problem, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
         for c, solution in zip(models, found, strict=True):
             last[c] = solution
-        if problem.coupled:
-            return _softmax_losses(self.problem, documents, found)
-        losses, weights = [], []
-        for c, solution in zip(models, found, strict=True):
-            scores = rows @ solution.coefficients + solution.intercept
-            importance = self.problem.importance_of(c)[documents]
-            signs = self.problem.signs(c)[documents]
-            losses.append(-float(importance @ log_likelihoods(problem.link, signs * scores)[0]))
-            weights.append(float(importance.sum()))
-        return losses, weights
+        return held_out_losses(self.problem, documents, models, found)
+
+
+def held_out_losses(
+    problem: Problem, documents: Array, models: list[int], solutions: list[Solution]
+) -> tuple[Array, Array]:
+    """Minus the log-likelihood of documents under each model, and what they weigh; a softmax class has its own only.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from bayesift.models.linear import GaussianPrior, Logit
+    >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.array([[1, 0]]))
+    >>> problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(), np.zeros(3))
+    >>> nothing = Solution(np.zeros(2), 0.0, np.empty(0), 0, True)
+    >>> held_out_losses(problem, np.array([0, 1]), [0], [nothing])[0].round(3).tolist()
+    [1.386]
+    """
+    coefficients = compact(np.stack([solution.coefficients for solution in solutions]))
+    intercepts = np.array([solution.intercept for solution in solutions])
+    scores = scores_of(problem.rows[documents], coefficients, intercepts).T
+    members = problem.members[models][:, documents].toarray()
+    shared = problem.importance.ndim == 1
+    importance = np.broadcast_to(
+        problem.importance[documents] if shared else problem.importance[models][:, documents], scores.shape
+    )
+    if problem.coupled:
+        logarithms = members * log_softmax(scores, axis=0)
+    else:
+        logarithms = log_likelihoods(problem.link, np.where(members, scores, -scores))[0]
+    return -np.sum(importance * logarithms, axis=1), importance.sum(axis=1)
 
 
 def mean_and_error(losses: Array, weights: Array) -> tuple[Array, Array]:
@@ -244,16 +265,6 @@ def folds_of(problem: Problem, n_folds: int, random_state: int | None) -> Array:
     [0, 0, 1, 1]
     """
     return deal_folds(problem.members.toarray().astype(bool).T, n_folds=n_folds, random_state=random_state)
-
-
-def _softmax_losses(problem: Problem, documents: Array, solutions: list[Solution]) -> tuple[list[float], list[float]]:
-    """Minus the log-likelihood of the documents of each class; the weight of all documents, for each class."""
-    coefficients = np.stack([solution.coefficients for solution in solutions])
-    scores = problem.rows[documents] @ coefficients.T + [solution.intercept for solution in solutions]
-    members = problem.members[:, documents].toarray()
-    importance = problem.importance[documents]
-    losses = -(members * log_softmax(scores, axis=1).T) @ importance
-    return losses.tolist(), [float(importance.sum())] * len(solutions)
 
 
 def _has_risen(losses: Array, errors: Array) -> bool:
