@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.models.threads import in_threads
 from bayesift.validation import Targets
 
 Array = np.ndarray[Any, Any]
@@ -76,8 +75,4 @@ def for_each_model(work: Callable[[int], Answer], n_models: int, n_jobs: int | N
     >>> for_each_model(lambda c: c * c, 3, 2)
     [0, 1, 4]
     """
-    threads = min(n_models, (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1)
-    if threads <= 1:
-        return [work(c) for c in range(n_models)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, range(n_models)))
+    return list(in_threads(work, range(n_models), n_jobs))

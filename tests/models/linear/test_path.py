@@ -6,7 +6,7 @@ from scipy import sparse
 
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear import default_scales
-from bayesift.models.linear.threads import in_threads
+from bayesift.models.threads import in_threads
 
 PRIORS = [LaplacePrior(gamma=4.0), GaussianPrior(variance=0.5), LaplacePrior(gamma=np.linspace(1.0, 3.0, 12))]
 

@@ -15,9 +15,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from bayesift.errors import DataError
+from bayesift.models.categories import models_of
 from bayesift.models.hyperplanes.stored import StoredHyperplanes
 from bayesift.models.hyperplanes.support_vectors import SupportVectorClassifier
-from bayesift.models.linear.linear_scores import positives_of
 from bayesift.models.linear.weights import scores_of
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.models.state import Parameters
@@ -100,7 +100,7 @@ class HybridClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
-        Y = sparse.csr_array(positives_of(targets).T)
+        Y = sparse.csr_array(models_of(targets).T)
         if self.alpha is None:
             self.alphas_ = _GRID
             self.validation_scores_ = self._validate(rows, Y, weights, targets)

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from bayesift.models.categories import models_of
 from bayesift.models.hyperplanes.stored import StoredHyperplanes
 from bayesift.models.hyperplanes.support_vectors import SupportVectorClassifier
-from bayesift.models.linear.linear_scores import positives_of
 from bayesift.models.naive_bayes import Laplace, NaiveBayesClassifier
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
@@ -65,7 +65,7 @@ class NBSVMClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
-        positives = positives_of(targets)
+        positives = models_of(targets)
         bayes = NaiveBayesClassifier(smoothing=Laplace(self.alpha)).fit(rows, sparse.csr_array(positives.T), weights)
         planes = [
             self._on_scaled(rows, positives[[c]], ratios, weights) for c, ratios in enumerate(bayes.log_odds_coef_)

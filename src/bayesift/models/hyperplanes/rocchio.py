@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
 
+from bayesift.models.categories import models_of
 from bayesift.models.hyperplanes.stored import StoredHyperplanes
-from bayesift.models.linear.linear_scores import positives_of
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,7 @@ class RocchioClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = normalize(check_terms(self, X, n_documents=targets.n_documents))
-        positives_of(targets)  # refuses a single class
+        models_of(targets)  # refuses a single class
         prototypes = self._prototypes(rows, targets.members, weights)
         if not targets.multilabel and len(targets.classes) == 2:
             prototypes = (prototypes[[1]] - prototypes[[0]]) / np.sqrt(2.0)

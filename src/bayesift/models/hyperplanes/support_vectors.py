@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import LinearSVC
 
+from bayesift.models.categories import models_of
 from bayesift.models.hyperplanes.stored import StoredHyperplanes
 from bayesift.models.linear.importance import importance_of
-from bayesift.models.linear.linear_scores import positives_of
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
@@ -62,7 +62,7 @@ class SupportVectorClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator)
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents)
-        members = positives_of(targets)
+        members = models_of(targets)
         importance = importance_of(self.class_weight, targets, members, weights)
         importance = np.broadcast_to(importance, members.shape)
         sides = members.toarray().astype(bool)

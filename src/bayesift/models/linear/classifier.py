@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.errors import DataError
+from bayesift.models.categories import models_of, terms_of
 from bayesift.models.linear.importance import importance_of
 from bayesift.models.linear.kinds import describe_settings, described_settings
 from bayesift.models.linear.linear_probabilities import LinearProbabilities
-from bayesift.models.linear.linear_scores import positives_of
 from bayesift.models.linear.links import link_of
 from bayesift.models.linear.path import Path, Progress, column, default_scales, follow
 from bayesift.models.linear.posterior_arrays import posteriors_from_arrays, posteriors_to_arrays
@@ -227,7 +227,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents)
-        members, link = positives_of(targets), link_of(self.link)
+        members, link = models_of(targets), link_of(self.link)
         coupled = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
         problem = Problem(
             rows=rows,
@@ -236,7 +236,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
             link=link,
             prior=prior_of(self.prior),
             intercept=self._intercept_row(),
-            terms=None if supports is None else _supported(supports, (members.shape[0], rows.shape[1])),
+            terms=terms_of(supports, (members.shape[0], rows.shape[1])),
             tolerance=self.tol,
             max_iter=self.max_iter,
             coupled=coupled,
@@ -282,12 +282,3 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
                 f"{late} of {len(solutions)} models did not converge in {self.max_iter} rounds; raise max_iter or tol"
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
-
-
-def _supported(supports: Any, shape: tuple[int, int]) -> list[Array]:
-    """The columns each model may use."""
-    rows = sparse.csr_array(supports)
-    if rows.shape != shape:
-        raise ValueError(f"supports must be models x terms, {shape}, not {rows.shape}")
-    rows.eliminate_zeros()
-    return [np.sort(rows.indices[rows.indptr[c] : rows.indptr[c + 1]]).astype(np.int32) for c in range(shape[0])]

@@ -26,7 +26,7 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import Choice
 from bayesift.models.linear.search import search_scales
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.threads import in_threads
+from bayesift.models.threads import in_threads
 
 Array = np.ndarray[Any, Any]
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.models.linear.weights import scores_of
-from bayesift.validation import Targets, check_terms
+from bayesift.validation import check_terms
 
 Array = np.ndarray[Any, Any]
 
@@ -97,19 +97,3 @@ class LinearScores:
         place, sign = self._place(category)
         row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
         return sign * row, float(sign * self.intercept_[place])
-
-
-def positives_of(targets: Targets) -> sparse.csr_array:
-    """The documents on the positive side of each hyperplane: of two classes the second is enough.
-
-    Examples
-    --------
-    >>> from bayesift.validation import check_targets
-    >>> positives_of(check_targets(["a", "b", "b"])).toarray().tolist()
-    [[0, 1, 1]]
-    """
-    if targets.multilabel:
-        return targets.members
-    if len(targets.classes) < 2:
-        raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
-    return targets.members[[1]] if len(targets.classes) == 2 else targets.members

@@ -16,7 +16,7 @@ from bayesift.models.linear.solvers.expectation_maximisation import solve_by_em
 from bayesift.models.linear.solvers.lbfgs import solve_by_lbfgs
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_newton
 from bayesift.models.linear.solvers.variational import solve_by_bound
-from bayesift.models.linear.threads import in_threads
+from bayesift.models.threads import in_threads
 
 Array = np.ndarray[Any, Any]
 Starts = list[Solution | None]
