@@ -61,6 +61,39 @@ def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> f
     return expected
 
 
+@inlined
+def _known_part(
+    first: int,
+    last: int,
+    indices: Array,
+    data: Array,
+    lookup: Array,
+    bias: float,
+    mean: Array,
+    deviations: Array,
+    columns: Array,
+    values: Array,
+) -> tuple[int, float, float, float]:
+    """Write the weights and values a profile knows of a document, the bias first.
+
+    Gives their number, h but for its scale, the bound of s, and the squared length of the values.
+    """
+    columns[0], values[0] = 0, bias
+    n, h, bound, length = 1, bias * mean[0], abs(bias) * deviations[0], bias * bias
+    for k in range(first, last):
+        local = lookup[indices[k]] if indices[k] < len(lookup) else -1
+        if local >= 0:
+            if n == len(columns):
+                raise ValueError("a document holds a column twice")
+            x = data[k]
+            columns[n], values[n] = local, x
+            n += 1
+            h += x * mean[local]
+            bound += abs(x) * deviations[local]
+            length += x * x
+    return n, h, bound, length
+
+
 @kernel
 def scan(
     documents: tuple[Array, Array, Array],
@@ -92,40 +125,18 @@ def scan(
     n_documents = len(indptr) - 1
     u_relevant, u_query, theta, rate = rule[0], rule[1], rule[2], rule[3]
     count, scale, ridge, mean_scale = int(clock[0]), clock[1], clock[2], clock[3]
-    known = len(lookup)
     reach = max(u_query, -u_relevant)
-    room = len(columns)
     for i in range(start, n_documents):
-        columns[0] = 0
-        values[0] = bias
-        n = 1
-        h = bias * mean[0]
-        bound = abs(bias) * deviations[0]
-        length = bias * bias
-        for k in range(indptr[i], indptr[i + 1]):
-            column = indices[k]
-            if column < known:
-                local = lookup[column]
-                if local >= 0:
-                    x = data[k]
-                    if n == room:
-                        raise ValueError("a document holds a column twice")
-                    columns[n] = local
-                    values[n] = x
-                    n += 1
-                    h += x * mean[local]
-                    bound += abs(x) * deviations[local]
-                    length += x * x
+        n, h, bound, length = _known_part(
+            indptr[i], indptr[i + 1], indices, data, lookup, bias, mean, deviations, columns, values
+        )
         h *= mean_scale
         drawn = rate > 0.0 and draws[i] < rate
-        if not drawn and h <= 0.0 and -h > reach * bound * (1.0 + 1e-9):
-            continue
-        if not drawn and h <= 0.0 and reach <= 0.0 and u_query < 0.0:
+        if not drawn and h <= 0.0 and (-h > reach * bound * (1.0 + 1e-9) or (reach <= 0.0 and u_query < 0.0)):
             continue
         variance = _variance(columns, values, n, covariance, pending, weights, count)
         variance = max(scale * variance + ridge * length, 0.0)
-        deviation = math.sqrt(variance)
-        why = 0
+        deviation, why = math.sqrt(variance), 0
         near = u_query >= 0.0 and abs(h) <= u_query * deviation
         if h > u_relevant * deviation:
             why = RELEVANT

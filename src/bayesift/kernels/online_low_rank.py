@@ -100,6 +100,34 @@ def _solve_upper(triangle: Array, size: int, vector: Array) -> None:
             vector[j] -= vector[i] * triangle[i, j]
 
 
+@inlined
+def _await(
+    v: float,
+    g: float,
+    q: float,
+    count: int,
+    rank: int,
+    products: Array,
+    triangle: Array,
+    roots: Array,
+    coefficients: Array,
+) -> None:
+    """Let a document wait behind `count` others; `products` is its z on entry."""
+    size = rank + count
+    rho = -q / (1.0 + q * v)
+    root = math.sqrt(rho)
+    for j in range(size):
+        triangle[size, j] = root * products[j]
+    triangle[size, size] = math.sqrt(1.0 + rho * v)
+    _solve_upper(triangle, size, products)
+    for p in range(rank):
+        coefficients[p] -= g * products[p]
+    for b in range(count):
+        coefficients[rank + b] -= g * roots[b] * products[rank + b]
+    coefficients[size] = g
+    roots[count] = root
+
+
 @kernel
 def learn_low_rank(
     code: int,
@@ -129,40 +157,15 @@ def learn_low_rank(
     products = np.empty(len(coefficients))
     total = 0.0
     for i in range(len(signs)):
-        row = first + count
-        size = rank + count
         h, length = _project(
-            row,
-            first,
-            count,
-            indptr,
-            indices,
-            data,
-            mean,
-            precision,
-            factors,
-            roots,
-            coefficients,
-            scattered,
-            products,
-        )
-        v = max(length - _solve_lower(triangle, size, products), 0.0)
+            first + count, first, count, indptr, indices, data, mean, precision, factors, roots, coefficients,
+            scattered, products,
+        )  # fmt: skip
+        v = max(length - _solve_lower(triangle, rank + count, products), 0.0)
         fields[0, i], fields[1, i] = h, v
         log_evidence, g, q = moments(code, parameters, signs[i], h, v)
         total += log_evidence
-        q = min(q, 0.0)
-        rho = -q / (1.0 + q * v)
-        root = math.sqrt(rho)
-        for j in range(size):
-            triangle[size, j] = root * products[j]
-        triangle[size, size] = math.sqrt(1.0 + rho * v)
-        _solve_upper(triangle, size, products)
-        for p in range(rank):
-            coefficients[p] -= g * products[p]
-        for b in range(count):
-            coefficients[rank + b] -= g * roots[b] * products[rank + b]
-        coefficients[size] = g
-        roots[count] = root
+        _await(v, g, min(q, 0.0), count, rank, products, triangle, roots, coefficients)
         count += 1
         if count == len(roots):
             compress(
@@ -193,20 +196,9 @@ def low_rank_fields(
     products = np.empty(len(coefficients))
     for i in range(fields.shape[1]):
         h, length = _project(
-            count + i,
-            0,
-            count,
-            indptr,
-            indices,
-            data,
-            mean,
-            precision,
-            factors,
-            roots,
-            coefficients,
-            scattered,
+            count + i, 0, count, indptr, indices, data, mean, precision, factors, roots, coefficients, scattered,
             products,
-        )
+        )  # fmt: skip
         fields[0, i] = h
         fields[1, i] = max(length - _solve_lower(triangle, factors.shape[1] + count, products), 0.0)
 
