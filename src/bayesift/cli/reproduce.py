@@ -21,6 +21,9 @@ from bayesift.files import whole_file
 
 if TYPE_CHECKING:
     from bayesift.reproduce import Finding, Reproduction
+    from bayesift.reproduce.layout import Layout, Shown
+
+_LONGEST = 24
 
 
 def reproduce(
@@ -119,20 +122,28 @@ def _print_finding(console: Console, finding: Finding) -> None:
     console.print(f"\n[bold]{finding.name}[/bold] {escape(finding.printed.title)}{sample}")
     console.print(escape(finding.printed.caption), style="dim")
     if layout.rows:
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        table.add_column("")
-        for heading in (*layout.columns, *(["training time"] if finding.ratios else [])):
-            table.add_column(escape(heading), justify="right")
-        for row, cells in layout.rows:
-            lines = [
-                escape(f"{c.paper} → {c.ours} {c.mark}" if c.paper else f"{c.ours} {c.mark}") if c else ""
-                for c in cells
-            ]
-            times = [f"{finding.ratios[row]:.2g}x"] if row in finding.ratios else []
-            table.add_row(escape(row), *lines, *times)
-        console.print(table)
+        console.print(_terminal_table(finding, layout))
     for plot in finding.plots:
         console.print(f"[dim]picture in the report: {escape(plot.title)}[/dim]")
+
+
+def _terminal_table(finding: Finding, layout: Layout) -> Table:
+    """Paper and ours; columns of long texts are for the report."""
+    shown = [j for j in range(len(layout.columns)) if all(len(_told(cells[j])) <= _LONGEST for _, cells in layout.rows)]
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in (*(layout.columns[j] for j in shown), *(["training time"] if finding.ratios else [])):
+        table.add_column(escape(heading), justify="right")
+    for row, cells in layout.rows:
+        times = [f"{finding.ratios[row]:.2g}x"] if row in finding.ratios else []
+        table.add_row(escape(row), *(escape(_told(cells[j])) for j in shown), *times)
+    return table
+
+
+def _told(cell: Shown | None) -> str:
+    if cell is None:
+        return ""
+    return f"{cell.paper} → {cell.ours} {cell.mark}" if cell.paper else f"{cell.ours} {cell.mark}"
 
 
 @contextmanager

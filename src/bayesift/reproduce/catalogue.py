@@ -14,6 +14,11 @@ from bayesift.reproduce.experiment import Experiment
 MODULES = {
     **{f"sparse-bayes:table-{n}": f"sparse_bayes.table_{n}" for n in range(1, 9)},
     **{f"sparse-bayes:figure-{n}": f"sparse_bayes.figure_{n}" for n in range(1, 4)},
+    "leaderboard:reuters": "leaderboard.reuters",
+    "leaderboard:20newsgroups": "leaderboard.newsgroups",
+    "leaderboard:ohsumed": "leaderboard.ohsumed",
+    "leaderboard:rcv1-sample": "leaderboard.rcv1_sample",
+    "leaderboard:sms-spam": "leaderboard.sms_spam",
 }
 
 

@@ -47,6 +47,7 @@ class Task:
     measure : gives a dictionary that JSON can hold; what stands under "seconds" is kept apart from the results
     arguments : its arguments as JSON, keys sorted
     corpora : names of `reproduce.corpora.PARTS` that it reads
+    modules : further modules that the result depends on, which the function finds by name
     label : what to call it while it runs
 
     Examples
@@ -58,12 +59,22 @@ class Task:
     measure: Callable[..., dict[str, Any]]
     arguments: str
     corpora: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     label: str = field(default="", compare=False)
 
     @classmethod
-    def of(cls, measure: Callable[..., Any], label: str, *, corpora: Sequence[str] = (), **settings: Any) -> Task:
+    def of(
+        cls,
+        measure: Callable[..., Any],
+        label: str,
+        *,
+        corpora: Sequence[str] = (),
+        modules: Sequence[str] = (),
+        **settings: Any,
+    ) -> Task:
         """The task of calling a function with these settings."""
-        return cls(measure, json.dumps(settings, sort_keys=True, ensure_ascii=False), tuple(corpora), label)
+        arguments = json.dumps(settings, sort_keys=True, ensure_ascii=False)
+        return cls(measure, arguments, tuple(corpora), tuple(modules), label)
 
     @property
     def settings(self) -> dict[str, Any]:

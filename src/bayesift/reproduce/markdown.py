@@ -15,8 +15,8 @@ from bayesift.reproduce.run import Reproduction
 
 LEGEND = (
     "A cell is *paper → ours (difference) [95% bootstrap interval of ours over test documents]*; a cell with one "
-    "number is ours alone. ≠: the printed value is outside the interval; °: not comparable; –: missing; the number leads "
-    "to the note below the table."
+    "number is ours alone. ≠: the printed value is outside the interval; °: not comparable; –: missing; the "
+    "number leads to the note below the table."
 )
 
 

@@ -30,7 +30,7 @@ def content_key(task: Task) -> str:
         "measure": f"{task.measure.__module__}:{task.measure.__qualname__}",
         "settings": task.settings,
         "corpora": {name: _fingerprint(name) for name in task.corpora},
-        "code": code_version(task.measure),
+        "code": code_version(task.measure.__module__, *task.modules),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -5,29 +5,28 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 _PACKAGE = "bayesift"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "PyStemmer")
 
 
 @cache
-def code_version(measure: Callable[..., Any]) -> str:
-    """SHA-256 of the sources of bayesift that the function's module imports, directly or not, and of library versions.
+def code_version(*modules: str) -> str:
+    """SHA-256 of the sources of bayesift that modules import, directly or not, and of the versions of libraries.
 
     Pages, commands and other papers' experiments are not among them: to change them makes no result old.
 
     Examples
     --------
-    >>> len(code_version(code_version))
+    >>> len(code_version("bayesift.files"))
     64
     """
     digest = hashlib.sha256()
-    for name in sorted(reached_modules(measure.__module__)):
+    for name in sorted(set().union(*(reached_modules(module) for module in modules))):
         digest.update(f"{name}\0".encode() + _source(name).read_bytes())
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())
