@@ -108,7 +108,7 @@ def find(experiment: Experiment, extent: Extent, outcomes: Outcomes) -> Finding:
     """Read the cells of an experiment off the results."""
     printed = printed_table(experiment.name)
     grid = dict(experiment.grid(extent))
-    places = list(dict.fromkeys([*printed.values, *grid]))
+    places = list(dict.fromkeys([*(place for place, said in printed.values.items() if said is not None), *grid]))
     absent = Absent("left out of a quick run" if extent.quick else "not measured")
     cells = [_cell(place, grid.get(place, absent), printed, extent, outcomes) for place in places]
     others = [found for other in experiment.alternatives(extent) if (found := _other(other, outcomes)) is not None]

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from bayesift.reproduce.leaderboard.contenders import Contender
 from bayesift.reproduce.leaderboard.contenders.one_vs_rest import one_vs_rest
 
-DUAL = {"solver": "liblinear", "dual": True, "tol": 1e-2, "intercept_scaling": 10.0, "random_state": 0}
+DUAL = {"solver": "liblinear", "dual": True, "tol": 1e-2, "random_state": 0}
 
 CONTENDER = Contender(
     "LogisticRegression",
