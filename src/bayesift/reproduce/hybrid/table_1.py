@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.evaluation import Estimate
-from bayesift.reproduce.experiment import Alternative, Experiment, Extent, Grid, Reading, reading
+from bayesift.reproduce.experiment import Absent, Alternative, Experiment, Extent, Grid, Reading, reading
 from bayesift.reproduce.hybrid.measuring import SYSTEMS
 from bayesift.reproduce.hybrid.pairs import TREATMENTS, pair_task, pairs
 
@@ -37,7 +37,7 @@ def _averages(treatment: str, extent: Extent) -> dict[str, Reading]:
 
 
 def _grid(extent: Extent) -> Grid:
-    grid = {}
+    grid: dict[tuple[str, str], Reading | Absent] = {}
     for pair in pairs(extent):
         task = pair_task(pair, CHOSEN, extent)
         grid |= {(pair, system): reading(task, system) for system in SYSTEMS}

@@ -38,6 +38,8 @@ def split_of(name: str, weighting: Any, quick: bool) -> Split:
         vectorizer = TermVectorizer(weighting=weighting, stemmer="porter", min_df=2)
         X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
     else:
+        assert train.vectors is not None
+        assert test.vectors is not None
         X, X_test = train.vectors, test.vectors
         if weighting == "binary":
             X, X_test = X.sign(), X_test.sign()

@@ -19,7 +19,7 @@ from bayesift.models import (
     NaiveBayesClassifier,
 )
 from bayesift.reproduce.corpora import corpus_part
-from bayesift.reproduce.experiment import Experiment, Extent, Grid, Task, reading
+from bayesift.reproduce.experiment import Absent, Experiment, Extent, Grid, Reading, Task, reading
 from bayesift.text import TermVectorizer
 
 COLUMNS = ("accuracy", "macro F1", "log loss")
@@ -62,7 +62,7 @@ def measure_smoothing(*, smoothing: str, quick: bool, seed: int) -> dict[str, An
 
 
 def _grid(extent: Extent) -> Grid:
-    grid = {}
+    grid: dict[tuple[str, str], Reading | Absent] = {}
     for smoothing in SMOOTHINGS:
         label = f"lecture: smoothing, {smoothing}"
         task = Task.of(measure_smoothing, label, corpora=("20newsgroups",), smoothing=smoothing, **extent.settings)

@@ -7,6 +7,7 @@ uses all words of at least three training documents.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from bayesift.thresholds import Bayes, ExpectedF1, MaxF1
 Array = np.ndarray[Any, Any]
 
 KERNELS = {"1": "linear", "2": "polynomial", "R1": "rbf"}
-LIKELIHOODS = {
+LIKELIHOODS: dict[str, Callable[[], Any]] = {
     "probit": lambda: ProbitNoise(0.5),
     "logit": lambda: LogitNoise(by="probit"),
     "exact logit": LogitNoise,

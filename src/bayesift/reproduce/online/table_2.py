@@ -1,9 +1,11 @@
 """Table 2: micro and macro F1 of ten systems by three thresholds."""
 
-from bayesift.reproduce.experiment import Alternative, Experiment, Extent, Grid, reading
+from typing import Any
+
+from bayesift.reproduce.experiment import Absent, Alternative, Experiment, Extent, Grid, Reading, reading
 from bayesift.reproduce.online.systems import RULES, SYSTEMS, system_task
 
-CHOICES = {
+CHOICES: dict[str, dict[str, Any]] = {
     "as in the table: the order of the corpus, lengths of all words": {},
     "documents in reverse order": {"order": "reversed"},
     "documents shuffled": {"order": "shuffled"},
@@ -13,7 +15,7 @@ CHOICES = {
 
 
 def _grid(extent: Extent) -> Grid:
-    grid = {}
+    grid: dict[tuple[str, str], Reading | Absent] = {}
     for row in SYSTEMS:
         task = system_task(row, extent)
         for rule in RULES[: 2 if row.startswith("SVM") else 3]:

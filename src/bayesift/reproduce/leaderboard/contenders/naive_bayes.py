@@ -1,9 +1,12 @@
 """Naive Bayes with its smoothings."""
 
+from collections.abc import Callable
+from typing import Any
+
 from bayesift.models import Dirichlet, JelinekMercer, NaiveBayesClassifier
 from bayesift.reproduce.leaderboard.contenders import Contender
 
-SMOOTHINGS = {"jelinek-mercer": JelinekMercer, "dirichlet": Dirichlet}
+SMOOTHINGS: dict[str, Callable[[float], Any]] = {"jelinek-mercer": JelinekMercer, "dirichlet": Dirichlet}
 
 CONTENDER = Contender(
     "naive Bayes",

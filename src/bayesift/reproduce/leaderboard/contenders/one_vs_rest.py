@@ -18,8 +18,8 @@ class OneVsRest:
     --------
     >>> from sklearn.svm import LinearSVC
     >>> model = one_vs_rest(LinearSVC, True).fit([[1.0, 0.0], [0.0, 1.0]], np.array([[1, 0], [0, 0]]))
-    >>> model.decision_function([[1.0, 0.0]])[0, 1]
-    -30.0
+    >>> model.decision_function([[1.0, 0.0]])[:, 1].tolist()
+    [-30.0]
     """
 
     _NEVER = -30.0  # log odds of what no training document had
