@@ -9,7 +9,8 @@ from scipy import sparse
 
 from bayesift.evaluation import significance_table
 from bayesift.reproduce.experiment import Absent, Experiment, Extent, Reading, Task, TimeRatio, reading
-from bayesift.reproduce.leaderboard.contenders import OURS, PEERS, contender, module_of
+from bayesift.reproduce.leaderboard.contenders import contender, module_of
+from bayesift.reproduce.leaderboard.field import OURS, PEERS
 from bayesift.reproduce.leaderboard.letters import shared_letters
 from bayesift.reproduce.leaderboard.protocol import measure_contender, truth_of
 

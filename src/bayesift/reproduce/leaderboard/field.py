@@ -1,0 +1,4 @@
+"""Who takes part, by module: apart from the protocol, so that a new contender makes no other's results old."""
+
+OURS = ("logistic_gaussian", "logistic_laplace", "naive_bayes", "online_perceptron", "nbsvm", "rocchio", "knn")
+PEERS = ("sklearn_logistic", "sklearn_svc", "sklearn_complement", "sklearn_sgd")
