@@ -151,7 +151,7 @@ def _cell(
     if extent.quick or printed.other_data:
         reason = _QUICK if extent.quick else printed.other_data
         return Cell(*place, said, value, lower, upper, "not comparable", reason)
-    if agrees(said, found, printed.decimals(place[1])):
+    if agrees(said, found, printed.decimals(*place)):
         return Cell(*place, said, value, lower, upper, "agrees")
     return Cell(*place, said, value, lower, upper, "differs", printed.explanation(*place))
 
