@@ -23,13 +23,17 @@ class Estimate(NamedTuple):
 
     Examples
     --------
-    >>> Estimate(0.84, 0.81, 0.86).upper
-    0.86
+    >>> Estimate(0.5, 0.25, 0.75).times(100)
+    Estimate(value=50.0, lower=25.0, upper=75.0)
     """
 
     value: float
     lower: float | None = None
     upper: float | None = None
+
+    def times(self, factor: float) -> Estimate:
+        """The same in another unit; the factor is above 0."""
+        return Estimate(*(None if part is None else factor * part for part in self))  # type: ignore[arg-type]
 
 
 class F1Estimates(NamedTuple):
@@ -123,6 +127,9 @@ def bootstrap_f1(
 ) -> F1Estimates:
     """F1 of one system with percentile intervals over resamples of the documents.
 
+    A category whose positives a resample has all lost takes no part in its macro F1: rare categories would else pull
+    the whole interval below what was measured.
+
     Examples
     --------
     >>> Y = np.tile([[1, 0], [0, 1]], (50, 1))
@@ -133,10 +140,12 @@ def bootstrap_f1(
     (0.889, True)
     """
     truth, decided = aligned(Y, decisions, labels=labels)
-    parts = (2 * truth.multiply(decided), truth + decided)
+    parts = (2 * truth.multiply(decided), truth + decided, truth)
     counts = sparse.csr_array(sparse.hstack(parts, format="csr"), dtype=np.float64)
-    observed = _all_f1(np.ones((1, truth.shape[0])) @ counts)[0]
-    drawn = [_all_f1(weights @ counts) for weights in resamples(truth.shape[0], n_resamples, random_state)]
+    whole = np.ones((1, truth.shape[0])) @ counts
+    known = whole[:, -truth.shape[1] :] > 0
+    observed = _all_f1(whole, known)[0]
+    drawn = [_all_f1(weights @ counts, known) for weights in resamples(truth.shape[0], n_resamples, random_state)]
     lower, upper = np.quantile(np.vstack(drawn), _tails(level), axis=0)
     *categories, micro, macro = (
         Estimate(*row) for row in zip(observed.tolist(), lower.tolist(), upper.tolist(), strict=True)
@@ -180,12 +189,14 @@ def _tails(level: float) -> list[float]:
     return [(1 - level) / 2, (1 + level) / 2]
 
 
-def _all_f1(counts: Array) -> Array:
-    """For each row of counts F1 of the categories, then micro and macro F1."""
-    above, below = np.split(counts, 2, axis=1)
+def _all_f1(counts: Array, known: Array) -> Array:
+    """For each row of counts F1 of the categories, then micro and macro F1; `known` are those that have positives."""
+    above, below, positives = np.split(counts, 3, axis=1)
     each = quotient(above, below, 0.0)
     micro = quotient(above.sum(axis=1), below.sum(axis=1), 0.0)
-    return np.column_stack([each, micro, each.mean(axis=1)])
+    kept = (positives > 0) | ~known
+    macro = quotient((each * kept).sum(axis=1), kept.sum(axis=1), 0.0)
+    return np.column_stack([each, micro, macro])
 
 
 def _differences(counts: Array, measure: F1Measure) -> Array:

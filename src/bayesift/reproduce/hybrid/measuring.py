@@ -59,7 +59,7 @@ def measure_pair(*, first: str, second: str, weighting: str, body: bool, quick: 
     for name, make in SYSTEMS.items():
         X, X_test = (pair.X.sign(), pair.X_test.sign()) if name == "NBSVM" else (pair.X, pair.X_test)
         right = make().fit(X, pair.y).predict(X_test) == pair.y_test
-        result[name] = [100 * part for part in bootstrap_mean(right, random_state=seed) if part is not None]
+        result[name] = bootstrap_mean(right, random_state=seed).times(100)
     return result
 
 

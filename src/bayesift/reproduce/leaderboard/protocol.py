@@ -191,9 +191,9 @@ def _measured(split: Split, decisions: Array, probabilities: Array, seed: int) -
     loss = bootstrap_mean(losses(split.Y_test, probabilities, multilabel=split.multilabel), random_state=seed)
     error = expected_calibration_error(split.Y_test, np.clip(probabilities, 0.0, 1.0))
     return {
-        "micro F1": [100 * part for part in found.micro if part is not None],
-        "macro F1": [100 * part for part in found.macro if part is not None],
-        "log loss": [1000 * part for part in loss if part is not None],
+        "micro F1": found.micro.times(100),
+        "macro F1": found.macro.times(100),
+        "log loss": loss.times(1000),
         "ECE": 1000 * float(error),
     }
 

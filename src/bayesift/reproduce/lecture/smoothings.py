@@ -55,8 +55,8 @@ def measure_smoothing(*, smoothing: str, quick: bool, seed: int) -> dict[str, An
     each = -np.log(np.maximum(probabilities[np.arange(len(y_test)), columns], 1e-15))
     accuracy, macro = bootstrap_mean(predicted == y_test, random_state=seed), bootstrap_f1(y_test, predicted).macro
     return {
-        "accuracy": [100 * part for part in accuracy if part is not None],
-        "macro F1": [100 * part for part in macro if part is not None],
+        "accuracy": accuracy.times(100),
+        "macro F1": macro.times(100),
         "log loss": list(bootstrap_mean(each, random_state=seed)),
     }
 

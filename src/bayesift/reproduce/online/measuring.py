@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesift.evaluation import Estimate, bootstrap_f1, bootstrap_mean
+from bayesift.evaluation import bootstrap_f1, bootstrap_mean
 from bayesift.features import SelectTerms
 from bayesift.models import MarginClassifier
 from bayesift.models.online import FlipNoise, LogitNoise, OnlineGaussianProcess, OnlinePerceptron, ProbitNoise
@@ -109,7 +109,7 @@ def measure_system(
     measured: dict[str, Any] = {}
     for rule, decisions in decided.items():
         found = bootstrap_f1(data.Y_test, decisions, random_state=seed)
-        measured |= {f"{rule} micro": _percent(found.micro), f"{rule} macro": _percent(found.macro)}
+        measured |= {f"{rule} micro": found.micro.times(100), f"{rule} macro": found.macro.times(100)}
     if row == "Perceptron":
         measured["evidence"] = _evidence(model, data, test, seed)
     return {**measured, "decisions": np.flatnonzero(decided["MaxF1"]).tolist(), "shape": list(data.Y_test.shape)}
@@ -154,7 +154,3 @@ def _of_selected_length(data: Reuters) -> Reuters:
     for part in parts:
         scale_to_length_one(part)
     return data._replace(X=parts[0], X_test=parts[1], supports=data.supports.tocsc()[:, chosen].tocsr())
-
-
-def _percent(estimate: Estimate) -> list[float | None]:
-    return [None if part is None else 100 * part for part in estimate]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesift.evaluation import Estimate, bootstrap_f1
+from bayesift.evaluation import bootstrap_f1
 from bayesift.features import SelectTerms
 from bayesift.models import (
     GaussianPrior,
@@ -58,15 +58,11 @@ def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
         decisions, parameters = _decide(setting, vectors)
     found = bootstrap_f1(vectors.test_categories, decisions, random_state=seed)
     named = dict(zip(vectors.names, found.categories, strict=True))
-    measured: dict[str, Any] = {name: _percent(value) for name, value in named.items() if name in TEN}
-    measured |= {"micro-average": _percent(found.micro), "macro-average": _percent(found.macro)}
+    measured: dict[str, Any] = {name: value.times(100) for name, value in named.items() if name in TEN}
+    measured |= {"micro-average": found.micro.times(100), "macro-average": found.macro.times(100)}
     counts = dict(zip(vectors.names, parameters.tolist(), strict=True))
     measured |= {f"parameters of {name}": count for name, count in counts.items() if name in TEN}
     return {**measured, "parameters": int(parameters.sum())}
-
-
-def _percent(estimate: Estimate) -> list[float | None]:
-    return [None if part is None else 100 * part for part in estimate]
 
 
 def vectors_of(setting: Setting, quick: bool = False) -> Vectors:

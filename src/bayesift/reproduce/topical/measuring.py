@@ -78,7 +78,7 @@ def measure_features(
         decided = np.zeros(scores.shape, dtype=bool)
         decided[np.arange(len(scores)), np.argmax(scores, axis=1)] = True
         micro = bootstrap_f1(split.test_categories, decided, random_state=seed).micro
-        result[name] = [100 * part for part in micro if part is not None]
+        result[name] = micro.times(100)
     return result
 
 
