@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from bayesift.errors import DataError
-from bayesift.filtering import FilterRun, ProfileState, create_filter, engine_of, open_filter, same_state
+from bayesift.filtering import (
+    FileLog,
+    FilterRun,
+    Judged,
+    ProfileState,
+    VectorSpace,
+    create_filter,
+    engine_of,
+    open_filter,
+    same_state,
+)
 from bayesift.filtering.state import ProfileState as State
 from tests.filtering.worlds import engine, stream
 
@@ -206,6 +216,18 @@ def test_a_spoilt_log_is_refused(tmp_path, profiles):
     log.write_text('{"event": "taken back", "profile": "nobody", "id": "1", "position": 3}\n')
     with pytest.raises(DataError, match="never started"):
         open_filter(tmp_path / "f")
+
+
+def test_a_log_tells_profiles_apart_whatever_their_names(tmp_path):
+    names = ["grain", 'a "b" \\ c', "Übersee", "in \u2028 between"]
+    with FileLog(tmp_path / "events.jsonl", VectorSpace()) as log:
+        for name in names:
+            log.append(Judged(name, "grain", True))
+        for name in names:
+            assert list(log.of_profile(name)) == [Judged(name, "grain", True)]
+    text = log.path.read_text(encoding="utf-8").replace("Übersee", "\\u00dcbersee")
+    log.path.write_text(text, encoding="utf-8")
+    assert list(log.of_profile("Übersee")) == [Judged("Übersee", "grain", True)]
 
 
 def test_a_folder_holds_one_filter(tmp_path, profiles):

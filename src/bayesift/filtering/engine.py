@@ -265,14 +265,14 @@ class FilterEngine:
         return _stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
 
     def _find(self, profile: Profile, name: str, document: str | Document) -> DocumentVector:
-        """The vector of a document: one that waits, one the log knows, or the document's own."""
+        """The vector of a document: one that waits, the document's own, or one the log knows."""
         if name in profile.pending:
             return profile.pending[name]
+        if isinstance(document, Document):
+            return self.space.vector(name, document.full_text)
         for event in self.log.of_profile(profile.name):
             if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == name:
                 return event.document
-        if isinstance(document, Document):
-            return self.space.vector(name, document.full_text)
         raise DataError(f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself")
 
 

@@ -157,14 +157,21 @@ class FileLog:
 
     def of_profile(self, profile: str) -> Iterator[Event]:
         """The events of one profile, in order."""
-        return (event for event, _ in self.events() if event.profile == profile)
+        # Lines of other profiles are not parsed; a name may be written with escapes by another hand than ours.
+        name = json.dumps(profile, ensure_ascii=False)
+        lines = (line for line in self._lines() if name in line[1] or "\\u" in line[1])
+        found = (_read_event(text, self._space, self.path, number)[0] for number, text in lines)
+        return (event for event in found if event.profile == profile)
 
     def events(self, start: int = 0) -> Iterator[tuple[Event, int]]:
         """Events from the start-th on, each with the lines of input read until then."""
+        for number, text in self._lines():
+            if number > start:
+                yield _read_event(text, self._space, self.path, number)
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
         with self.path.open(encoding="utf-8") as stream:
-            for line, text in enumerate(stream, 1):
-                if line > start:
-                    yield _read_event(text, self._space, self.path, line)
+            yield from enumerate(stream, 1)
 
     def close(self) -> None:
         """Close the file."""
