@@ -159,6 +159,18 @@ def test_compare(run, topics, tmp_path):
     assert first == second
 
 
+def test_compare_a_model_with_options_of_its_own(run, topics):
+    def scores(*arguments):
+        code, out, err = run("compare", topics, *arguments, "--json")
+        assert (code, err) == (0, "")
+        return {system["model"]: system["scores"] for system in json.loads(out)["systems"]}
+
+    both = scores("--models", "svm,nbsvm,nbsvm:ngrams=2:weighting=tf")
+    assert list(both) == ["svm", "nbsvm", "nbsvm:ngrams=2:weighting=tf"]
+    alone = scores("--models", "nbsvm", "--ngrams", 2, "--weighting", "tf")
+    assert both["nbsvm:ngrams=2:weighting=tf"] == alone["nbsvm"]
+
+
 def test_explain_and_inspect(run, model, monkeypatch):
     code, out, err = run("explain", model, "corn by zeppelin")
     assert (code, err) == (0, "")
@@ -205,6 +217,8 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["classify", "{model}", "{nothing}.csv"], 1, "no such file"),
         (["classify", "{model}", "{corpus}", "-o", "out.xlsx"], 2, "must end in"),
         (["compare", "{corpus}", "--models", ","], 2, "names no model"),
+        (["compare", "{corpus}", "--models", "svm:n-grams=2"], 2, "no option 'n_grams'"),
+        (["compare", "{corpus}", "--models", "svm:ngrams=two"], 2, "ngrams cannot be 'two'"),
         (["explain", "{model}", "corn", "--category", "sport"], 1, "no category 'sport'"),
         (["explain", "{model}", "corn", "--top", "0"], 2, "--top"),
     ],
