@@ -15,8 +15,9 @@ import numpy as np
 from bayesift.errors import CorpusNotFoundError
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import Probit, log_likelihoods
+from bayesift.reproduce.sparse_bayes.measuring import supports_of, vectors_of
+from bayesift.reproduce.sparse_bayes.setting import TEN, Setting
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-from benchmarks.sparse_bayes_setting import TEN, Setting, supports_of, vectors_of
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +31,7 @@ def paper() -> dict[str, Any] | None:
         vectors = vectors_of(Setting())
     except CorpusNotFoundError:
         return None
-    return {"X": vectors.train, "Y": vectors.train_categories, "supports": supports_of(Setting())}
+    return {"X": vectors.train, "Y": vectors.train_categories, "supports": supports_of(Setting(), vectors)}
 
 
 def _fit(data: dict[str, Any], *, solver: str, tol: float) -> SparseBayesClassifier:

@@ -1,6 +1,13 @@
 """Measures of decisions, rankings, probabilities and filters; significance; pictures."""
 
-from bayesift.evaluation.bootstrap import BootstrapDifference, paired_bootstrap
+from bayesift.evaluation.bootstrap import (
+    BootstrapDifference,
+    Estimate,
+    F1Estimates,
+    bootstrap_f1,
+    bootstrap_mean,
+    paired_bootstrap,
+)
 from bayesift.evaluation.calibration import (
     ReliabilityCurve,
     brier_score,
@@ -23,6 +30,8 @@ __all__ = [
     "BootstrapDifference",
     "CategoryScores",
     "Contingency",
+    "Estimate",
+    "F1Estimates",
     "PairedTest",
     "PrecisionRecallCurve",
     "Probabilities",
@@ -31,6 +40,8 @@ __all__ = [
     "SignificanceTable",
     "accuracy",
     "average_precision",
+    "bootstrap_f1",
+    "bootstrap_mean",
     "brier_score",
     "category_f1_bars",
     "evaluate_decisions",

@@ -1,10 +1,10 @@
-"""How far two systems lie apart, with an interval."""
+"""Intervals by resampling documents: of a system's F1, of a mean, and of how far two systems lie apart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,28 @@ Array = np.ndarray[Any, Any]
 F1Measure = Literal["micro-f1", "macro-f1"]
 
 _BLOCK_DRAWS = 1 << 20
+
+
+class Estimate(NamedTuple):
+    """A measured value with its interval; both ends are None where nothing was resampled.
+
+    Examples
+    --------
+    >>> Estimate(0.84, 0.81, 0.86).upper
+    0.86
+    """
+
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+class F1Estimates(NamedTuple):
+    """F1 of every category, micro and macro, each with its interval."""
+
+    categories: tuple[Estimate, ...]
+    micro: Estimate
+    macro: Estimate
 
 
 @dataclass(frozen=True)
@@ -82,17 +104,69 @@ def paired_bootstrap(
     counts = sparse.csr_array(sparse.hstack(parts, format="csr"), dtype=np.float64)
     (observed,) = _differences(np.ones((1, truth.shape[0])) @ counts, measure)
     drawn = [
-        _differences(weights @ counts, measure) for weights in _resamples(truth.shape[0], n_resamples, random_state)
+        _differences(weights @ counts, measure) for weights in resamples(truth.shape[0], n_resamples, random_state)
     ]
     differences = np.concatenate(drawn)
-    tail = (1 - level) / 2
-    lower, upper = np.quantile(differences, [tail, 1 - tail])
+    lower, upper = np.quantile(differences, _tails(level))
     p_value = _two_sided(differences)
     return BootstrapDifference(measure, float(observed), float(lower), float(upper), p_value, n_resamples, level)
 
 
-def _resamples(n_documents: int, n_resamples: int, random_state: int) -> Iterator[Array]:
-    """Blocks of resamples, each row how often every document was drawn."""
+def bootstrap_f1(
+    Y: Any,
+    decisions: Any,
+    *,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    random_state: int = 0,
+    labels: Sequence[Any] | None = None,
+) -> F1Estimates:
+    """F1 of one system with percentile intervals over resamples of the documents.
+
+    Examples
+    --------
+    >>> Y = np.tile([[1, 0], [0, 1]], (50, 1))
+    >>> decided = Y.copy()
+    >>> decided[:20] = 0
+    >>> found = bootstrap_f1(Y, decided, n_resamples=500)
+    >>> round(found.micro.value, 3), found.micro.lower < found.micro.value < found.micro.upper
+    (0.889, True)
+    """
+    truth, decided = aligned(Y, decisions, labels=labels)
+    parts = (2 * truth.multiply(decided), truth + decided)
+    counts = sparse.csr_array(sparse.hstack(parts, format="csr"), dtype=np.float64)
+    observed = _all_f1(np.ones((1, truth.shape[0])) @ counts)[0]
+    drawn = [_all_f1(weights @ counts) for weights in resamples(truth.shape[0], n_resamples, random_state)]
+    lower, upper = np.quantile(np.vstack(drawn), _tails(level), axis=0)
+    *categories, micro, macro = (
+        Estimate(*row) for row in zip(observed.tolist(), lower.tolist(), upper.tolist(), strict=True)
+    )
+    return F1Estimates(tuple(categories), micro, macro)
+
+
+def bootstrap_mean(values: Any, *, n_resamples: int = 1000, level: float = 0.95, random_state: int = 0) -> Estimate:
+    """A mean over documents with its percentile interval.
+
+    Examples
+    --------
+    >>> found = bootstrap_mean([1.0] * 80 + [0.0] * 20)
+    >>> found.value, round(found.lower, 1), round(found.upper, 1)
+    (0.8, 0.7, 0.9)
+    """
+    each = np.asarray(values, dtype=np.float64)
+    drawn = [weights @ each / len(each) for weights in resamples(len(each), n_resamples, random_state)]
+    lower, upper = np.quantile(np.concatenate(drawn), _tails(level))
+    return Estimate(float(each.mean()), float(lower), float(upper))
+
+
+def resamples(n_documents: int, n_resamples: int, random_state: int) -> Iterator[Array]:
+    """Blocks of resamples, each row how often every document was drawn.
+
+    Examples
+    --------
+    >>> [block.shape for block in resamples(4, 3, 0)]
+    [(3, 4)]
+    """
     random = np.random.default_rng(random_state)
     block = max(1, _BLOCK_DRAWS // n_documents)
     for start in range(0, n_resamples, block):
@@ -100,6 +174,18 @@ def _resamples(n_documents: int, n_resamples: int, random_state: int) -> Iterato
         drawn = random.integers(n_documents, size=(n_rows, n_documents)) + n_documents * np.arange(n_rows)[:, None]
         multiplicities = np.bincount(drawn.ravel(), minlength=n_rows * n_documents)
         yield multiplicities.reshape(n_rows, n_documents).astype(np.float64)
+
+
+def _tails(level: float) -> list[float]:
+    return [(1 - level) / 2, (1 + level) / 2]
+
+
+def _all_f1(counts: Array) -> Array:
+    """For each row of counts F1 of the categories, then micro and macro F1."""
+    above, below = np.split(counts, 2, axis=1)
+    each = quotient(above, below, 0.0)
+    micro = quotient(above.sum(axis=1), below.sum(axis=1), 0.0)
+    return np.column_stack([each, micro, each.mean(axis=1)])
 
 
 def _differences(counts: Array, measure: F1Measure) -> Array:

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from bayesift.filtering.simulation import Simulation
 from bayesift.filtering.tables import recall_curve, table_five, table_four, terms_curve
 from bayesift.report.content import Fact
-from bayesift.report.html import Markup, element, join
+from bayesift.report.curves import LinePlot, plot_figure
+from bayesift.report.html import Markup, element
 from bayesift.report.page import Section, page
-
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 348.0, 10.0, 282.0
-_TICKS = 5
 
 
 def filter_report(simulation: Simulation) -> str:
@@ -61,48 +59,8 @@ def _table(rows: Sequence[Sequence[str]], labels: int = 1) -> Markup:
 
 
 def _chart(x_name: str, y_name: str, curves: Mapping[str, Sequence[float]], x_end: float) -> Markup:
-    """Curves over equally spaced points from 0 on, with a legend in HTML."""
-    highest = max((max(curve) for curve in curves.values()), default=1.0) or 1.0
+    """Curves over equally spaced points from 0 on."""
     longest = max(len(curve) for curve in curves.values())
-    lines = [
-        element("path", class_=f"series series-{place}", d=_path(curve, longest, highest))
-        for place, curve in enumerate(curves.values(), 1)
-    ]
-    svg = element(
-        "svg",
-        element("title", f"{y_name} against {x_name}"),
-        _frame(x_name, y_name, x_end or 1.0, highest),
-        lines,
-        viewBox="0 0 370 326",
-        role="img",
-        class_="chart",
-    )
-    return join(svg, element("ul", (_key(place, name) for place, name in enumerate(curves, 1)), class_="legend"))
-
-
-def _key(place: int, name: str) -> Markup:
-    line = element("line", class_=f"series-{place}", x1=0, y1=6, x2=36, y2=6)
-    return element("li", element("svg", line, viewBox="0 0 36 12", aria_hidden="true"), name)
-
-
-def _path(curve: Sequence[float], longest: int, highest: float) -> str:
-    width, height = (_RIGHT - _LEFT) / max(longest - 1, 1), (_BOTTOM - _TOP) / highest
-    return "M" + "L".join(f"{_LEFT + i * width:.1f} {_BOTTOM - y * height:.1f}" for i, y in enumerate(curve))
-
-
-def _frame(x_name: str, y_name: str, x_end: float, y_end: float) -> Markup:
-    parts = []
-    for tick in range(_TICKS + 1):
-        share = tick / _TICKS
-        x, y = _LEFT + (_RIGHT - _LEFT) * share, _BOTTOM - (_BOTTOM - _TOP) * share
-        parts += [
-            element("line", class_="grid", x1=x, y1=_BOTTOM, x2=x, y2=_TOP),
-            element("line", class_="grid", x1=_LEFT, y1=y, x2=_RIGHT, y2=y),
-            element("text", f"{share * x_end:.3g}", x=x, y=_BOTTOM + 17, text_anchor="middle"),
-            element("text", f"{share * y_end:.3g}", x=_LEFT - 7, y=y + 4, text_anchor="end"),
-        ]
-    middle = (_TOP + _BOTTOM) / 2
-    turned = f"rotate(-90 13 {middle})"
-    upright = element("text", y_name, class_="axis", x=13, y=middle, text_anchor="middle", transform=turned)
-    flat = element("text", x_name, class_="axis", x=(_LEFT + _RIGHT) / 2, y=_BOTTOM + 37, text_anchor="middle")
-    return join(parts, upright, flat)
+    step = (x_end or 1.0) / max(longest - 1, 1)
+    series = {name: [(i * step, value) for i, value in enumerate(curve)] for name, curve in curves.items()}
+    return plot_figure(LinePlot(f"{y_name} against {x_name}", x_name, y_name, series))

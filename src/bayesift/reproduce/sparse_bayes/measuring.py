@@ -1,104 +1,87 @@
-"""The experiment of Eyheramendy et al. (2003) on Reuters-21578: what it fixes, and what it leaves open as parameters.
-
-Fixed: the ten largest categories; labelled documents of the ModApte split (7,770 and 3,019); stop words and punctuation
-left out; log TF; terms chosen for each category by |Pearson|; the threshold with the fewest training errors. Open, and
-here as their defaults: words are runs of letters, without stems; the intercept has no prior; the mode is exact; of
-equally good thresholds the one in the widest gap.
-"""
+"""Fitting and measuring one setting of the sparse Bayes paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from bayesift.datasets import load_reuters
-from bayesift.evaluation import evaluate_decisions
+from bayesift.evaluation import Estimate, bootstrap_f1
 from bayesift.features import SelectTerms
 from bayesift.models import (
     GaussianPrior,
     JeffreysPrior,
     LaplacePrior,
     NaiveBayesClassifier,
+    NeighborsClassifier,
+    RocchioClassifier,
     SparseBayesClassifier,
     SupportVectorClassifier,
 )
+from bayesift.reproduce.corpora import corpus_part
+from bayesift.reproduce.sparse_bayes.setting import CHANGE, CUT, TEN, Setting
 from bayesift.text import TermVectorizer
 from bayesift.text.weighting import scale_to_length_one
-from bayesift.thresholds import MinimumErrors
+from bayesift.thresholds import MinimumErrors, SCut, ThresholdedClassifier
 
 Array = np.ndarray[Any, Any]
 
-TEN = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn")
-
-PEERS: dict[str, Callable[[], Any]] = {"naive Bayes": NaiveBayesClassifier, "SVM": SupportVectorClassifier}
-CHANGE, CUT = 1e-2, 1e-3  # where an impatient EM stops, as a share of the largest weight, and what it then takes for 0
+PEERS: dict[str, Callable[[], Any]] = {
+    "naive Bayes": NaiveBayesClassifier,
+    "SVM": SupportVectorClassifier,
+    "kNN": NeighborsClassifier,
+    "Rocchio": RocchioClassifier,
+}
 JEFFREYS_CHANGE = 1e-3  # where EM stops under the Jeffreys prior
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One column of one of the paper's tables, or a variation of it.
-
-    Parameters
-    ----------
-    model : "probit", "logit"; "naive Bayes" and "SVM" have no prior
-    prior, parameter : "jeffreys", "laplace" (gamma) or "gaussian" (variance)
-    terms, by : how many terms a category, by which score
-    weighting : "log-tf", "tf" or "binary"
-    idf : "none", "ln" or "log2" of (documents / those with the term); "cosine" is "ln", then documents of length one
-    subset, characters, stop_words, stemmer : the documents and their words, as `load_reuters` and `TermVectorizer` say
-    intercept : "flat", or "prior" for that of the other weights
-    stop : "mode", or "early" for an EM that stops at a change of `CHANGE` and cuts at `CUT`
-    threshold : the one with the fewest training errors in the "widest" gap, the "highest" or "lowest" of these; "zero"
-    """
-
-    model: str = "probit"
-    prior: Literal["jeffreys", "laplace", "gaussian"] = "laplace"
-    parameter: float = 10.0
-    terms: int = 300
-    by: str = "pearson"
-    weighting: Literal["log-tf", "tf", "binary"] = "log-tf"
-    idf: Literal["none", "ln", "log2", "cosine"] = "none"
-    subset: Literal["labelled", "modapte"] = "labelled"
-    characters: Literal["letters", "words"] = "letters"
-    stop_words: str | None = "english"
-    stemmer: str | None = None
-    intercept: Literal["flat", "prior"] = "flat"
-    stop: Literal["mode", "early"] = "mode"
-    threshold: Literal["widest", "highest", "lowest", "zero"] = "widest"
-
-
 class Vectors(NamedTuple):
-    """Training and test documents as vectors, and their categories among the ten as indicators."""
+    """Training and test documents as vectors, their categories as indicators, and the names of these."""
 
     train: Any
     train_categories: Array
     test: Any
     test_categories: Array
+    names: tuple[str, ...]
 
 
-class Measured(NamedTuple):
-    """F1 of the ten, micro and macro F1, in per cent; and how many parameters are not 0, the intercept included."""
+def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
+    """F1 of the categories, micro and macro F1 in per cent, and how many parameters are not 0."""
+    setting = Setting(**parts)
+    vectors = vectors_of(setting, quick)
+    if setting.terms == 0:
+        decisions, parameters = _decide_by_peer(setting, vectors)
+    else:
+        decisions, parameters = _decide(setting, vectors)
+    found = bootstrap_f1(vectors.test_categories, decisions, random_state=seed)
+    named = dict(zip(vectors.names, found.categories, strict=True))
+    measured: dict[str, Any] = {name: _percent(value) for name, value in named.items() if name in TEN}
+    measured |= {"micro-average": _percent(found.micro), "macro-average": _percent(found.macro)}
+    counts = dict(zip(vectors.names, parameters.tolist(), strict=True))
+    measured |= {f"parameters of {name}": count for name, count in counts.items() if name in TEN}
+    return {**measured, "parameters": int(parameters.sum())}
 
-    f1: Array
-    micro: float
-    macro: float
-    parameters: Array
+
+def _percent(estimate: Estimate) -> list[float | None]:
+    return [None if part is None else 100 * part for part in estimate]
 
 
-@cache
-def _corpus(subset: Any) -> Any:
-    return load_reuters(subset=subset)
+def vectors_of(setting: Setting, quick: bool = False) -> Vectors:
+    """The documents as a setting wants them."""
+    if setting.corpus == "rcv1-sample":
+        return _given_vectors(quick, setting.scale)
+    words = (setting.characters, setting.stop_words, setting.stemmer)
+    return _vectors(setting.corpus, quick, setting.weighting, setting.idf, *words)
 
 
-@cache
-def _vectors(subset: Any, weighting: Any, idf: str, characters: Any, stop_words: Any, stemmer: Any) -> Vectors:
-    corpus = _corpus(subset)
+@lru_cache(maxsize=2)
+def _vectors(
+    name: str, quick: bool, weighting: Any, idf: str, characters: Any, stop_words: Any, stemmer: Any
+) -> Vectors:
+    corpus = corpus_part(name, quick)
     train, test = corpus.split("train"), corpus.split("test")
     vectorizer = TermVectorizer(weighting=weighting, characters=characters, stop_words=stop_words, stemmer=stemmer)
     X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
@@ -109,20 +92,26 @@ def _vectors(subset: Any, weighting: Any, idf: str, characters: Any, stop_words:
         scale_to_length_one(X)
         scale_to_length_one(X_test)
     places = [list(corpus.categories).index(name) for name in TEN]
-    return Vectors(X, train.indicator[:, places].toarray(), X_test, test.indicator[:, places].toarray())
+    return Vectors(X, train.indicator.toarray()[:, places], X_test, test.indicator.toarray()[:, places], TEN)
 
 
-def vectors_of(setting: Setting) -> Vectors:
-    """The documents as a setting wants them."""
-    return _vectors(
-        setting.subset, setting.weighting, setting.idf, setting.characters, setting.stop_words, setting.stemmer
-    )
+@lru_cache(maxsize=1)
+def _given_vectors(quick: bool, scale: float) -> Vectors:
+    """The vectors of a corpus without text, with the categories that have a document to learn from."""
+    corpus = corpus_part("rcv1-sample", quick)
+    train, test = corpus.split("train"), corpus.split("test")
+    assert train.vectors is not None
+    assert test.vectors is not None
+    Y, Y_test = train.indicator.toarray(), test.indicator.toarray()
+    learned = np.flatnonzero(Y.any(axis=0))
+    names = tuple(corpus.categories[i] for i in learned)
+    return Vectors(scale * train.vectors, Y[:, learned], scale * test.vectors, Y_test[:, learned], names)
 
 
-def supports_of(setting: Setting) -> Any:
+def supports_of(setting: Setting, vectors: Vectors) -> Any:
     """Which terms each category may use, categories x terms."""
-    vectors = vectors_of(setting)
-    return SelectTerms(by=setting.by, k=setting.terms, per_category=True).fit(*vectors[:2]).supports_
+    selection = SelectTerms(by=setting.by, k=setting.terms, per_category=True)
+    return selection.fit(vectors.train, vectors.train_categories).supports_
 
 
 def classifier_of(setting: Setting) -> Any:
@@ -143,20 +132,23 @@ def classifier_of(setting: Setting) -> Any:
     )
 
 
-@cache
-def measure(setting: Setting) -> Measured:
-    """Fit the ten categories, choose thresholds on the training documents, and measure on the test documents."""
-    vectors, supports = vectors_of(setting), supports_of(setting)
-    train, test = vectors.train, vectors.test
+def _decide(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
+    """Decisions on the test documents by thresholds on training scores, and the parameters that are not 0."""
+    supports, train, test = supports_of(setting, vectors), vectors.train, vectors.test
     if setting.intercept == "prior":
         train, test = (sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))])) for X in (train, test))
-        supports = sparse.csr_array(sparse.hstack([supports, np.ones((len(TEN), 1), dtype=bool)]))
+        supports = sparse.csr_array(sparse.hstack([supports, np.ones((supports.shape[0], 1), dtype=bool)]))
     fit = _fit_peers if setting.model in PEERS else _fit
     (train_scores, test_scores), parameters = fit(setting, (train, test), vectors.train_categories, supports)
-    thresholds = _thresholds(setting.threshold, vectors.train_categories, train_scores)
-    found = evaluate_decisions(vectors.test_categories, test_scores > thresholds)
-    f1 = 100 * np.array([row.f1 for row in found.categories])
-    return Measured(f1, 100 * found.micro.f1, 100 * found.macro.f1, parameters)
+    return test_scores > _thresholds(setting.threshold, vectors.train_categories, train_scores), parameters
+
+
+def _decide_by_peer(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
+    """All terms, all categories at once, thresholds by F1 on documents held out."""
+    model = ThresholdedClassifier(PEERS[setting.model](), rule=SCut(), cv=3)
+    model.fit(vectors.train, vectors.train_categories)
+    n_categories, n_terms = vectors.train_categories.shape[1], vectors.train.shape[1]
+    return model.predict(vectors.test), np.full(n_categories, n_terms + 1)
 
 
 def _fit(setting: Setting, matrices: tuple[Any, Any], Y: Array, supports: Any) -> tuple[list[Array], Array]:

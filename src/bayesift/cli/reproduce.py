@@ -1,0 +1,162 @@
+"""`bayesift reproduce`: the papers' tables and figures, paper beside ours."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bayesift.cli.corpora import DataDir, bad_use, stderr
+from bayesift.cli.options import AsJson, Quiet, ReportPath
+from bayesift.files import whole_file
+
+if TYPE_CHECKING:
+    from bayesift.reproduce import Finding, Reproduction
+    from bayesift.reproduce.layout import Layout, Shown
+
+_LONGEST = 24
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAMES]...", help="Experiments, papers, leaderboard, or all.", show_default=False),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments there are.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="On a sample of the documents, in minutes.")] = False,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn by lot.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder of results; a run that was stopped goes on there.")] = Path(
+        "out/reproduce"
+    ),
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+    report: ReportPath = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write a page of Markdown.", show_default=False, dir_okay=False)
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure what the papers print, on the same corpora, and show both side by side."""
+    from bayesift import reproduce as papers
+
+    if listed:
+        _print_list()
+        return
+    if not names:
+        raise typer.BadParameter("name experiments, or all; --list shows them", param_hint="NAMES")
+    if data_dir is not None:
+        os.environ["BAYESIFT_DATA"] = str(data_dir)  # for the processes too
+    with bad_use():
+        chosen = papers.experiment_names(names)
+    with _counting(quiet=quiet) as progress:
+        made = papers.reproduce(
+            chosen,
+            folder=out,
+            extent=papers.Extent(quick, seed),
+            jobs=(os.cpu_count() or 1) if jobs == -1 else max(jobs, 1),
+            progress=progress,
+        )
+    _write(made, report, markdown, f"bayesift reproduce {' '.join(names)}{' --quick' if quick else ''}")
+    if as_json:
+        print(made.json, end="")
+    else:
+        print_findings(made)
+    if made.failures:
+        raise typer.Exit(1)
+
+
+def _write(made: Reproduction, report: Path | None, markdown: Path | None, command: str) -> None:
+    from bayesift.reproduce import findings_page, write_markdown
+
+    said = {"command": command, "date": datetime.date.today().isoformat()}
+    if report is not None:
+        with whole_file(report, "w") as stream:
+            stream.write(findings_page(made, **said))
+        print(f"report: {report}", file=sys.stderr)
+    if markdown is not None:
+        write_markdown(made, markdown, **said)
+        print(f"page: {markdown}", file=sys.stderr)
+
+
+def _print_list() -> None:
+    from bayesift.reproduce import experiment_names, printed_table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("name", "what", "corpus"):
+        table.add_column(heading, overflow="fold")
+    for name in experiment_names(["all"]):
+        printed = printed_table(name)
+        table.add_row(name, printed.title, printed.corpus)
+    Console(highlight=False).print(table)
+
+
+def print_findings(made: Reproduction) -> None:
+    """Every finding as a table, then what became of the cells."""
+    from bayesift.reproduce import flag_counts
+
+    console = Console(highlight=False)
+    for finding in made.findings:
+        _print_finding(console, finding)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in flag_counts(made.findings).items() if count)
+    console.print(f"cells: {counts}")
+    for label, reason in made.failures.items():
+        print(f"failed: {label}: {reason}", file=sys.stderr)
+    stderr().print(f"{made.tasks:,} pieces of work, {made.reused:,} of them done before", style="dim")
+
+
+def _print_finding(console: Console, finding: Finding) -> None:
+    from bayesift.reproduce.layout import lay_out
+
+    layout = lay_out(finding)
+    sample = " (quick: a sample of the documents)" if finding.quick else ""
+    console.print(f"\n[bold]{finding.name}[/bold] {escape(finding.printed.title)}{sample}")
+    console.print(escape(finding.printed.caption), style="dim")
+    if layout.rows:
+        console.print(_terminal_table(finding, layout))
+    for plot in finding.plots:
+        console.print(f"[dim]picture in the report: {escape(plot.title)}[/dim]")
+
+
+def _terminal_table(finding: Finding, layout: Layout) -> Table:
+    """Paper and ours; columns of long texts are for the report."""
+    shown = [j for j in range(len(layout.columns)) if all(len(_told(cells[j])) <= _LONGEST for _, cells in layout.rows)]
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in (*(layout.columns[j] for j in shown), *(["training time"] if finding.ratios else [])):
+        table.add_column(escape(heading), justify="right")
+    for row, cells in layout.rows:
+        times = [f"{finding.ratios[row]:.2g}x"] if row in finding.ratios else []
+        table.add_row(escape(row), *(escape(_told(cells[j])) for j in shown), *times)
+    return table
+
+
+def _told(cell: Shown | None) -> str:
+    if cell is None:
+        return ""
+    return f"{cell.paper} → {cell.ours} {cell.mark}" if cell.paper else f"{cell.ours} {cell.mark}"
+
+
+@contextmanager
+def _counting(*, quiet: bool) -> Iterator[Callable[[Any, int, int], None] | None]:
+    """A bar over the pieces of work, with the name of the last that was done."""
+    if quiet:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=stderr(), transient=True) as bar:
+        shown = bar.add_task("starting", total=None)
+        yield lambda task, done, total: bar.update(
+            shown, completed=done, total=total, description=escape(task.label if task else "")
+        )

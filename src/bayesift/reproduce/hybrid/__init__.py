@@ -1,0 +1,1 @@
+"""Nandanwar & Murty (2013): one file a table or figure."""

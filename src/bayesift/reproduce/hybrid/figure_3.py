@@ -1,0 +1,22 @@
+"""Figure 3: accuracy when only a share of the features stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesift.report.curves import LinePlot
+from bayesift.reproduce.experiment import Experiment, PlotReading
+from bayesift.reproduce.hybrid.pairs import curves_task
+
+
+def _draw(result: Any) -> LinePlot:
+    return LinePlot(
+        "Accuracy on the test documents by the share of features kept",
+        "share of the features kept",
+        "accuracy",
+        result["kept"],
+        marked=True,
+    )
+
+
+EXPERIMENT = Experiment("hybrid:figure-3", plots=lambda extent: [PlotReading((curves_task(extent),), _draw)])

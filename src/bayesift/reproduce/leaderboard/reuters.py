@@ -1,0 +1,5 @@
+"""The leaderboard on reuters."""
+
+from bayesift.reproduce.leaderboard.board import board
+
+EXPERIMENT = board("reuters")

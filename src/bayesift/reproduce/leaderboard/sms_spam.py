@@ -1,0 +1,5 @@
+"""The leaderboard on sms-spam."""
+
+from bayesift.reproduce.leaderboard.board import board
+
+EXPERIMENT = board("sms-spam")

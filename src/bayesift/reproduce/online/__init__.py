@@ -1,0 +1,1 @@
+"""Chai, Ng & Chieu (2002): one file a table or figure."""

@@ -1,0 +1,1 @@
+"""Qiu, Huang & Wu: one file a table."""
