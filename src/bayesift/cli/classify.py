@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bayesift.cli.corpora import Encoding, IdColumn, SkipBad, TextColumn, TitleColumn, print_problems
 from bayesift.cli.options import ModelPath, Quiet, counting
-from bayesift.cli.outputs import Classified, open_output
-
-if TYPE_CHECKING:
-    from bayesift.classifier import TextClassifier
-    from bayesift.datasets import TextBatch
+from bayesift.cli.outputs import open_output
 
 
 def classify(
@@ -46,7 +42,7 @@ def classify(
     quiet: Quiet = False,
 ) -> None:
     """Put documents into categories; memory does not grow with their number."""
-    from bayesift.classifier import TextClassifier
+    from bayesift.classifier import Answers, TextClassifier
     from bayesift.datasets import Columns, ProblemLog, TextReader
 
     classifier = TextClassifier.load(model)
@@ -61,21 +57,9 @@ def classify(
     done = 0
     with open_output(output) as writer, counting("documents", None, quiet=quiet) as progress:
         for batch in reader:
-            writer.write(_classified(classifier, batch, top))
+            writer.write(batch.ids, Answers.of(classifier, batch.texts, top=top))
             done += len(batch.ids)
             progress(done)
     print_problems(log.problems)
     if output is not None and not quiet:
         print(f"{output}: {done:,} documents classified", file=sys.stderr)
-
-
-def _classified(classifier: TextClassifier, batch: TextBatch, top: int) -> Classified:
-    import numpy as np
-
-    from bayesift.kernels.decisions import highest
-
-    decisions, scores = classifier.decide(batch.texts)
-    best = np.empty((len(scores), min(top, scores.shape[1])), dtype=np.int64)
-    if best.shape[1]:
-        highest(scores, best)
-    return Classified(batch.ids, classifier.categories_, decisions, best, np.take_along_axis(scores, best, axis=1))
