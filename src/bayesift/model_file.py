@@ -55,8 +55,10 @@ class ModelContent:
     lists: dict[str, list[str]] = field(default_factory=dict)
 
 
-def save_model(content: ModelContent, path: str | Path) -> None:
+def save_model(content: ModelContent, path: str | Path, *, compressed: bool = True) -> None:
     """Write a model file: one zip if the path ends in .zip, else a folder.
+
+    A zip that is not compressed is written and read as fast as the disk goes.
 
     Examples
     --------
@@ -67,7 +69,10 @@ def save_model(content: ModelContent, path: str | Path) -> None:
     """
     path = Path(path)
     check_place(path)
-    (_write_zip if path.suffix == ".zip" else _write_folder)(_encode(content), path)
+    if path.suffix == ".zip":
+        _write_zip(_encode(content), path, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED)
+    else:
+        _write_folder(_encode(content), path)
 
 
 def check_place(path: Path) -> None:
@@ -113,11 +118,11 @@ def _encode(content: ModelContent) -> dict[str, bytes]:
     return {HEADER: (json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(), **files}
 
 
-def _write_zip(files: dict[str, bytes], path: Path) -> None:
-    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+def _write_zip(files: dict[str, bytes], path: Path, compression: int) -> None:
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", compression) as archive:
         for name, data in files.items():
             # A fixed date, so that the same model is the same file.
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, compression)
 
 
 def _write_folder(files: dict[str, bytes], path: Path) -> None:
@@ -229,7 +234,9 @@ def _mapped_arrays(data: Array, path: Path) -> dict[str, Array]:
     length = int.from_bytes(bytes(data[:8]), "little")
     try:
         header: dict[str, Any] = json.loads(bytes(data[8 : 8 + length]))
-        return {name: _mapped_array(data[8 + length :], part) for name, part in header.items() if name != "__metadata__"}
+        return {
+            name: _mapped_array(data[8 + length :], part) for name, part in header.items() if name != "__metadata__"
+        }
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         _damaged(path, f"{ARRAYS} cannot be read", error)
 

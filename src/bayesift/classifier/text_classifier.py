@@ -101,7 +101,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             cv=self.threshold_cv,
             random_state=self.random_state,
         )
-        terms = _own_terms(model, selection, multilabel=form.multilabel)
+        terms = own_terms(model, selection, multilabel=form.multilabel)
         estimator.fit(X if selection is None else selection.transform(X), y, **terms)
         self._form, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
         self.coverage_: Coverage | None = coverage
@@ -322,7 +322,7 @@ def _are_vectors(texts: Any) -> bool:
     return sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.ndim == 2)
 
 
-def _own_terms(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
+def own_terms(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
     """The terms of each category among those that were kept, for a model that asks for them."""
     if selection is None or not selection.per_category or not has_fit_parameter(model, "supports"):
         return {}

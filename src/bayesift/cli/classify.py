@@ -9,10 +9,13 @@ from typing import Annotated
 import typer
 
 from bayesift.cli.corpora import Encoding, IdColumn, SkipBad, TextColumn, TitleColumn, print_problems
+from bayesift.cli.engines import EngineOptions, classify_on_spark
+from bayesift.cli.groups import grouped
 from bayesift.cli.options import ModelPath, Quiet, counting
 from bayesift.cli.outputs import open_output
 
 
+@grouped
 def classify(
     model: ModelPath,
     documents: Annotated[
@@ -39,17 +42,23 @@ def classify(
     title: TitleColumn = None,
     encoding: Encoding = None,
     skip_bad: SkipBad = False,
+    *,
+    engine: EngineOptions,
     quiet: Quiet = False,
 ) -> None:
     """Put documents into categories; memory does not grow with their number."""
     from bayesift.classifier import Answers, TextClassifier
     from bayesift.datasets import Columns, ProblemLog, TextReader
 
+    columns = Columns(text=text, id=identity, title=title)
+    if engine.is_spark:
+        classify_on_spark(engine, model, documents, output, top, columns, quiet=quiet)
+        return
     classifier = TextClassifier.load(model)
     log = ProblemLog(skip=skip_bad)
     reader = TextReader(
         sys.stdin.buffer if documents == "-" else Path(documents),
-        Columns(text=text, id=identity, title=title),
+        columns,
         encoding or "utf-8",
         log,
         batch=1 if stream else None,

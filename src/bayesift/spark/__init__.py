@@ -4,9 +4,23 @@ Spark does the distribution. What runs on executors are functions from Arrow bat
 of it.
 """
 
+from bayesift.spark.evaluation import SparkEvaluation, evaluate
 from bayesift.spark.naive_bayes import fit_naive_bayes
+from bayesift.spark.one_vs_rest import OneVsRestFit, fit_one_vs_rest
 from bayesift.spark.scoring import Scorer, score
 from bayesift.spark.session import spark_session
 from bayesift.spark.vocabulary import TermScores, term_scores, vocabulary
 
-__all__ = ["Scorer", "TermScores", "fit_naive_bayes", "score", "spark_session", "term_scores", "vocabulary"]
+__all__ = [
+    "OneVsRestFit",
+    "Scorer",
+    "SparkEvaluation",
+    "TermScores",
+    "evaluate",
+    "fit_naive_bayes",
+    "fit_one_vs_rest",
+    "score",
+    "spark_session",
+    "term_scores",
+    "vocabulary",
+]

@@ -30,6 +30,8 @@ def fixed_rule(threshold: str | ThresholdRule, form: LabelForm, *, probabilities
         raise DataError(f"no rule {named!r}; there are: auto, {', '.join(THRESHOLD_RULES)}")
     rule: ThresholdRule = threshold_rule(named) if isinstance(named, str) else clone(named)
     if not isinstance(rule, Bayes | Sign) and not (isinstance(rule, Utility) and rule.calibrated):
-        raise DataError(f"{type(rule).__name__} learns from the scores of documents; on Spark use bayes, sign or utility")
+        raise DataError(
+            f"{type(rule).__name__} learns from the scores of documents; on Spark use bayes, sign or utility"
+        )
     n_scores = 1 if not form.multilabel and len(form.categories) == 2 else len(form.categories)
     return rule.fit(np.zeros((1, n_scores)), np.full((1, n_scores), 0.5))

@@ -31,7 +31,7 @@ def share(spark: SparkSession, content: ModelContent) -> str:
     """
     folder = tempfile.TemporaryDirectory(prefix="bayesift-model-")
     plain = Path(folder.name) / "model.zip"
-    save_model(content, plain)
+    save_model(content, plain, compressed=False)
     named = plain.with_name(f"bayesift-{hashlib.sha256(plain.read_bytes()).hexdigest()[:20]}.zip")
     if not any(known.endswith(named.name) for known in spark.sparkContext.listFiles):
         plain.rename(named)

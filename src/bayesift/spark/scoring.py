@@ -132,5 +132,6 @@ def _schema(df: DataFrame, kept: tuple[str, ...], classifier: TextClassifier, te
         new[TERMS] = "array<struct<category: string, term: string, contribution: double>>"
     new[ERRORS] = "string"
     check_new(kept, new)
-    return ", ".join([*(sql_type(df, column) for column in kept), *(f"{column} {kind}" for column, kind in new.items())])
-
+    return ", ".join(
+        [*(sql_type(df, column) for column in kept), *(f"{column} {kind}" for column, kind in new.items())]
+    )

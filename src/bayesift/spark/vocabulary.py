@@ -80,7 +80,9 @@ def survey(
     n_documents, n_unreadable = totals[counting.DOCUMENTS], totals[counting.UNREADABLE]
     if n_unreadable and not skip_bad:
         total = n_documents + n_unreadable
-        raise DataError(f"{n_unreadable:,} of {total:,} texts cannot be read; `score` says why; skip_bad leaves them out")
+        raise DataError(
+            f"{n_unreadable:,} of {total:,} texts cannot be read; `score` says why; skip_bad leaves them out"
+        )
     terms = rows.filter(pc.equal(rows["kind"], TERM)).combine_chunks()
     names = terms["name"].cast(pa.large_string()).combine_chunks()
     fitted: TermVectorizer = clone(_portable(wanted)).fit_frequencies(

@@ -120,7 +120,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
         Examples
         --------
-        >>> vectorizer = TermVectorizer(min_df=2).fit_frequencies(["wheat", "corn"], np.array([1, 2]), np.array([3, 2]), 2)
+        >>> counts = np.array([1, 2]), np.array([3, 2])
+        >>> vectorizer = TermVectorizer(min_df=2).fit_frequencies(["wheat", "corn"], *counts, 2)
         >>> vectorizer.get_feature_names_out().tolist()
         ['corn']
         """
