@@ -62,6 +62,12 @@ class Terms:
         stuck = ((slope > 0) & (weights <= self.penalty[LOWER])) | ((slope < 0) & (weights >= self.penalty[UPPER]))
         return np.where(stuck, 0.0, slope)
 
+    def edged(self, weights: Array) -> Array:
+        """Which weights stand at a bound, or have an edge at their mode: they only move downhill."""
+        bounded = (weights <= self.penalty[LOWER]) | (weights >= self.penalty[UPPER])
+        edged: Array = bounded | (self.penalty[L1] > 0)
+        return edged
+
     def kept_within(self, weights: Array, start: Array, slope: Array) -> Array:
         """Weights that left the orthant or the bounds they started for, put back onto its edge."""
         mode = self.penalty[MODE]
@@ -144,8 +150,7 @@ class _Search:
         smooth = self._smooth(columns)
         slope = terms.slope(start, self.gradients[:, columns])
         direction = self._direction(slope, columns)
-        against = (terms.penalty[L1] > 0) & (direction * slope >= 0)
-        direction[against] = 0.0
+        direction[terms.edged(start) & (direction * slope >= 0)] = 0.0
         lengths = np.ones(len(columns))
         waiting = np.arange(len(columns))
         while len(waiting):
