@@ -70,11 +70,25 @@ class SelectTerms(SelectorMixin, BaseEstimator):
         score = self._check_parameters()
         targets = check_targets(y)
         terms = check_terms(self, X, n_documents=targets.n_documents)
-        self.classes_ = targets.classes
-        tables = gather(terms, targets)
+        return self._select(gather(terms, targets), targets.classes, score)
+
+    def fit_tables(self, tables: TermTables, classes: Any = None) -> Self:
+        """Score the terms of tables that were gathered elsewhere, and choose; `classes` names their categories.
+
+        Examples
+        --------
+        >>> SelectTerms(k=1).fit_tables(TermTables.of([[1, 2], [1, 0]], ["grain", "crude"])).get_support().tolist()
+        [False, True]
+        """
+        self.n_features_in_ = tables.shape[1]
+        names = np.arange(tables.shape[0]) if classes is None else np.asarray(classes)
+        return self._select(tables, names, self._check_parameters())
+
+    def _select(self, tables: TermTables, classes: Array, score: Score) -> Self:
+        self.classes_ = classes
         if self.per_category:
             self.supports_, self.scores_ = self._select_each(tables, score)
-            self._mask = np.bincount(self.supports_.indices, minlength=terms.shape[1]) > 0
+            self._mask = np.bincount(self.supports_.indices, minlength=tables.shape[1]) > 0
         else:
             self.__dict__.pop("supports_", None)
             self.scores_ = _AVERAGES[self.average](tables, score)
