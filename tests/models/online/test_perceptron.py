@@ -8,6 +8,7 @@ from scipy.special import ndtr
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise
+from bayesift.models.online.low_rank import WAITING
 from tests.oracles.online import diagonal_recursion, flip_moments, full_recursion
 
 COVARIANCES = ["full", "diagonal", "low-rank"]
@@ -101,11 +102,11 @@ def test_low_rank_is_full_at_full_rank(noise):
 
 
 def test_compression_keeps_the_mean_and_gives_the_rest_to_the_diagonal():
-    X, y = stream(n_documents=64, n_terms=30)
-    before = OnlinePerceptron(covariance="low-rank", rank=3, prior_variance=2.0).partial_fit(X[:63], y[:63])
+    X, y = stream(n_documents=WAITING, n_terms=30)
+    before = OnlinePerceptron(covariance="low-rank", rank=3, prior_variance=2.0).partial_fit(X[:-1], y[:-1])
     mean, covariance, _ = full_recursion(with_bias(X), 2 * y - 1, prior=2.0)
-    assert before.posteriors_[0].to_arrays()["indptr"].shape == (64,)
-    after = before.partial_fit(X[63:], y[63:]).posteriors_[0]
+    assert before.posteriors_[0].to_arrays()["indptr"].shape == (WAITING,)
+    after = before.partial_fit(X[-1:], y[-1:]).posteriors_[0]
     assert after.to_arrays()["indptr"].shape == (1,)
     np.testing.assert_allclose(after.mean(), mean, rtol=1e-9, atol=1e-11)
     values, vectors = np.linalg.eigh(2.0 * np.linalg.inv(covariance) - np.eye(31))
@@ -233,11 +234,11 @@ def test_forgetting_is_a_step_towards_the_prior_before_each_document():
     np.testing.assert_allclose(model.evidence_[0], evidence.sum(), rtol=1e-10)
 
 
-def test_low_rank_forgets_by_the_same_step_every_64_documents():
-    X, y = stream(n_documents=64)
+def test_low_rank_forgets_by_the_same_step_every_16_documents():
+    X, y = stream(n_documents=16)
     model = OnlinePerceptron(covariance="low-rank", rank=10, half_life=30.0).partial_fit(X, y)
     mean, covariance, _ = full_recursion(with_bias(X), 2 * y - 1)
-    keep = 0.5 ** (64 / 30)
+    keep = 0.5 ** (16 / 30)
     np.testing.assert_allclose(model.posteriors_[0].mean(), keep * mean, rtol=1e-9, atol=1e-11)
     expected = keep**2 * covariance + (1 - keep**2) * np.eye(10)
     np.testing.assert_allclose(model.posteriors_[0].covariance(), expected, rtol=1e-8, atol=1e-11)

@@ -40,7 +40,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
     bias : the value of the constant feature, which is vital; 0 for none
     prior_variance : of every weight
     half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
-        for streams whose topics move ("low-rank" does so every 64 documents); None never forgets
+        for streams whose topics move ("low-rank" does so every 16 documents); None never forgets
     n_jobs : threads over categories; -1 for all cores
 
     Attributes
@@ -103,7 +103,8 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         ----------
         X : documents x terms
         y : labels, or an indicator matrix
-        supports : models x terms, which terms each model may use; all without it
+        supports : models x terms, which terms each model may use; all without it. Numbers other than True are prior
+            scales: the weight of a term has the variance scale^2 times `prior_variance`
         """
         check_settings(self)
         targets = check_targets(y)
