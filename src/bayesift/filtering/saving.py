@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from bayesift.errors import DataError
 from bayesift.filtering.engine import FilterEngine, apply
-from bayesift.filtering.events import FileLog, TakenBack
+from bayesift.filtering.events import Event, FileLog, TakenBack, Taught
+from bayesift.filtering.profile import Profile
 from bayesift.filtering.state import ProfileState
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
 from bayesift.model_file import ModelContent, load_model, save_model
@@ -89,13 +90,18 @@ def _catch_up(engine: FilterEngine, log: FileLog, latest: _Content) -> int:
         position = max(position, read)
         if event.profile not in engine.profiles:
             raise DataError(f"the log has a profile {event.profile!r} that never started", file=log.path)
-        if isinstance(event, TakenBack):
+        if isinstance(event, TakenBack) or _repeats(event, engine.profiles[event.profile]):
             anew.add(event.profile)
         elif event.profile not in anew:
             apply(engine.profiles[event.profile], event, seen[event.profile])
     for name in anew:
         engine.profiles[name] = engine.replayed(name)
     return position
+
+
+def _repeats(event: Event, profile: Profile) -> bool:
+    """Whether a word was taught before: then the profile is made anew without what was said first."""
+    return isinstance(event, Taught) and event.word in profile.taught
 
 
 def _content(engine: FilterEngine, states: list[ProfileState], n_events: int, position: int) -> ModelContent:
