@@ -8,9 +8,9 @@ from typing import Any
 
 from bayesift.errors import DataError
 from bayesift.filtering import DocumentVector, Judged, Retrieved, VectorSpace
-from bayesift.filtering.events import Event, event_record, recorded_event
+from bayesift.filtering.events import Event, document_in, event_record, recorded_event
 from bayesift.service.kinds import OF_PROFILES, RETRIEVED
-from bayesift.stores import EventRow, Reading
+from bayesift.stores import DocumentRow, EventRow, Reading
 
 _PAGE = 1_000
 
@@ -55,15 +55,7 @@ class StoreLog:
         if self.read is None or (row := self.read.profile(profile)) is None:
             return None
         past = self.read.events(row.seq, profile=profile, document=document, kinds=OF_PROFILES)
-        return vector_in(engine_events(self.read, list(past), self._space))
-
-
-def vector_in(events: Iterator[Event]) -> DocumentVector | None:
-    """The first document that comes with these events."""
-    for event in events:
-        if isinstance(event, Retrieved | Judged) and event.document is not None:
-            return event.document
-    return None
+        return document_in(engine_events(self.read, list(past), self._space), document)
 
 
 def past_events(read: Reading, profile: str, after: int, space: VectorSpace) -> Iterator[Event]:
@@ -111,3 +103,10 @@ def recorded_vector(document: str, payload: dict[str, Any], space: VectorSpace) 
     if not isinstance(event, Judged) or event.document is None:
         raise DataError(f"the log holds no vector of document {document!r}")
     return event.document
+
+
+def known_vector(document: DocumentRow, payload: dict[str, Any], space: VectorSpace) -> DocumentVector:
+    """The vector of a document over words that have columns, from the log or from its text; nothing changes."""
+    if "words" in payload:
+        return recorded_vector(document.id, payload, space)
+    return space.known_vector(document.id, f"{document.title}\n{document.text}")

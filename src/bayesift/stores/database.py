@@ -93,7 +93,11 @@ def _engine(place: Path, url: str | None) -> Engine:
     if parts.get_backend_name() != "postgresql":
         raise DataError(f"databases are SQLite (no address) and postgresql://..., not {parts.drivername!r:.40}")
     require("psycopg", extra="postgres")
-    return create_engine(parts.set(drivername="postgresql+psycopg"), pool_size=_READERS, max_overflow=0)
+    options = {"options": "-c synchronous_commit=on -c timezone=UTC"}
+    engine = create_engine(
+        parts.set(drivername="postgresql+psycopg"), pool_size=_READERS, max_overflow=0, connect_args=options
+    )
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _set_up_sqlite(connection: Any, _: Any) -> None:
@@ -109,7 +113,6 @@ def _writer(engine: Engine) -> Connection:
     connection = engine.connect()
     if engine.dialect.name == "postgresql":
         with connection.begin():
-            connection.execute(text("SET synchronous_commit TO on"))
             free = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
         if not free:
             connection.close()

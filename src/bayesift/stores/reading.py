@@ -38,21 +38,30 @@ class Reading:
         after: int = 0,
         *,
         profile: str | None = None,
+        document: str | None = None,
         kinds: Sequence[str] | None = None,
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[EventRow]:
-        """Events after a number, in order; those of a profile, of some kinds."""
+        """Events after a number, in order; those of a profile, about a document, of some kinds."""
         query = select(EVENTS).where(EVENTS.c.seq > after)
         query = query.order_by(EVENTS.c.seq.desc() if newest_first else EVENTS.c.seq)
         if profile is not None:
             query = query.where(EVENTS.c.profile == profile)
+        if document is not None:
+            query = query.where(EVENTS.c.document == document)
         if kinds is not None:
             query = query.where(EVENTS.c.kind.in_(kinds))
         if limit is not None:
             query = query.limit(limit)
         for row in self._connection.execution_options(yield_per=_PAGE).execute(query):
-            yield EventRow(*row[:-1], json.loads(row.payload))
+            yield _event(row)
+
+    def events_about(self, documents: Iterable[str], *, after: int, profile: str, kind: str) -> list[EventRow]:
+        """Events of one kind about documents of a profile."""
+        query = select(EVENTS).where(EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after)
+        parts = (query.where(EVENTS.c.document.in_(part)) for part in _parts(documents))
+        return [_event(row) for part in parts for row in self._connection.execute(part)]
 
     def arrivals(self, documents: Iterable[str]) -> dict[str, dict[str, Any]]:
         """What was noted when documents arrived, by their ids."""
@@ -138,10 +147,9 @@ class Reading:
         """All people, by name."""
         return self._all(UserRow, select(USERS).order_by(USERS.c.name))
 
-    def session(self, key: str) -> SessionRow | None:
-        """An open page by the hash of its cookie."""
-        row = self._connection.execute(select(SESSIONS).where(SESSIONS.c.key == key)).first()
-        return None if row is None else SessionRow(*row)
+    def sessions(self) -> list[SessionRow]:
+        """All open pages."""
+        return self._all(SessionRow, select(SESSIONS))
 
     def fact(self, name: str) -> str:
         """A fact about the store itself."""
@@ -149,6 +157,10 @@ class Reading:
 
     def _all(self, kind: type[Row], query: Select[Any]) -> list[Row]:
         return [kind(*row) for row in self._connection.execute(query)]
+
+
+def _event(row: Any) -> EventRow:
+    return EventRow(*row[:-1], json.loads(row.payload))
 
 
 def _profile(row: Any) -> ProfileRow:

@@ -1,10 +1,10 @@
 """The tables. `events` is the truth, the others follow from it or are beside it (people).
 
-    events      what happened, numbered without gaps; never changed, never deleted
-    documents   texts; the only thing retention takes away
-    profiles, judgements, words    what events amount to now, written in the same transaction
-    users, sessions                people; tokens are here as SHA-256 only
-    facts       facts about the store itself
+events      what happened, numbered without gaps; never changed, never deleted
+documents   texts; the only thing retention takes away
+profiles, judgements, words    what events amount to now, written in the same transaction
+users, sessions                people; tokens are here as SHA-256 only
+facts       facts about the store itself
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ EVENTS = Table(
     Column("document", String),
     Column("payload", Text, nullable=False),
     Index("events_of_profile", "profile", "seq"),
+    Index("events_about_document", "document"),
 )
 DOCUMENTS = Table(
     "documents",

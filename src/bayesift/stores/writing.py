@@ -37,8 +37,7 @@ class Writing(Reading):
 
     def put_profile(self, profile: ProfileRow) -> None:
         """Keep a profile; one of the same name is replaced."""
-        values = {**values(profile), "definition": _json(profile.definition)}
-        self._put(PROFILES, {"name": profile.name}, values)
+        self._put(PROFILES, {"name": profile.name}, {**values(profile), "definition": _json(profile.definition)})
 
     def drop_profile(self, name: str) -> None:
         """Forget a profile and what was said to it; its events stay."""
