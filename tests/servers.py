@@ -4,6 +4,7 @@ import getpass
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -64,7 +65,7 @@ def postgres_server():
             subprocess.run(["sleep", "0.1"], check=True)
         yield address
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # does not wait for clients
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
 

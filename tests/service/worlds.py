@@ -1,8 +1,11 @@
 """A service under test: a client for each role, made-up documents, and the filter made again from what people did."""
 
+import threading
+import time
 from contextlib import contextmanager
 
 import numpy as np
+import uvicorn
 from fastapi.testclient import TestClient
 
 from bayesift.filtering import FilterEngine, ProfileState, same_state
@@ -10,13 +13,14 @@ from bayesift.filtering.definitions import add_described
 from bayesift.records import Document
 from bayesift.service import Service, ServiceSettings, create_app, kinds
 from bayesift.service.transfer import install_profile
+from tests.servers import free_port
 
 TOPICS = {
-    "grain": "wheat corn barley harvest tonnes exports crop farmers silo".split(),
-    "crude": "oil barrel crude refinery drilling tanker opec pipeline gas".split(),
-    "ship": "vessel port cargo strike harbour freight dockers captain sea".split(),
+    "grain": ["wheat", "corn", "barley", "harvest", "tonnes", "exports", "crop", "farmers", "silo"],
+    "crude": ["oil", "barrel", "crude", "refinery", "drilling", "tanker", "opec", "pipeline", "gas"],
+    "ship": ["vessel", "port", "cargo", "strike", "harbour", "freight", "dockers", "captain", "sea"],
 }
-COMMON = "market said company year prices report week government trade new".split()
+COMMON = ["market", "said", "company", "year", "prices", "report", "week", "government", "trade", "new"]
 
 
 def text_about(topic, number):
@@ -74,6 +78,22 @@ def running(folder, database=None, **options):
     service.app = app
     with TestClient(app):
         yield service
+
+
+@contextmanager
+def listening(service):
+    """The address of a service that is already running, at a port of its own."""
+    config = uvicorn.Config(service.app, host="127.0.0.1", port=free_port(), lifespan="off", log_level="critical")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{config.port}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 class InputReplay:

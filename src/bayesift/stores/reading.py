@@ -43,7 +43,7 @@ class Reading:
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[EventRow]:
-        """Events after a number, in order: of a profile, about a document, of some kinds; the first or the newest few."""
+        """Events after a number, in order: of a profile, about a document, of some kinds; all, or a few."""
         query = select(EVENTS)
         if profile is not None:
             query = query.where(EVENTS.c.profile == profile)
