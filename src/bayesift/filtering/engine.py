@@ -262,7 +262,7 @@ class FilterEngine:
         if not examples:
             return None, np.zeros(0, dtype=bool)
         vectors = [self.space.vector(f"example/{i}", text) for i, (text, _) in enumerate(examples)]
-        return _stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
+        return stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
 
     def _find(self, profile: Profile, name: str, document: str | Document) -> DocumentVector:
         """The vector of a document: one that waits, the document's own, or one the log knows."""
@@ -270,9 +270,9 @@ class FilterEngine:
             return profile.pending[name]
         if isinstance(document, Document):
             return self.space.vector(name, document.full_text)
-        for event in self.log.of_profile(profile.name):
-            if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == name:
-                return event.document
+        known = self.log.find(profile.name, name)
+        if known is not None:
+            return known
         raise DataError(f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself")
 
 
@@ -324,7 +324,14 @@ def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
         hit = profile.scan(batch.rows, hit.row + 1, draws)
 
 
-def _stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
+def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
+    """Vectors as the rows of a matrix.
+
+    Examples
+    --------
+    >>> stacked([DocumentVector("7", np.array([1], dtype=np.int32), np.ones(1))], 2).toarray().tolist()
+    [[0.0, 1.0]]
+    """
     rows = sparse.csr_array((len(vectors), n_columns))
     rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
     rows.indices = np.concatenate([np.zeros(0, np.int32), *(vector.columns for vector in vectors)])
@@ -335,7 +342,7 @@ def _stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_ar
 def _in_front(vector: DocumentVector, X: sparse.csr_array | None, y: Array) -> tuple[sparse.csr_array, Array]:
     """One more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
-    first = _stacked([vector], width)
+    first = stacked([vector], width)
     if X is None:
         return first, np.ones(1, dtype=bool)
     rows = sparse.csr_array((1 + X.shape[0], width))

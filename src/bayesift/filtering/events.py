@@ -83,6 +83,10 @@ class EventLog(Protocol):
         """The events of one profile, in order."""
         ...
 
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The document by its id, if it was retrieved or judged for the profile."""
+        ...
+
     def __len__(self) -> int: ...
 
 
@@ -110,6 +114,10 @@ class MemoryLog:
     def of_profile(self, profile: str) -> Iterator[Event]:
         """The events of one profile, in order."""
         return (event for event in self._events if event.profile == profile)
+
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The document by its id, if it was retrieved or judged for the profile."""
+        return document_in(self.of_profile(profile), document)
 
 
 class FileLog:
@@ -163,6 +171,10 @@ class FileLog:
         found = (_read_event(text, self._space, self.path, number)[0] for number, text in lines)
         return (event for event in found if event.profile == profile)
 
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The document by its id, if it was retrieved or judged for the profile."""
+        return document_in(self.of_profile(profile), document)
+
     def events(self, start: int = 0) -> Iterator[tuple[Event, int]]:
         """Events from the start-th on, each with the lines of input read until then."""
         for number, text in self._lines():
@@ -176,6 +188,20 @@ class FileLog:
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+
+def document_in(events: Iterable[Event], name: str) -> DocumentVector | None:
+    """The first document of this id that comes with an event.
+
+    Examples
+    --------
+    >>> document_in([Judged("grain", "7", True)], "7") is None
+    True
+    """
+    for event in events:
+        if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == name:
+            return event.document
+    return None
 
 
 def effective(events: Iterable[Event]) -> list[Event]:

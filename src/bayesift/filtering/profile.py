@@ -196,7 +196,7 @@ class Profile:
         self.n_relevant += len(relevant)
         self.n_irrelevant += len(labels) - len(relevant)
         self._add_telling_words()
-        rows = _restricted(X, self.lookup)
+        rows = restricted(X, self.lookup)
         signs = np.where(labels, 1.0, -1.0)
         fields = [
             self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in range(self.settings.passes)
@@ -422,8 +422,15 @@ def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array)
     return deviations
 
 
-def _restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
-    """Rows over a profile's weights, the bias first."""
+def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
+    """Rows over a profile's weights, the bias first; `lookup` is the profile's.
+
+    Examples
+    --------
+    >>> X = sparse.csr_array([[0.0, 2.0, 3.0]])
+    >>> restricted(X, np.array([-1, 1], dtype=np.int32)).toarray().tolist()
+    [[1.0, 2.0]]
+    """
     wide = np.full(X.shape[1], -1, dtype=np.int32)
     wide[: len(lookup)] = lookup[: X.shape[1]]
     local = wide[X.indices]
