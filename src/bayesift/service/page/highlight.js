@@ -3,7 +3,9 @@
 import { h } from "./dom.js";
 
 const WORD = /[\p{L}\p{N}_]{2,}/gu;
-const LEVELS = [0.15, 0.5]; // of the strongest word's weight, from which a mark is stronger
+const LEVELS = [0.04, 0.2, 0.5]; // of the strongest word's weight: from which a word is marked, and marked more strongly
+const WIDEST_WRAP = 100;
+const RAGGED = 12;
 
 /** Paragraph nodes of a text; `words` are [{word, weight, forms}]. */
 export function markedText(text, words) {
@@ -19,7 +21,7 @@ function marked(text, { find, strongest }) {
   let end = 0;
   for (const match of text.matchAll(WORD)) {
     const weight = find(match[0].toLowerCase());
-    if (!weight) continue;
+    if (!weight || Math.abs(weight) < LEVELS[0] * strongest) continue;
     pieces.push(text.slice(end, match.index), mark(match[0], weight, strongest));
     end = match.index + match[0].length;
   }
@@ -27,7 +29,7 @@ function marked(text, { find, strongest }) {
 }
 
 function mark(word, weight, strongest) {
-  const level = 1 + LEVELS.filter(share => Math.abs(weight) >= share * strongest).length;
+  const level = LEVELS.filter(share => Math.abs(weight) >= share * strongest).length;
   const side = weight > 0 ? "for" : "against";
   return h("mark", { class: `${side} level-${level}`, title: `spoke ${side}: ${signed(weight)}` }, word);
 }
@@ -46,15 +48,16 @@ function weights(words) {
   return { strongest, find: text => exact.get(text) ?? byBeginning(text) };
 }
 
-/** Paragraphs; lines that were broken to a fixed width flow again, others (lists, verses) keep their breaks. */
+/** Paragraphs. Where most lines end only because the next word did not fit, the text flows again; lists and verses stay. */
 export function paragraphs(text) {
-  const blocks = text.replace(/\r\n?/g, "\n").split(/\n[ \t]*\n|\n(?=[ \t]{2,})/);
-  return blocks.map(block => flowing(block.trim())).filter(block => block !== "");
+  const plain = text.replace(/\r\n?/g, "\n");
+  const blocks = plain.split(/\n[ \t]*\n|\n(?=[ \t]{2,})/).map(block => block.trim()).filter(block => block !== "");
+  return isWrapped(blocks) ? blocks.map(block => block.replace(/\s*\n\s*/g, " ")) : blocks;
 }
 
-function flowing(block) {
-  const lines = block.split("\n");
-  const widest = Math.max(...lines.map(line => line.length));
-  const wrapped = widest > 40 && widest < 100 && lines.slice(0, -1).every(line => line.length > 0.6 * widest);
-  return wrapped ? lines.map(line => line.trim()).join(" ") : block;
+function isWrapped(blocks) {
+  const lines = blocks.map(block => block.split("\n"));
+  const widest = Math.max(...lines.flat().map(line => line.length), 0);
+  const breaks = lines.flatMap(block => block.slice(0, -1).map((line, index) => line.length + block[index + 1].trim().search(/\s|$/)));
+  return widest <= WIDEST_WRAP && 2 * breaks.filter(reach => reach > widest - RAGGED).length >= breaks.length;
 }

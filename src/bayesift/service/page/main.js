@@ -65,6 +65,7 @@ function put({ title, node, wide }, signal) {
   heading?.setAttribute("tabindex", heading.tabIndex >= 0 ? "0" : "-1");
   (heading ?? main).focus({ preventScroll: true });
   window.scrollTo(0, 0);
+  main.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 function failure(problem) {

@@ -30,7 +30,7 @@ export function reason({ why, probability, gain }) {
     relevant: ["Looks relevant", `Retrieved because the profile thinks it relevant (${chance}).`],
     queried: ["Asked to learn", `Not thought relevant yet (${chance}), but your answer would teach the profile much${bits(gain)}.`],
     random: ["Drawn by lot", "Drawn at random, to find what the profile would miss."],
-  }[why] ?? ["Retrieved", `Its probability is ${chance}.`];
+  }[why] ?? ["Not retrieved", `The profile let it pass; it is ${chance} probable now.`];
 }
 
 const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (it expects ${gain.toPrecision(2)} bits)` : "");
@@ -45,11 +45,12 @@ export const STRATEGIES = [
 
 export const strategyName = name => STRATEGIES.find(([key]) => key === name)?.[1] ?? name;
 
-/** "about 12 ± 5 left" and how sure the machine is that enough was found. */
-export function stoppingWords({ left, left_low, left_high, recall, probability_reached }) {
+/** "about 12 ± 5 left" and how sure the machine is that enough was found; what the server says while it cannot tell. */
+export function stoppingWords({ left, left_low, left_high, recall, probability_reached, sentence }) {
+  if (left === null) return sentence;
   const spread = Math.round((left_high - left_low) / 2);
   const number = Math.round(left);
-  const amount = spread ? `about ${count(number)} ± ${count(spread)} left` : number ? `about ${count(number)} left` : "none left, as far as it knows";
+  const amount = spread > 0 ? `about ${count(number)} ± ${count(spread)} left` : number ? `about ${count(number)} left` : "none left, as far as it knows";
   return `${amount}; ${percent(recall)} recall reached with probability ${probability_reached.toFixed(2).replace(/0$/, "")}`;
 }
 

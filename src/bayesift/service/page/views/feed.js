@@ -8,6 +8,7 @@ import { count, percent, plural } from "../wording.js";
 const BATCH = 100;
 const SHOWN_REFUSALS = 20;
 const LONGEST_WAIT = 30_000;
+const UNFIT = new Set([400, 413, 422]);
 
 export function feedView(_params, signal) {
   return {
@@ -28,7 +29,7 @@ function pasteSection(signal) {
     outcome.textContent = "Sending …";
     try {
       const answer = await api.addDocuments([documentOf({ title: title.value.trim(), text: text.value })], signal);
-      outcome.textContent = answer.accepted ? "Taken in." : answer.refused?.length ? `Not taken in: ${answer.refused[0].detail}` : "This document was known already.";
+      outcome.textContent = answer.accepted ? "Taken in." : "This document was known already.";
       if (answer.accepted) for (const input of [title, text]) input.value = "";
     } catch (problem) {
       outcome.className = "error";
@@ -102,9 +103,9 @@ class Feeding {
       this.stop.signal.throwIfAborted();
       try {
         const answer = await api.addDocuments(batch, this.stop.signal);
-        this.#count(batch, answer);
-        return;
+        return this.#count(batch, answer);
       } catch (problem) {
+        if (UNFIT.has(problem.status)) return this.#narrow(batch, problem);
         if (!problem.passing) throw problem;
         const pause = 1000 * (problem.retryAfter ?? 0) || wait;
         this.#tell(`${problem.message} Trying again in ${plural(Math.ceil(pause / 1000), "second")}`);
@@ -113,10 +114,18 @@ class Feeding {
     }
   }
 
+  /** The server takes a batch whole or not at all: find those it cannot take, and send the others. */
+  async #narrow(batch, problem) {
+    if (batch.length === 1) return this.#refuse(`document ${batch[0].id}: ${problem.message}`);
+    const middle = batch.length >> 1;
+    await this.#send(batch.slice(0, middle));
+    await this.#send(batch.slice(middle));
+    return null;
+  }
+
   #count(batch, answer) {
     this.accepted += answer.accepted;
     this.duplicates += answer.duplicates;
-    for (const { id, detail } of answer.refused ?? []) this.#refuse(`document ${id}: ${detail}`);
     this.read += batch.reduce((sum, { text, title }) => sum + text.length + (title?.length ?? 0) + 30, 0);
     this.bar.value = Math.min(this.read / this.file.size, 0.99);
     this.#tell(percent(this.bar.value));

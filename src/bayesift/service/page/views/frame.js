@@ -1,5 +1,6 @@
 // What every view of one profile has on top: its name, its tabs.
 
+import { mayDo } from "../api.js";
 import { h, written } from "../dom.js";
 import { count } from "../wording.js";
 
@@ -19,7 +20,7 @@ export function framed(profile, view, content, { wide = false } = {}) {
       h("div", { class: "profile-head" },
         h("p", { class: "crumb" }, h("a", { href: "#/" }, "Profiles")),
         h("h1", {}, written(profile.name), profile.paused && h("span", { class: "tag" }, "paused"))),
-      h("nav", { class: "tabs", "aria-label": "Profile" }, TABS.map(([key, name]) =>
+      h("nav", { class: "tabs", "aria-label": "Profile" }, TABS.filter(([key]) => key !== "review" || mayDo("reviewer")).map(([key, name]) =>
         h("a", { href: profileLink(profile.name, key), "aria-current": key === view ? "page" : null, data: { tab: key } },
           name, numbers[key] !== undefined && h("span", { class: `number${numbers[key] ? "" : " none"}` }, count(numbers[key]))))),
       content),

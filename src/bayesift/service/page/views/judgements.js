@@ -29,7 +29,7 @@ export async function judgementsView({ name }, signal) {
 function table(judgements, takeBack, name) {
   const mine = ({ user }) => mayDo("reviewer") && user === session.value?.user;
   return h("section", { class: "card" },
-    h("ul", { class: "rows" }, judgements.map(judgement => h("li", {},
+    h("ul", { class: "rows judged" }, judgements.map(judgement => h("li", {},
       h("span", { class: `standing ${judgement.relevant ? "for" : "against"}` }, sign(judgement.relevant ? "✓ " : "✕ "), verdict(judgement.relevant)),
       h("a", { class: "grow", href: profileLink(name, "document", judgement.document) }, written(titleOf({ id: judgement.document, title: judgement.title }))),
       h("span", { class: "soft" }, written(judgement.user), ", ", h("time", { datetime: judgement.at, title: exactTime(judgement.at) }, ago(judgement.at))),

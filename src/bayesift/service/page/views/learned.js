@@ -28,7 +28,7 @@ export async function learnedView({ name }, signal) {
   const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
   return framed(profile, "learned", h("div", { class: "two learned" },
     h("section", { class: "card" }, h("h2", {}, "Strongest words"), learned),
-    h("section", { class: "card" }, h("h2", {}, "Taught by people"), mayDo("reviewer") && teachForm(teach), taught)));
+    h("section", { class: "card" }, h("h2", {}, "Taught by people"), mayDo("reviewer") && teachForm(teach, "A word you are sure about saves many judgements."), taught)));
 }
 
 function learnedWords({ for: speakFor, against }, teach) {
@@ -39,7 +39,7 @@ function learnedWords({ for: speakFor, against }, teach) {
 }
 
 function taughtWords(words, teach) {
-  if (!words.length) return h("p", { class: "soft" }, "None. A word you are sure about saves many judgements.");
+  if (!words.length) return h("p", { class: "soft" }, "None so far.");
   return h("ul", { class: "rows" }, words.map(({ word, strength, user, at }) => h("li", {},
     h("span", { class: `standing ${strength > 0 ? "for" : "against"}` }, sign(strength > 0 ? "+ " : "− "), written(word)),
     h("span", { class: "soft" }, strength > 0 ? "speaks for" : "speaks against", ", by ", written(user), " ", h("time", { datetime: at, title: exactTime(at) }, ago(at))),

@@ -44,9 +44,9 @@ function card(profile, points) {
       figure("seen", counters.seen), figure("retrieved", counters.retrieved), figure("judged", judged), figure("relevant", counters.judged_relevant)),
     h("div", { class: "card-foot" },
       h("span", { class: "soft" }, strategyName(profile.strategy)),
-      profile.waiting
+      profile.waiting && mayDo("reviewer")
         ? h("a", { class: "button", href: profileLink(profile.name, "review") }, `Review ${count(profile.waiting)}`)
-        : h("span", { class: "soft" }, "Nothing waits")));
+        : h("span", { class: "soft" }, profile.waiting ? `${count(profile.waiting)} waiting` : "Nothing waits")));
 }
 
 const figure = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)));

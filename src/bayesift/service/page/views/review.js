@@ -13,6 +13,7 @@ import { teachForm, teachOnClick } from "./teach.js";
 
 const AHEAD = 6; // documents asked for at a time; the others are for other reviewers
 const RELEARN_PAUSE = 200;
+const ESTIMATE_PAUSE = 1500; // what is left costs the server more than the queue
 
 export async function reviewView({ name }, signal) {
   const [profile, queue, stopping] = await Promise.all([
@@ -40,9 +41,10 @@ class Review {
     this.evidence = h("div", { class: "evidence-part" });
     this.gauge = h("div", { class: "gauge-part" });
     const side = h("aside", { class: "evidence", "aria-label": "What the profile thinks" },
-      this.evidence, mayDo("reviewer") && teachForm(this.teach), this.gauge);
+      this.evidence, mayDo("reviewer") && teachForm(this.teach, "Or click a word in the text."), this.gauge);
     this.node = h("div", { class: "review" }, this.queue, this.paper, side);
-    this.refresh = calmly(this.#refresh, RELEARN_PAUSE, signal);
+    const [refresh, estimate] = [calmly(this.#refresh, RELEARN_PAUSE, signal), calmly(this.#estimate, ESTIMATE_PAUSE, signal)];
+    this.refresh = () => { refresh(); estimate(); };
     if (mayDo("reviewer")) teachOnClick(this.paper, this.teach, signal);
   }
 
@@ -139,16 +141,20 @@ class Review {
 
   #refresh = async () => {
     try {
-      const [profile, queue, stopping] = await Promise.all([
-        api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal), api.stopping(this.name, this.signal)]);
-      this.#takeIn(profile, queue, stopping);
+      this.#takeIn(...await Promise.all([api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]));
     } catch { /* the next event asks again; the banner tells of a missing server */ }
   };
 
-  #takeIn(profile, queue, stopping) {
+  #estimate = async () => {
+    try {
+      this.stopping = await api.stopping(this.name, this.signal);
+      drawStopping(this.gauge, this.stopping);
+    } catch { /* as above */ }
+  };
+
+  #takeIn(profile, queue) {
     if (this.signal.aborted) return;
     Object.assign(this.profile, profile);
-    this.stopping = stopping;
     const before = this.list.current;
     this.list.merge(queue);
     if (before?.mine != null && this.list.toCome) this.list.advance();

@@ -35,7 +35,7 @@ export function drawPaper(place, list, actions) {
   const [label] = reason(entry);
   place.replaceChildren(
     h("header", {},
-      h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, label), h("span", { class: "where" }, `${list.position + 1} of ${list.entries.length}`),
+      h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, label, h("span", { class: "narrow-only" }, ` · ${percent(entry.probability)}`)), h("span", { class: "where" }, `${list.position + 1} of ${list.entries.length}`),
         h("span", { class: "id" }, written(paper.id))),
       h("h2", { tabindex: "-1", dir: "auto" }, paper.title?.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
       standing(entry)),
@@ -44,12 +44,13 @@ export function drawPaper(place, list, actions) {
 }
 
 /** Title and text of a document as far as they are kept. */
-export function documentText({ text }, words) {
-  if (!text?.trim()) return h("p", { class: "soft" }, text === undefined || text === null ? "The text of this document is no longer kept." : "This document has no text.");
+export function documentText({ text, purged }, words) {
+  if (!text.trim()) return h("p", { class: "soft" }, purged ? "The text of this document is no longer kept; what was learned from it is." : "This document has no text.");
   return h("div", { class: "text", dir: "auto" }, markedText(text, words));
 }
 
-function standing(entry) {
+/** What I said of a document, and others. */
+export function standing(entry) {
   const mine = entry.state === REFUSED ? h("p", { class: "standing failed" }, "Your judgement was not saved.")
     : entry.mine !== null && h("p", { class: `standing ${entry.mine ? "for" : "against"}` }, sign(entry.mine ? "✓ " : "✕ "), `You judged it ${verdict(entry.mine)}`, entry.state === SAVED ? " (saved)." : " (saving …).");
   const others = (entry.judgements ?? []).map(judgement => h("p", { class: "standing" }, judgementWords(judgement)));
@@ -61,14 +62,15 @@ export const judgementWords = ({ user, relevant, at }) =>
 
 const keyed = (label, key) => [label, " ", h("kbd", { "aria-hidden": "true" }, key)];
 
-function judging(entry, { judge, move, undo }) {
+/** The buttons; without `move` only those that judge. */
+export function judging(entry, { judge, move, undo }) {
   const act = (label, key, attributes, run) => button(keyed(label, key), { data: { key }, "aria-keyshortcuts": key, ...attributes }, run);
   return h("div", { class: "judging", role: "group", "aria-label": "Judge" },
-    act([sign("←"), unseen("Previous")], "K", { class: "icon", title: "Previous (K)" }, () => move(-1)),
-    act([sign("✕ "), "Not relevant"], "N", { class: "verdict against", "aria-pressed": String(entry.mine === false) }, () => judge(false)),
+    move && act([sign("←"), unseen("Previous")], "K", { class: "icon", title: "Previous (K)" }, () => move(-1)),
+    act([sign("✕ "), "Not", h("span", { class: "long" }, " relevant")], "N", { class: "verdict against", "aria-label": "Not relevant", "aria-pressed": String(entry.mine === false) }, () => judge(false)),
     act([sign("✓ "), "Relevant"], "R", { class: "verdict for", "aria-pressed": String(entry.mine === true) }, () => judge(true)),
-    act([sign("→"), unseen("Next")], "J", { class: "icon", title: "Next (J)" }, () => move(1)),
-    act("Undo", "U", { class: "quiet", disabled: undo === null }, () => undo?.()));
+    move && act([sign("→"), unseen("Next")], "J", { class: "icon", title: "Next (J)" }, () => move(1)),
+    act([sign("↶"), h("span", { class: "long" }, " Undo")], "U", { class: "quiet", "aria-label": "Undo", title: "Take back the last judgement (U)", disabled: undo === null }, () => undo?.()));
 }
 
 /** Probability, reason and words. */
@@ -103,11 +105,12 @@ export function wordList(label, words, strongest, teach) {
 /** How much is left, and whether one may stop. */
 export function drawStopping(place, stopping) {
   if (!stopping) return place.replaceChildren();
-  const headline = stopping.stop ? "You may stop" : "Go on";
+  const known = stopping.left !== null;
+  const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Go on";
   place.replaceChildren(h("section", { class: "stopping" },
     h("h3", {}, "When to stop"),
     h("p", {}, h("strong", {}, headline), ` · ${plural(stopping.found, "relevant document")} found`),
-    stoppingGauge(stopping),
+    known && stoppingGauge(stopping),
     h("p", { class: "soft" }, `${stoppingWords(stopping)}.`)));
 }
 

@@ -7,8 +7,8 @@ const MOST_WORDS = 4;
 
 const wordsIn = text => [...new Set(text.toLowerCase().match(WORD) ?? [])];
 
-/** The form beside the document. */
-export function teachForm(teach) {
+/** A form for a word, or several. */
+export function teachForm(teach, hint) {
   const input = h("input", { name: "word", autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: "100" });
   const send = strength => {
     const words = wordsIn(input.value);
@@ -18,7 +18,7 @@ export function teachForm(teach) {
   };
   return h("form", { class: "teach", on: { submit: event => { event.preventDefault(); send(event.submitter?.value === "against" ? -1 : 1); } } },
     h("h3", {}, "Teach a word"),
-    field("Word", input, "Or click a word in the text."),
+    field("Word", input, hint),
     h("p", { class: "row" },
       h("button", { type: "submit", class: "for", value: "for" }, "Speaks for"),
       h("button", { type: "submit", class: "against", value: "against" }, "Speaks against")));

@@ -50,7 +50,7 @@ function tokenCard({ name, token }) {
     h("p", { class: "row" }, code, copy));
 }
 
-const people = (users, refresh) => h("ul", { class: "rows" }, users.map(({ name, role }) => h("li", {},
+const people = (users, refresh) => h("ul", { class: "rows people" }, users.map(({ name, role }) => h("li", {},
   h("span", { class: "grow" }, written(name)), h("span", { class: "tag" }, role),
   name === session.value.user ? h("span", { class: "soft" }, "you")
     : button("Remove", { class: "quiet", "aria-label": `Remove ${name}` }, event => askTwice(event.currentTarget, () => remove(name, refresh))))));
