@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import bayesift
-from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models
+from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models, serve
 from bayesift.cli import filter as filtering
 from bayesift.errors import BayesiftError
 
@@ -31,6 +31,7 @@ for command in (
     explain.explain,
     inspect.inspect,
     models.models,
+    serve.serve,
 ):
     app.command()(command)
 app.add_typer(datasets.app, name="datasets")

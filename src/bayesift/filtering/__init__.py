@@ -6,7 +6,7 @@ folder, `FilterRun` puts it in a pipe. `ReviewQueue` ranks a pool that is read t
 
 from bayesift.filtering.definitions import engine_of
 from bayesift.filtering.engine import Decision, FilterEngine
-from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Retrieved, TakenBack
+from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
 from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.goals import Goal, LinearUtility, PrecisionFloor, RecallFloor, TargetCount
 from bayesift.filtering.plots import recall_figure, terms_figure, theta_figure
@@ -45,6 +45,7 @@ __all__ = [
     "LinearUtility",
     "MemoryLog",
     "OpenFilter",
+    "Paused",
     "PrecisionFloor",
     "Profile",
     "ProfileSettings",
@@ -64,6 +65,7 @@ __all__ = [
     "Stream",
     "TakenBack",
     "TargetCount",
+    "Taught",
     "TopicRun",
     "VectorBatch",
     "VectorSpace",

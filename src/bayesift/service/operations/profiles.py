@@ -1,0 +1,88 @@
+"""Profiles are made, put aside, taken up and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bayesift.errors import DataError
+from bayesift.filtering import Profile
+from bayesift.filtering.definitions import add_described
+from bayesift.service import kinds
+from bayesift.service.errors import ConflictError, NotFoundError
+from bayesift.service.live import Turn
+from bayesift.service.replay import forget_profile
+from bayesift.service.transfer import install_profile
+from bayesift.stores import ProfileRow
+
+MOST_PROFILES = 2_000
+
+
+def create(turn: Turn, definition: Mapping[str, Any]) -> ProfileRow:
+    """Start a profile from its definition."""
+    name = definition["name"]
+    _check_free(turn, name)
+    try:
+        add_described(turn.engine, definition)
+    except (TypeError, ValueError) as error:
+        raise DataError(str(error)) from error
+    seq = turn.note(kinds.CREATED, profile=name, payload={"definition": dict(definition)})
+    return _keep(turn, name, seq, definition)
+
+
+def take_in(turn: Turn, name: str, model: str) -> ProfileRow:
+    """Start a profile from a model file (in base 64)."""
+    _check_free(turn, name)
+    install_profile(turn.engine, name, model)
+    seq = turn.note(kinds.IMPORTED, profile=name, payload={"model": model})
+    return _keep(turn, name, seq, {"name": name, "imported": True})
+
+
+def pause(turn: Turn, name: str, paused: bool) -> ProfileRow:
+    """Put a profile aside, or take it up again."""
+    row = stored(turn, name)
+    if row.paused is paused:
+        return row
+    turn.engine.pause(name, paused)
+    turn.note_change(kinds.PAUSED if paused else kinds.RESUMED, name)
+    seen = row.seen + turn.live.n_documents - row.since if paused else row.seen
+    row = replace(row, paused=paused, seen=seen, since=turn.live.n_documents)
+    turn.tx.put_profile(row)
+    return row
+
+
+def delete(turn: Turn, name: str) -> None:
+    """Remove a profile; its events stay in the log."""
+    stored(turn, name)
+    forget_profile(turn.engine, name)
+    turn.tx.drop_profile(name)
+    turn.note(kinds.DELETED, profile=name)
+
+
+def stored(turn: Turn, name: str) -> ProfileRow:
+    """A profile that is there."""
+    row = turn.tx.profile(name)
+    if row is None:
+        raise NotFoundError(f"no profile {name!r}")
+    return row
+
+
+def profile_of(turn: Turn, name: str) -> Profile:
+    """A profile of the engine that is there."""
+    stored(turn, name)
+    return turn.engine.profiles[name]
+
+
+def _check_free(turn: Turn, name: str) -> None:
+    if turn.tx.profile(name) is not None:
+        raise ConflictError(f"there is a profile {name!r} already")
+    if len(turn.engine.profiles) >= MOST_PROFILES:
+        raise ConflictError(f"there are {MOST_PROFILES:,} profiles already, the most that are allowed")
+
+
+def _keep(turn: Turn, name: str, seq: int, definition: Mapping[str, Any]) -> ProfileRow:
+    shown = {key: value for key, value in definition.items() if key != "examples"}
+    row = ProfileRow(name, seq, turn.at, turn.user, shown, False, 0, turn.live.n_documents)
+    turn.tx.put_profile(row)
+    return row
