@@ -11,7 +11,25 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
 
-OURS = ("logistic_gaussian", "logistic_laplace", "naive_bayes", "online_perceptron", "nbsvm", "rocchio", "knn")
+OURS = (
+    "committee",
+    "logistic_gaussian",
+    "logistic_laplace",
+    "naive_bayes",
+    "online_perceptron",
+    "nbsvm",
+    "rocchio",
+    "knn",
+)
+    "committee",
+    "logistic_gaussian",
+    "logistic_laplace",
+    "naive_bayes",
+    "online_perceptron",
+    "nbsvm",
+    "rocchio",
+    "knn",
+)
 PEERS = ("sklearn_logistic", "sklearn_svc", "sklearn_complement", "sklearn_sgd")
 
 
