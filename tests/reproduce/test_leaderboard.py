@@ -7,7 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from bayesift.reproduce import Extent, reproduce
-from bayesift.reproduce.leaderboard.contenders import OURS, PEERS, contender
+from bayesift.reproduce.leaderboard.contenders import contender
+from bayesift.reproduce.leaderboard.field import OURS, PEERS
 from bayesift.reproduce.leaderboard.forecasts import PlattLines, Temperature, losses
 from bayesift.reproduce.leaderboard.letters import shared_letters
 

@@ -122,21 +122,46 @@ def _print_finding(console: Console, finding: Finding) -> None:
     console.print(f"\n[bold]{finding.name}[/bold] {escape(finding.printed.title)}{sample}")
     console.print(escape(finding.printed.caption), style="dim")
     if layout.rows:
-        console.print(_terminal_table(finding, layout))
+        for table in _terminal_tables(finding, layout, console.width):
+            console.print(table)
     for plot in finding.plots:
         console.print(f"[dim]picture in the report: {escape(plot.title)}[/dim]")
 
 
-def _terminal_table(finding: Finding, layout: Layout) -> Table:
-    """Paper and ours; columns of long texts are for the report."""
-    shown = [j for j in range(len(layout.columns)) if all(len(_told(cells[j])) <= _LONGEST for _, cells in layout.rows)]
+def _terminal_tables(finding: Finding, layout: Layout, width: int) -> Iterator[Table]:
+    """Paper and ours, in as many tables as the width needs; columns of long texts are for the report."""
+    columns = {
+        heading: [_told(cells[j]) for _, cells in layout.rows]
+        for j, heading in enumerate(layout.columns)
+        if all(len(_told(cells[j])) <= _LONGEST for _, cells in layout.rows)
+    }
+    if finding.ratios:
+        columns["training time"] = [
+            f"{finding.ratios[row]:.2g}x" if row in finding.ratios else "" for row, _ in layout.rows
+        ]
+    names = [row for row, _ in layout.rows]
+    room = width - max(map(len, names), default=0)
+    shown: dict[str, list[str]] = {}
+    for heading, cells in columns.items():
+        if shown and sum(map(_width, (*shown.items(), (heading, cells)))) > room:
+            yield _terminal_table(names, shown)
+            shown = {}
+        shown[heading] = cells
+    yield _terminal_table(names, shown)
+
+
+def _width(column: tuple[str, list[str]]) -> int:
+    heading, cells = column
+    return 2 + max(*map(len, heading.split()), *map(len, cells))
+
+
+def _terminal_table(names: list[str], columns: dict[str, list[str]]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("", no_wrap=True)
-    for heading in (*(layout.columns[j] for j in shown), *(["training time"] if finding.ratios else [])):
+    for heading in columns:
         table.add_column(escape(heading), justify="right")
-    for row, cells in layout.rows:
-        times = [f"{finding.ratios[row]:.2g}x"] if row in finding.ratios else []
-        table.add_row(escape(row), *(escape(_told(cells[j])) for j in shown), *times)
+    for place, name in enumerate(names):
+        table.add_row(escape(name), *(escape(cells[place]) for cells in columns.values()))
     return table
 
 

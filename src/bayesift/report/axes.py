@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bayesift.report.html import Markup, element, join
+from bayesift.report.numbers import compact
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 348.0, 10.0, 282.0
 WIDTH, HEIGHT = 360, 326
@@ -61,7 +62,7 @@ def up(axis: Axis, value: float) -> float:
 def upright_axis(axis: Axis) -> Markup:
     """Grid lines, numbers and name of the upright axis."""
     lines = [element("line", class_="grid", x1=LEFT, y1=up(axis, t), x2=RIGHT, y2=up(axis, t)) for t in axis.ticks]
-    numbers = [element("text", f"{t:g}", x=LEFT - 7, y=up(axis, t) + 4, text_anchor="end") for t in axis.ticks]
+    numbers = [element("text", _told(t), x=LEFT - 7, y=up(axis, t) + 4, text_anchor="end") for t in axis.ticks]
     middle = (TOP + BOTTOM) / 2
     turned = f"rotate(-90 13 {middle})"
     name = element("text", axis.name, class_="axis", x=13, y=middle, text_anchor="middle", transform=turned)
@@ -73,11 +74,15 @@ def flat_axis(axis: Axis) -> Markup:
     places = [across(axis, t) for t in axis.ticks]
     lines = [element("line", class_="grid", x1=x, y1=BOTTOM, x2=x, y2=TOP) for x in places]
     numbers = [
-        element("text", f"{t:g}", x=x, y=BOTTOM + 17, text_anchor="middle")
+        element("text", _told(t), x=x, y=BOTTOM + 17, text_anchor="middle")
         for t, x in zip(axis.ticks, places, strict=True)
     ]
     name = element("text", axis.name, class_="axis", x=(LEFT + RIGHT) / 2, y=BOTTOM + 37, text_anchor="middle")
     return join(lines, numbers, name)
+
+
+def _told(tick: float) -> str:
+    return compact(int(tick)) if abs(tick) >= 10_000 else f"{tick:g}"
 
 
 def _round_steps(low: float, high: float) -> tuple[float, ...]:

@@ -91,6 +91,7 @@ class Reading:
     ----------
     tasks : what has to be done
     pick : takes their results, one argument each
+    tolerant : whether it takes None for tasks that failed, instead of failing with them
 
     Examples
     --------
@@ -101,6 +102,7 @@ class Reading:
 
     tasks: tuple[Task, ...]
     pick: Callable[..., Value]
+    tolerant: bool = False
 
 
 @dataclass(frozen=True)

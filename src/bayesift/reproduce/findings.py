@@ -142,7 +142,7 @@ def _cell(
     place: tuple[str, str], measured: Reading | Absent, printed: PrintedTable, extent: Extent, outcomes: Outcomes
 ) -> Cell:
     said = printed.values.get(place)
-    found = measured if isinstance(measured, Absent) else _applied(measured.tasks, measured.pick, outcomes)
+    found = measured if isinstance(measured, Absent) else _read(measured, outcomes)
     if isinstance(found, Absent):
         return Cell(*place, said, None, flag="missing", explanation=found.reason)
     value, lower, upper = (found, None, None) if isinstance(found, str) else found
@@ -151,7 +151,7 @@ def _cell(
     if extent.quick or printed.other_data:
         reason = _QUICK if extent.quick else printed.other_data
         return Cell(*place, said, value, lower, upper, "not comparable", reason)
-    if agrees(said, found, printed.decimals(place[1])):
+    if agrees(said, found, printed.decimals(*place)):
         return Cell(*place, said, value, lower, upper, "agrees")
     return Cell(*place, said, value, lower, upper, "differs", printed.explanation(*place))
 
@@ -173,10 +173,16 @@ def agrees(said: float | str, found: Value, decimals: int) -> bool:
 
 
 def _other(other: Alternative, outcomes: Outcomes) -> OtherReading | None:
-    values = {name: _applied(found.tasks, found.pick, outcomes) for name, found in other.readings.items()}
-    if any(isinstance(value, Absent) for value in values.values()):
-        return None
-    return OtherReading(other.subject, other.choice, values)
+    values = {name: _read(found, outcomes) for name, found in other.readings.items()}
+    measured = {name: value for name, value in values.items() if not isinstance(value, Absent)}
+    return OtherReading(other.subject, other.choice, measured) if len(measured) == len(values) else None
+
+
+def _read(measured: Reading, outcomes: Outcomes) -> Value | Absent:
+    if measured.tolerant:
+        return measured.pick(*(outcomes.results.get(task) for task in measured.tasks))
+    found: Value | Absent = _applied(measured.tasks, measured.pick, outcomes)
+    return found
 
 
 def _applied(tasks: tuple[Any, ...], function: Callable[..., Any], outcomes: Outcomes) -> Any:

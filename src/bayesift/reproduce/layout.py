@@ -65,7 +65,7 @@ def lay_out(finding: Finding) -> Layout:
     columns = tuple(dict.fromkeys(cell.column for cell in finding.cells))
     rows = tuple(dict.fromkeys(cell.row for cell in finding.cells))
     notes = list(dict.fromkeys(cell.explanation for cell in finding.cells if cell.explanation))
-    shown = {(c.row, c.column): _shown(c, finding.printed.decimals(c.column), notes) for c in finding.cells}
+    shown = {(c.row, c.column): _shown(c, finding.printed.decimals(c.row, c.column), notes) for c in finding.cells}
     lines = tuple((row, tuple(shown.get((row, column)) for column in columns)) for row in rows)
     return Layout(columns, lines, tuple(notes))
 

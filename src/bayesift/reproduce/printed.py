@@ -35,7 +35,7 @@ class PrintedTable:
     title, section, caption : of the table; the texts at hand have no page numbers
     corpus : what ours is measured on
     measure : what the numbers are
-    digits : decimals that were printed, in a column where columns differ
+    digits : decimals that were printed, by row or column where they differ
     columns, rows : printed values by row and column
     choices : what the paper leaves open, and what was chosen
     explanations : why values differ, the first that covers a cell counts
@@ -60,9 +60,11 @@ class PrintedTable:
         rows = dict(self.rows) if self.rows else {}
         return {(r, c): v for r, values in rows.items() for c, v in zip(self.columns, values, strict=True)}
 
-    def decimals(self, column: str) -> int:
-        """How many decimals the values of a column have."""
-        return self.digits if isinstance(self.digits, int) else self.digits.get(column, 1)
+    def decimals(self, row: str, column: str) -> int:
+        """How many decimals a value has."""
+        if isinstance(self.digits, int):
+            return self.digits
+        return self.digits.get(row, self.digits.get(column, 1))
 
     def explanation(self, row: str, column: str) -> str:
         """Why a cell differs; empty if nobody knows."""

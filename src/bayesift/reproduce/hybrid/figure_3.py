@@ -8,13 +8,16 @@ from bayesift.report.curves import LinePlot
 from bayesift.reproduce.experiment import Experiment, PlotReading
 from bayesift.reproduce.hybrid.pairs import curves_task
 
+SERIES = ("SVM", "NBC")
+
 
 def _draw(result: Any) -> LinePlot:
+    series = {name: result["kept"][name] for name in SERIES}
     return LinePlot(
         "Accuracy on the test documents by the share of features kept",
         "share of the features kept",
         "accuracy",
-        result["kept"],
+        series,
         marked=True,
     )
 

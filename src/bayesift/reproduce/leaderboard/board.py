@@ -9,7 +9,8 @@ from scipy import sparse
 
 from bayesift.evaluation import significance_table
 from bayesift.reproduce.experiment import Absent, Experiment, Extent, Reading, Task, TimeRatio, reading
-from bayesift.reproduce.leaderboard.contenders import OURS, PEERS, contender, module_of
+from bayesift.reproduce.leaderboard.contenders import contender, module_of
+from bayesift.reproduce.leaderboard.field import OURS, PEERS
 from bayesift.reproduce.leaderboard.letters import shared_letters
 from bayesift.reproduce.leaderboard.protocol import measure_contender, truth_of
 
@@ -58,7 +59,7 @@ def _grid(corpus: str, tasks: dict[str, Task], extent: Extent) -> dict[tuple[str
             continue
         task = tasks[name]
         grid |= {(_row(name), measure): reading(task, measure) for measure in MEASURES}
-        grid[_row(name), "letters"] = Reading((truth, *tasks.values()), letters.of(name))
+        grid[_row(name), "letters"] = Reading((truth, *tasks.values()), letters.of(name), tolerant=True)
         grid[_row(name), "kB"] = Reading((task,), lambda result: f"{result['size'] / 1000:,.0f}")
         grid[_row(name), "chosen for decisions"] = reading(task, "setting")
         grid[_row(name), "chosen for forecasts"] = reading(task, "forecast setting")
@@ -76,8 +77,11 @@ class _Letters:
         """What reads the letters of one contender."""
 
         def pick(truth: Any, *results: Any) -> str:
+            measured = {known: found for known, found in zip(self._names, results, strict=True) if found is not None}
+            if truth is None or name not in measured:
+                return ""
             if not self._letters:
-                self._letters = self._computed(truth, dict(zip(self._names, results, strict=True)))
+                self._letters = self._computed(truth, measured)
             return self._letters[name]
 
         return pick

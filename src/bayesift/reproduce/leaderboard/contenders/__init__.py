@@ -1,4 +1,4 @@
-"""Who takes part: a module each, with a `CONTENDER`; a new one is listed here.
+"""Contenders: a module each, with a `CONTENDER`; `leaderboard.field` lists them.
 
 A contender says which vectors it reads, between which settings cross-validation may choose, and how it is made.
 """
@@ -10,27 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
-
-OURS = (
-    "committee",
-    "logistic_gaussian",
-    "logistic_laplace",
-    "naive_bayes",
-    "online_perceptron",
-    "nbsvm",
-    "rocchio",
-    "knn",
-)
-    "committee",
-    "logistic_gaussian",
-    "logistic_laplace",
-    "naive_bayes",
-    "online_perceptron",
-    "nbsvm",
-    "rocchio",
-    "knn",
-)
-PEERS = ("sklearn_logistic", "sklearn_svc", "sklearn_complement", "sklearn_sgd")
 
 
 @dataclass(frozen=True)

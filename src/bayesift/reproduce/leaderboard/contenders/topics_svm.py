@@ -1,0 +1,11 @@
+"""Topics, then a linear support vector machine."""
+
+from bayesift.models.topics import SparseNMF, TopicSVMClassifier
+from bayesift.reproduce.leaderboard.contenders import Contender
+
+CONTENDER = Contender(
+    "topics and SVM",
+    "bayesift",
+    lambda setting, multilabel: TopicSVMClassifier(encoder=SparseNMF(n_components=setting["topics"])),
+    [{"topics": 64}],
+)
