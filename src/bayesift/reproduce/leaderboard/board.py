@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from bayesift.evaluation import significance_table
+from bayesift.reproduce.decisions import matrix_of
 from bayesift.reproduce.experiment import Absent, Experiment, Extent, Reading, Task, TimeRatio, reading
 from bayesift.reproduce.leaderboard.contenders import contender, module_of
 from bayesift.reproduce.leaderboard.field import OURS, PEERS
@@ -87,13 +85,8 @@ class _Letters:
         return pick
 
     def _computed(self, truth: Any, results: dict[str, Any]) -> dict[str, str]:
-        shape = tuple(truth["shape"])
-        decided = {name: _matrix(result["decisions"], shape) for name, result in results.items()}
-        table = significance_table(_matrix(truth["labels"], shape), decided, alternative="two-sided")
+        shape = truth["shape"]
+        decided = {name: matrix_of(result["decisions"], shape) for name, result in results.items()}
+        table = significance_table(matrix_of(truth["labels"], shape), decided, alternative="two-sided")
         order = sorted(results, key=lambda name: -results[name]["micro F1"][0])
         return shared_letters(order, lambda a, b: table.symbols(a, b)[0] != "~")
-
-
-def _matrix(flat: list[int], shape: tuple[int, ...]) -> sparse.csr_array:
-    rows, columns = np.divmod(np.array(flat, dtype=np.int64), shape[1])
-    return sparse.csr_array((np.ones(len(flat), dtype=np.int8), (rows, columns)), shape=shape)
