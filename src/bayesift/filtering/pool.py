@@ -3,7 +3,7 @@
 A row has three parts, so that two documents are alike by their words and pairs of words as they stand, by their stems,
 and by where they lie along the leading directions of the pool (latent semantic analysis, Deerwester et al. 1990):
 
-    x x' = a w w' + b s s' + c z z'        a = 0.5, b = 0.5, c = 0.2
+    x x' = a w w' + b s s' + c z z'        a = 0.6, b = 0.4, c = 0.15
 
 w and s have weights (1 + ln f) (1 + ln((1 + N) / (1 + n))), z are the directions of `pool_vectors`; w, s and z have
 length one each. The directions let the first few judgements speak of words they do not hold: they are what the unjudged
@@ -25,7 +25,7 @@ from bayesift.text import TermVectorizer
 
 Array = np.ndarray[Any, Any]
 
-_SHARES = (0.5, 0.5, 0.2)  # of words and pairs, stems, directions; chosen as docs/screening.md says
+_SHARES = (0.6, 0.4, 0.15)  # of words and pairs, stems, directions; chosen as docs/screening.md says
 _DIRECTIONS = 50
 _NO_LENGTH = 1e-9  # a document without terms, but for rounding
 _MAX_SHARE = 0.95  # terms in more documents than this are left out
@@ -45,7 +45,7 @@ class Pool(NamedTuple):
         --------
         >>> pool = Pool.of_texts(["corn prices", "corn price", "gold mine"])
         >>> (pool.X @ pool.X.T).toarray().round(2).tolist()[0]
-        [1.2, 0.67, 0.0]
+        [1.15, 0.58, 0.0]
         """
         documents = list(texts)
         reader = pool_vectorizer()
