@@ -10,8 +10,9 @@ from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paus
 from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.goals import Goal, LinearUtility, PrecisionFloor, RecallFloor, TargetCount
 from bayesift.filtering.plots import recall_figure, terms_figure, theta_figure
+from bayesift.filtering.pool import Pool, pool_vectorizer, pool_vectors
 from bayesift.filtering.profile import Profile, ProfileSettings
-from bayesift.filtering.ranking import ReviewQueue, pool_vectorizer, pool_vectors
+from bayesift.filtering.ranking import ReviewQueue
 from bayesift.filtering.relevance import RelevanceModel, RelevanceSettings
 from bayesift.filtering.reviews import ReviewCurve, StoppedReview, recall_curves, simulate_review, simulate_stopping
 from bayesift.filtering.running import FilterRun
@@ -46,6 +47,7 @@ __all__ = [
     "MemoryLog",
     "OpenFilter",
     "Paused",
+    "Pool",
     "PrecisionFloor",
     "Profile",
     "ProfileSettings",
