@@ -83,7 +83,9 @@ def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOp
         option = option.strip().replace("-", "_")
         if option not in kinds:
             known = ", ".join(kind.replace("_", "-") for kind in kinds)
-            raise typer.BadParameter(f"{description!r}: no option {option!r}; there are: {known}", param_hint="--models")
+            raise typer.BadParameter(
+                f"{description!r}: no option {option!r}; there are: {known}", param_hint="--models"
+            )
         changes[option] = _value(value.strip())
         if not isinstance(changes[option], kinds[option]):
             raise typer.BadParameter(f"{description!r}: {option} cannot be {value!r}", param_hint="--models")
