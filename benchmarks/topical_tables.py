@@ -104,7 +104,9 @@ def load(corpus: str) -> Split:
 def features_of(selection: str, k: int, split: Split) -> tuple[Array, Array]:
     """So many features of training and test documents, in length one."""
     if selection == "SNMF":
-        encoder = SparseNMF(n_components=k, max_iter=200).fit(split.train)
+        encoder = SparseNMF(n_components=k, importance="variance", alpha=1.0, start="nndsvd", max_iter=200).fit(
+            split.train
+        )
         return normalize(encoder.transform(split.train)), normalize(encoder.transform(split.test))
     by, average = {"DF": ("document-frequency", "max"), "CHI": ("chi2", "max"), "OCFS": ("ocfs", "weighted")}[selection]
     chosen = SelectTerms(by=by, k=k, average=average).fit(split.train, split.train_categories)  # type: ignore[arg-type]

@@ -31,19 +31,20 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         minimise  sum_ij w_j (V_ij log(V_ij / (HW)_ij) - V_ij + (HW)_ij) + alpha sum_ia S(H_ia)
 
-    over codes H (documents x topics) and topics W (topics x terms, rows of sum one), none negative. With
-    `importance="uniform"` and `alpha=0` this is the divergence NMF of Lee & Seung, which is probabilistic latent
-    semantic indexing.
+    over codes H (documents x topics) and topics W (topics x terms, rows of sum one), none negative. The defaults are
+    the divergence NMF of Lee & Seung, which is probabilistic latent semantic indexing: topics that read best. The
+    paper's `importance="variance"` and a penalty, say `alpha=1`, tell categories apart better on some corpora;
+    classifiers on topics take them.
 
     Parameters
     ----------
     n_components : how many topics
-    importance : w_j: "variance" of the term, scaled to mean 1, or "uniform"
+    importance : w_j: "uniform", or the "variance" of the term, scaled to mean 1
     alpha : strength of the penalty on codes
     penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
         local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
         all codes by 1 + alpha; it prefers some topics to others only where importance differs
-    start : "nndsvd" (from singular vectors), "nndsvda" (the same as scikit-learn has it) or "random"
+    start : "nndsvda" (from singular vectors, as scikit-learn has it), "nndsvd" (the same on another scale) or "random"
     max_iter : the most updates of codes and topics
     tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
     code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
@@ -66,7 +67,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Examples
     --------
     >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1]]
-    >>> nmf = SparseNMF(n_components=2, importance="uniform", alpha=0).fit(X)
+    >>> nmf = SparseNMF(n_components=2).fit(X)
     >>> nmf.topic_words(["wheat", "corn", "oil", "barrel"], k=2)
     [['wheat', 'corn'], ['oil', 'barrel']]
     >>> nmf.transform([[0, 0, 5, 5], [2, 1, 0, 0]]).round(2).tolist()
@@ -80,10 +81,10 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self,
         *,
         n_components: int = 64,
-        importance: Importance = "variance",
-        alpha: float = 1.0,
+        importance: Importance = "uniform",
+        alpha: float = 0.0,
         penalty: Penalty = "squared",
-        start: str = "nndsvd",
+        start: str = "nndsvda",
         max_iter: int = 1000,
         tol: float = 1e-4,
         code_tol: float = 1e-3,
