@@ -245,7 +245,12 @@ def blocks(n_blocks: int = 4, master: str = "local[2]") -> dict[str, Any]:
         X.shape[0], np.asarray(Y.sum(axis=0), dtype=float).ravel(), np.asarray(X.power(2).sum(axis=0)).ravel()
     )
     spark = _session(master)
-    measured: dict[str, Any] = {"documents": X.shape[0], "terms": X.shape[1], "categories": len(kept), "blocks": n_blocks}
+    measured: dict[str, Any] = {
+        "documents": X.shape[0],
+        "terms": X.shape[1],
+        "categories": len(kept),
+        "blocks": n_blocks,
+    }
     measured["entries_per_document"] = X.nnz / X.shape[0]
     for name, prior in (("gaussian", GaussianPrior(variance=10.0)), ("laplace", LaplacePrior(gamma=0.04))):
         learner = SparseBayesClassifier(prior=prior, tol=1e-5, max_iter=2000)
@@ -257,7 +262,11 @@ def blocks(n_blocks: int = 4, master: str = "local[2]") -> dict[str, Any]:
         with RowBlocks(blocks_of(spark, X, Y, n_blocks=n_blocks), X.shape[1], len(kept)) as held:
             start = time.perf_counter()
             found, bounds = fit_row_blocks(
-                held, learner, margins, list(range(len(kept))), progress=lambda _, n: asked.append(n)  # noqa: B023
+                held,
+                learner,
+                margins,
+                list(range(len(kept))),
+                progress=lambda _, n: asked.append(n),  # noqa: B023
             )
             seconds = time.perf_counter() - start
         got = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)])
