@@ -71,7 +71,8 @@ def distinct_terms(n_documents: int) -> float:
     0.3
     """
     factor, power = _HEAPS
-    return factor * float(n_documents * _TOKENS) ** power
+    terms: float = factor * float(n_documents * _TOKENS) ** power
+    return terms
 
 
 def table(rates: Rates | None = None) -> list[str]:
