@@ -2,7 +2,7 @@
 
     python -m benchmarks.spark race [DOCUMENTS]      Spark's local[2] and two plain processes in turns; the same rows
     python -m benchmarks.spark growth                how times grow with rows, categories, vocabulary and executors
-    python -m benchmarks.spark blocks                row blocks of the RCV1 sample against the local solver
+    python -m benchmarks.spark blocks [MODELS]       row blocks of the RCV1 sample against the local solver
     python -m benchmarks.spark sizing                the table of sizes in docs/scaling.md, from the rates measured
 
 Each but the last writes out/benchmarks/spark-*.json.
@@ -231,15 +231,20 @@ def _grow_models(spark: Any, folder: Path, measured: dict[str, Any]) -> None:
             measured["vocabulary"].append(entry)
 
 
-def blocks(n_blocks: int = 4, master: str = "local[2]") -> dict[str, Any]:
-    """Objective gaps and questions of row blocks on the training part of the RCV1 sample, all its categories."""
+def blocks(n_models: int | None = None, n_blocks: int = 4, master: str = "local[2]") -> dict[str, Any]:
+    """Objective gaps and questions of row blocks on the training part of the RCV1 sample.
+
+    All its categories with two documents or more; or so many of them, from the largest to the smallest.
+    """
     from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
     from bayesift.spark.row_blocks import Margins, RowBlocks, blocks_of, fit_row_blocks
 
     corpus = load("rcv1-sample").split("train")
     X, Y = corpus.vectors, corpus.indicator
     assert X is not None
-    kept = np.flatnonzero(np.asarray(Y.sum(axis=0)).ravel() >= 2)
+    sizes = np.asarray(Y.sum(axis=0)).ravel()
+    kept = np.argsort(-sizes)[: np.count_nonzero(sizes >= 2)]
+    kept = kept[np.linspace(0, len(kept) - 1, n_models or len(kept)).astype(int)]
     Y = Y[:, kept]
     margins = Margins(
         X.shape[0], np.asarray(Y.sum(axis=0), dtype=float).ravel(), np.asarray(X.power(2).sum(axis=0)).ravel()
@@ -289,8 +294,8 @@ def main(arguments: list[str]) -> None:
             _write("race", race(*map(int, rest)))
         case ["growth"]:
             _write("growth", growth())
-        case ["blocks"]:
-            _write("blocks", blocks())
+        case ["blocks", *rest]:
+            _write("blocks", blocks(*map(int, rest)))
         case ["sizing"]:
             print("\n".join(spark_sizing.table()))
         case _:

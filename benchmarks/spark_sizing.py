@@ -1,4 +1,4 @@
-"""What a cluster needs for a corpus, from the rates that `python -m benchmarks.spark race | growth | blocks` measured."""
+"""What a cluster needs for a corpus, from the rates that `python -m benchmarks.spark` measured."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def distinct_terms(n_documents: int) -> float:
     0.3
     """
     factor, power = _HEAPS
-    return factor * float(n_documents * _TOKENS) ** power
+    terms: float = factor * float(n_documents * _TOKENS) ** power
+    return terms
 
 
 def table(rates: Rates | None = None) -> list[str]:
@@ -79,7 +80,7 @@ def table(rates: Rates | None = None) -> list[str]:
     rates = measured_rates() if rates is None else rates
     lines = [
         f"Rates a core: scoring {rates.scoring:,.0f} documents/s, counting {rates.counting:,.0f} documents/s, "
-        f"gradients {rates.gradients / 1e6:,.0f} M entries x models/s; {rates.questions:.0f} questions a group of models.",
+        f"gradients {rates.gradients / 1e6:,.0f} M entries x models/s; {rates.questions:.0f} questions a group.",
         "",
         "| documents | text | score, core hours | on cores | hours | naive Bayes, core hours | terms that are counted "
         "| shuffled by the count | blocks | row-block fit of 16 categories, core hours |",

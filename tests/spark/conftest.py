@@ -44,7 +44,7 @@ def spark(cluster):
         "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
-        "spark.network.timeout": "20s",
+        "spark.network.timeout": "60s",
         "spark.executor.heartbeatInterval": "2s",
     }
     session = spark_session(cluster.master, settings=settings)

@@ -38,6 +38,7 @@ def test_dealt_out_categories_are_the_local_fit(frame, in_order, prior):
     assert fit.classifier.predict(texts) == local.predict(texts)
 
 
+@pytest.mark.slow
 def test_folds_and_paths_are_dealt_out(frame, in_order):
     from bayesift.spark import fit_one_vs_rest
 
@@ -59,7 +60,7 @@ def test_folds_and_paths_are_dealt_out(frame, in_order):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("link", ["logit", "probit"])
+@pytest.mark.parametrize("link", ["logit", pytest.param("probit", marks=pytest.mark.slow)])
 def test_row_blocks_reach_the_mode(frame, in_order, prior, link, tmp_path):
     from bayesift.spark import fit_one_vs_rest
 
@@ -80,6 +81,7 @@ def test_row_blocks_reach_the_mode(frame, in_order, prior, link, tmp_path):
     assert TextClassifier.load(tmp_path / "model").categories_ == local.categories_
 
 
+@pytest.mark.slow
 def test_two_classes_and_signs_on_rows(spark, in_order):
     from bayesift.spark import fit_one_vs_rest
 
@@ -135,3 +137,27 @@ def test_what_rows_cannot_do_is_said(frame):
     ):
         with pytest.raises(DataError, match=message):
             fit_one_vs_rest(frame, label_col="topics", model=model, strategy="rows")
+
+
+@pytest.mark.slow
+@pytest.mark.corpus("rcv1-sample")
+@pytest.mark.parametrize("prior", ["laplace", "gaussian"])
+def test_row_blocks_of_rcv1(spark, corpus_named, prior):
+    from bayesift.spark.row_blocks import Margins, RowBlocks, blocks_of, fit_row_blocks
+
+    train = corpus_named("rcv1-sample").split("train")
+    X, Y = train.vectors, train.indicator
+    sizes = np.asarray(Y.sum(axis=0)).ravel()
+    kept = np.argsort(-sizes)[[0, 3, 10, 30, 60, 90]]
+    Y = sparse.csr_array(Y[:, kept])
+    priors = {"laplace": LaplacePrior(gamma=0.04), "gaussian": GaussianPrior(variance=10.0)}
+    local = SparseBayesClassifier(prior=priors[prior], tol=1e-5, max_iter=5000).fit(X, Y)
+    margins = Margins(X.shape[0], sizes[kept].astype(float), np.asarray(X.power(2).sum(axis=0)).ravel())
+    with RowBlocks(blocks_of(spark, X, Y, n_blocks=4), X.shape[1], len(kept)) as blocks:
+        found, bounds = fit_row_blocks(blocks, local, margins, list(range(len(kept))))
+    problem = local.problem(X, Y)
+    got = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)])
+    least = objectives(local, X, Y)
+    gaps = (got - least) / least
+    assert np.max(gaps) <= 1e-5
+    assert np.all(bounds >= gaps - 1e-9)

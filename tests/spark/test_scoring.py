@@ -7,15 +7,21 @@ from tests.spark.newsroom import make_documents
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
-@pytest.fixture(scope="module", params=["naive-bayes", "logistic-laplace"])
-def classifier(request, documents):
+def fitted(model, documents):
     _, texts, topics = zip(*documents, strict=True)
-    return TextClassifier(model=request.param).fit(list(texts), [list(t) for t in topics])
+    return TextClassifier(model=model).fit(list(texts), [list(t) for t in topics])
 
 
-def test_cluster_gives_local_answers(frame, classifier, documents):
+@pytest.fixture(scope="module")
+def classifier(documents):
+    return fitted("naive-bayes", documents)
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic-laplace"])
+def test_cluster_gives_local_answers(frame, model, documents):
     from bayesift.spark import score
 
+    classifier = fitted(model, documents)
     rows = {row.id: row for row in score(frame, classifier, "text", "id", top=None, terms=2).collect()}
     ids, texts, _ = zip(*documents, strict=True)
     decisions, scores = classifier.decide(list(texts))

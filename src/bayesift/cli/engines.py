@@ -45,10 +45,11 @@ class EngineOptions:
 
     @contextmanager
     def session(self, *, quiet: bool) -> Iterator[SparkSession]:
-        """A session with Spark, ended when the work is; Spark shows its own progress on a terminal."""
-        from bayesift.spark import spark_session
+        """A session with Spark, ended with the work that began it; Spark shows its own progress on a terminal."""
+        from bayesift.spark import running_session, spark_session
 
-        spark = spark_session(self.master, progress=not quiet and sys.stderr.isatty())
+        running = running_session()
+        spark = running or spark_session(self.master, progress=not quiet and sys.stderr.isatty())
         try:
             yield spark
         except BayesiftError:
@@ -58,7 +59,8 @@ class EngineOptions:
                 raise
             raise DataError(f"Spark gave up: {_first_line(error)}") from error
         finally:
-            spark.stop()
+            if running is None:
+                spark.stop()
 
 
 def _first_line(error: Exception) -> str:

@@ -8,7 +8,7 @@ from bayesift.spark.evaluation import SparkEvaluation, evaluate
 from bayesift.spark.naive_bayes import fit_naive_bayes
 from bayesift.spark.one_vs_rest import OneVsRestFit, fit_one_vs_rest
 from bayesift.spark.scoring import Scorer, score
-from bayesift.spark.session import spark_session
+from bayesift.spark.session import running_session, spark_session
 from bayesift.spark.vocabulary import TermScores, term_scores, vocabulary
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "evaluate",
     "fit_naive_bayes",
     "fit_one_vs_rest",
+    "running_session",
     "score",
     "spark_session",
     "term_scores",

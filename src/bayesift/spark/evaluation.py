@@ -129,7 +129,8 @@ def _evaluation(classifier: TextClassifier, by_category: Array, everything: Arra
     n_documents, n_right, unlike_one, n_unreadable, loss_of_truth = everything
     if not n_documents or not by_category[2].sum():
         raise DataError("no text that can be read has a category the model knows; is the right column named?")
-    counts = Contingency(*by_category[:3].astype(np.int64), int(n_documents))
+    right, assigned, positives = by_category[:3].astype(np.int64)
+    counts = Contingency(right, assigned, positives, int(n_documents))
     measures = evaluate_counts(counts, n_right / n_documents, classifier.categories_)
     if not classifier.has_probabilities_:
         return SparkEvaluation(measures, None, None, int(n_unreadable))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import shutil
 import tempfile
 import zipfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _KEPT = 2  # of each kind, by a process
-_SERVED: list[tempfile.TemporaryDirectory[str]] = []  # executors may ask the driver for them until it ends
+_SERVED = ExitStack()  # folders of files that executors may ask the driver for until it ends
+atexit.register(_SERVED.close)
 _VOCABULARY = "vocabulary"
 
 
@@ -29,15 +32,19 @@ def share(spark: SparkSession, content: ModelContent) -> str:
 
     The name is made of the content: the same model is sent once.
     """
-    folder = tempfile.TemporaryDirectory(prefix="bayesift-model-")
-    plain = Path(folder.name) / "model.zip"
-    save_model(content, plain, compressed=False)
-    named = plain.with_name(f"bayesift-{hashlib.sha256(plain.read_bytes()).hexdigest()[:20]}.zip")
-    if not any(known.endswith(named.name) for known in spark.sparkContext.listFiles):
-        plain.rename(named)
-        _SERVED.append(folder)
-        spark.sparkContext.addFile(str(named))
-    return named.name
+    with ExitStack() as unserved:
+        folder = Path(unserved.enter_context(tempfile.TemporaryDirectory(prefix="bayesift-model-")))
+        save_model(content, folder / "model.zip", compressed=False)
+        name = f"bayesift-{_digest(folder / 'model.zip')}.zip"
+        if not any(known.endswith(name) for known in spark.sparkContext.listFiles):
+            spark.sparkContext.addFile(str((folder / "model.zip").rename(folder / name)))
+            _SERVED.enter_context(unserved.pop_all())
+    return name
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:20]
 
 
 def fetched(name: str) -> ModelContent:

@@ -27,6 +27,18 @@ def check_java() -> None:
         raise BayesiftError("Spark needs Java 17 or newer, and there is no `java` on the path nor a JAVA_HOME")
 
 
+def running_session() -> SparkSession | None:
+    """The session of this process, if there is one."""
+    require("pyspark", extra="spark")
+    require("pandas", extra="spark")
+    check_java()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
+        from pyspark.sql import SparkSession
+
+        return SparkSession.getActiveSession()
+
+
 def spark_session(
     master: str = "local[*]", *, progress: bool = False, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
@@ -42,12 +54,10 @@ def spark_session(
     --------
     >>> spark = spark_session("local[2]")  # doctest: +SKIP
     """
-    require("pyspark", extra="spark")
-    require("pandas", extra="spark")
-    check_java()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
-        from pyspark.sql import SparkSession
+    running = running_session()
+    if running is not None:
+        return running
+    from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("bayesift").master(_with_retries(master))

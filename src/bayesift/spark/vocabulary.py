@@ -162,7 +162,7 @@ class PairCounts:
         pairs = np.flatnonzero((category != EVERY) & (term != EVERY))
         pairs = pairs[np.lexsort((term[pairs], category[pairs]))]
         columns = (category[pairs], term[pairs], documents[pairs], weight[pairs])
-        return cls(*columns, sizes, *margins, float(everything.sum()))
+        return cls(*columns, sizes, margins[0], margins[1], margins[2], float(everything.sum()))
 
     def tables(self) -> TermTables:
         """As term scores take them."""

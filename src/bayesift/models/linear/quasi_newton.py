@@ -45,7 +45,8 @@ class Terms:
     @property
     def units(self) -> Array:
         """What a weight is measured in."""
-        return 1.0 / np.sqrt(np.maximum(self.curvatures + self.penalty[L2], 1e-10))
+        units: Array = 1.0 / np.sqrt(np.maximum(self.curvatures + self.penalty[L2], 1e-10))
+        return units
 
     def cost(self, weights: Array) -> Array:
         """Minus the log prior of each model."""
@@ -221,7 +222,8 @@ class _Search:
             known = p > 1e-12 * np.sum(y * y, axis=0)
             back = np.where(known, np.sum(y * q, axis=0) / np.where(known, p, 1.0), 0.0)
             q = q + s * np.where(known, share - back, 0.0)
-        return -units * q
+        direction: Array = -units * q
+        return direction
 
     def _note_who_ends(self) -> None:
         self.going &= self.gaps() > self.settings.tolerance
@@ -248,4 +250,5 @@ def gap_bounds(terms: Terms, weights: Array, gradients: Array, objectives: Array
     size = np.sum(np.where(straight, penalty[L1] * distance, 0.0), axis=0)
     gained = np.sum(np.where(straight, slope[:-1] * (weights[:-1] - penalty[MODE]), 0.0), axis=0)
     linear = np.minimum(worst * (size + objectives), np.maximum(gained, 0.0) + worst * objectives)
-    return (quadratic + linear + flat) / np.maximum(objectives, 1e-300)
+    bounds: Array = (quadratic + linear + flat) / np.maximum(objectives, 1e-300)
+    return bounds
