@@ -1,15 +1,14 @@
-"""Compression of a precision P + Y Y' to P + W W', W of r columns; Y = [W, sqrt(rho_k) x_k], the x_k documents that wait.
+"""Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns.
 
-In the metric P^-1 the components of Y, w_p (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q)
-are orthogonal, so that each lowers the variances on its own, by w_pj^2 / (P_j^2 (1 + l_p)). The r leading ones stay as
-the new W; what the others took from the variances is given to P:
+The x_k are documents that wait (`bayesift.kernels.online_low_rank`). In the metric P^-1 the components
+of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that each lowers the variances on its own, by
+w_pj^2 / (P_j^2 (1 + l_p)). The r leading ones stay as the new W; what the others took from the variances is given to P:
 
     1 / P_j  <-  1 / P_j - sum_{p > r} w_pj^2 / (P_j^2 (1 + l_p))
 
 which for r = 0 is the diagonal of the covariance, the closest diagonal posterior. The mean is preserved exactly, and
-the posterior stays proper, as P only grows. A compression costs about 3 d r^2 + n^3 and is shared
-by the documents that waited. If r components hold everything nothing is lost: the posterior is that of the full
-covariance.
+the posterior stays proper, as P only grows. A compression costs about 3 d r^2 + n^3 and is shared by the documents that
+waited. If r components hold everything nothing is lost: the posterior is that of the full covariance.
 
 `factors` holds W' (r rows): what is done to all d weights runs along rows, by blocks that stay in the cache, in loops
 so short that they become vector code. Weights that waiting documents touch are computed apart and written over that.
