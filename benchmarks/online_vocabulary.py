@@ -1,7 +1,7 @@
 """`python -m benchmarks.online_vocabulary [--test]`: one pass over whole vocabularies beside 300 terms a category.
 
-Reuters-21578, ModApte, 90 categories, ltc, documents in the order of the corpus. The paper's full covariance uses at most
-300 terms a category; diagonal and low-rank covariances use all terms, whose priors are scaled by the likelihood
+Reuters-21578, ModApte, 90 categories, ltc, documents in the order of the corpus. The paper's full covariance uses at
+most 300 terms a category; diagonal and low-rank covariances use all terms, whose priors are scaled by the likelihood
 ratio, sqrt(LR / (LR + soft)). The prior variance and `soft` are chosen by the log evidence of the last 30% of the
 training documents after learning the first 70%. With --test the chosen ones learn all training documents and decide the
 test documents.
