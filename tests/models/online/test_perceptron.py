@@ -207,6 +207,50 @@ def test_supports_limit_each_category_to_its_terms():
     assert [posterior.size for posterior in model.posteriors_] == [3, 10, 3]
 
 
+@covariances
+def test_supports_may_be_the_scales_of_priors(covariance):
+    X, _ = stream()
+    Y = indicator(X)
+    scales = np.random.default_rng(2).random((3, 9)) * (np.arange(9) != 4)
+    settings = {"covariance": covariance, "rank": 2, "passes": 1, "prior_variance": 2.0}
+    model = OnlinePerceptron(**settings).partial_fit(X[:70], Y[:70], supports=scales)
+    model.partial_fit(X[70:], Y[70:])
+    for m, row in enumerate(scales):
+        alone = OnlinePerceptron(**settings).fit((X * row)[:, row > 0], Y[:, m])
+        np.testing.assert_allclose(model.coef_[m, row > 0], row[row > 0] * alone.coef_[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            model.predict_proba(X)[:, m], alone.predict_proba((X * row)[:, row > 0])[:, 1], rtol=1e-9
+        )
+    assert not np.any(model.coef_[:, 4])
+
+
+def test_scaled_priors_are_priors_of_that_variance():
+    X, y = stream()
+    scales = np.linspace(0.2, 2.0, 9)
+    model = OnlinePerceptron(passes=1, prior_variance=1.5).fit(X, y, supports=scales[np.newaxis])
+    scaled = np.concatenate([[1.0], scales])
+    mean, covariance, evidence = full_recursion(with_bias(X), 2 * y - 1, prior=1.5 * np.diag(scaled**2))
+    np.testing.assert_allclose(model.coef_[0], mean[1:], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(
+        model.predict_fields(X)[1][:, 0], np.sum(with_bias(X) @ covariance * with_bias(X), axis=1), rtol=1e-9
+    )
+    np.testing.assert_allclose(model.evidence_, evidence.sum(), rtol=1e-10)
+
+
+def test_new_terms_bring_their_scales_and_known_ones_keep_theirs():
+    X, _ = stream()
+    Y = indicator(X)
+    first, later = np.full((3, 9), 0.5), np.full((3, 9), 2.0)
+    first[:, 6:] = 0.0
+    grown = OnlinePerceptron().partial_fit(X[:50], Y[:50], supports=first)
+    grown.partial_fit(X[50:], Y[50:], supports=later)
+    whole = OnlinePerceptron().partial_fit(
+        X[:50] * (np.arange(9) < 6), Y[:50], supports=np.where(first > 0, first, later)
+    )
+    whole.partial_fit(X[50:], Y[50:])
+    np.testing.assert_allclose(grown.predict_proba(X), whole.predict_proba(X), rtol=1e-10)
+
+
 def test_new_categories_start_at_the_prior():
     X, _ = stream()
     Y = indicator(X)
@@ -325,7 +369,7 @@ def test_saved_streams_go_on_bit_for_bit(covariance, kind):
 def test_supports_are_saved_too():
     X, _ = stream()
     Y = indicator(X)
-    supports = np.arange(9) % 3 == np.arange(3)[:, np.newaxis]
+    supports = 0.7 * (np.arange(9) % 3 == np.arange(3)[:, np.newaxis])
     model = OnlinePerceptron().fit(X, Y, supports=supports)
     again = OnlinePerceptron.from_state(*model.get_state())
     assert_identical(model.partial_fit(X, Y), again.partial_fit(X, Y))
@@ -355,6 +399,7 @@ def test_hostile_states_are_refused(covariance):
             refused(**{name: array[:-1]})
     refused(**{"0.terms": np.array([0, 0, 1, 2, 3, 4, 5, 6, 7], dtype=np.int32)})
     refused(**{"0.terms": np.arange(1, 10, dtype=np.int32)})
+    refused(**{"0.scales": np.zeros(9)})
     settings = parameters["settings"]
     for change in ({"covariance": "round"}, {"rank": "2"}, {"passes": 0}, {"bias": None}, {"likelihood": "cauchy"}):
         refused(parameters={**parameters, "settings": {**settings, **change}})
@@ -388,6 +433,9 @@ def test_what_is_refused_says_why():
         model.partial_fit(X[:1], y[:1], supports=np.ones((1, 9)))
     with pytest.raises(ValueError, match="models x terms"):
         OnlinePerceptron().fit(X, y, supports=np.ones((2, 9)))
+    for scale in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="0 or above"):
+            OnlinePerceptron().fit(X, y, supports=np.full((1, 9), scale))
 
 
 def test_contributions_add_up_to_the_mean_field():
