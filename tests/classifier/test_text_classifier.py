@@ -218,6 +218,8 @@ def test_soft_terms_are_the_scales_of_the_models_priors():
     expected = OnlinePerceptron(covariance="diagonal", prior_variance=4.0)
     expected.fit(X, ["grain", "grain", "crude", "crude", "gold", "gold"], supports=scales)
     np.testing.assert_array_equal(model.coef_, expected.coef_)
+    explained = classifier.explain("corn and oil").categories[0]
+    assert explained.category in ("grain", "crude")
 
 
 def test_terms_selected_for_each_category_are_those_its_model_uses():
