@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 SHARE = 0.7
 SOFT = (12.13, 50.0, 200.0)
 VARIANCES = (4.0, 16.0)
-RULES = {"0.5": Bayes, "MaxF1": MaxF1, "ExpectedF1": ExpectedF1}
+RULES: dict[str, Any] = {"0.5": Bayes, "MaxF1": MaxF1, "ExpectedF1": ExpectedF1}
 
 
 @dataclass(frozen=True)

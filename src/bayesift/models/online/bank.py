@@ -43,7 +43,7 @@ def check_settings(settings: Any) -> None:
             raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}")
     if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
-    if not (isinstance(settings.bias, numbers.Real) and np.isfinite(settings.bias)):
+    if not (isinstance(settings.bias, numbers.Real) and np.isfinite(float(settings.bias))):
         raise ValueError(f"bias must be a number, got {settings.bias!r}")
     if settings.half_life is not None and not _is_positive(settings.half_life):
         raise ValueError(f"half_life must be above 0, got {settings.half_life!r}")
