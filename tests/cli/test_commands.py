@@ -7,6 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from bayesift.classifier import TextClassifier
 from bayesift.cli import main
 
 GRAIN = [
@@ -142,6 +143,16 @@ def test_compare_with_the_terms_of_each_category(run, topics):
     assert (code, err) == (0, "")
     systems = json.loads(out)["systems"]
     assert [system["model"] for system in systems] == ["online-gp", "online-gp-rbf", "svm-linear", "svm-rbf"]
+
+
+def test_soft_terms_for_the_online_perceptron(run, topics, tmp_path):
+    code, _, err = run("fit", topics, "--model", "online-perceptron", "--soft", 5, "-o", tmp_path / "model")
+    assert code == 0, err
+    classifier = TextClassifier.load(tmp_path / "model")
+    assert (classifier.selection_.soft, classifier.selection_.per_category) == (5.0, True)
+    code, _, err = run("fit", topics, "--model", "online-perceptron", "--soft", -1, "-o", tmp_path / "other")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "soft must be above 0" in err
 
 
 def test_compare(run, topics, tmp_path):

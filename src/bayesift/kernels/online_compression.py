@@ -1,18 +1,17 @@
-"""Compression of a precision P + Y Y' to P + W W', W of r columns; Y = [W, sqrt(rho_k) x_k], the x_k documents that wait.
+"""Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns.
 
-In the metric P^-1 the components of Y, w_p (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q)
-are orthogonal, so that each lowers the variances on its own, by w_pj^2 / (P_j^2 (1 + l_p)). The r leading ones stay as
-the new W; what the others took from the variances is given to P:
+The x_k are documents that wait (`bayesift.kernels.online_low_rank`). In the metric P^-1 the components
+of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that each lowers the variances on its own, by
+w_pj^2 / (P_j^2 (1 + l_p)). The r leading ones stay as the new W; what the others took from the variances is given to P:
 
     1 / P_j  <-  1 / P_j - sum_{p > r} w_pj^2 / (P_j^2 (1 + l_p))
 
 which for r = 0 is the diagonal of the covariance, the closest diagonal posterior. The mean is preserved exactly, and
-the posterior stays proper, as P only grows. A compression costs about 3 d r^2 + n^3 and is shared
-by the documents that waited. If r components hold everything nothing is lost: the posterior is that of the full
-covariance.
+the posterior stays proper, as P only grows. A compression costs about 3 d r^2 + n^3 and is shared by the documents that
+waited. If r components hold everything nothing is lost: the posterior is that of the full covariance.
 
-`factors` holds W' (r rows), so that what is done to all d weights runs along rows, by blocks that stay in the cache. The
-weights of waiting documents (`touched`) are computed apart and written over what the others got.
+`factors` holds W' (r rows): what is done to all d weights runs along rows, by blocks that stay in the cache, in loops
+so short that they become vector code. Weights that waiting documents touch are computed apart and written over that.
 """
 
 from __future__ import annotations
@@ -28,7 +27,37 @@ Array = np.ndarray[Any, Any]
 
 _BLOCK = 512  # weights whose factors are worked on together
 _LEAST = 1e-12  # share of a variance that a compression leaves at least
-_LANES = 8  # sums that are kept apart, so that vector units can add to all
+
+
+@vectorised
+def _add_multiple(target: Array, factor: float, source: Array) -> None:
+    for j in range(len(target)):
+        target[j] += factor * source[j]
+
+
+@vectorised
+def _add_products(target: Array, factor: float, left: Array, right: Array) -> None:
+    for j in range(len(target)):
+        target[j] += factor * left[j] * right[j]
+
+
+@vectorised
+def _add_ratios(target: Array, above: Array, below: Array) -> None:
+    for j in range(len(target)):
+        target[j] += above[j] / below[j]
+
+
+@vectorised
+def _add_weighted(target: Array, left: Array, right: Array, precision: Array) -> None:
+    for j in range(len(target)):
+        target[j] += left[j] * right[j] / precision[j]
+
+
+@vectorised
+def _lower_variances(precision: Array, given: Array) -> None:
+    """1 / P <- 1 / P - given / P^2."""
+    for j in range(len(precision)):
+        precision[j] /= max(1.0 - given[j] / precision[j], _LEAST)
 
 
 @kernel
@@ -56,14 +85,12 @@ def settle_mean(
 def _settle_factors(mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array) -> None:
     """Mean += P^-1 W c."""
     for start in range(0, len(mean), _BLOCK):
-        size = min(_BLOCK, len(mean) - start)
-        for j in range(size):
-            sums[j] = 0.0
+        block = slice(start, min(start + _BLOCK, len(mean)))
+        total = sums[: block.stop - start]
+        total[:] = 0.0
         for p in range(factors.shape[0]):
-            for j in range(size):
-                sums[j] += coefficients[p] * factors[p, start + j]
-        for j in range(size):
-            mean[start + j] += sums[j] / precision[start + j]
+            _add_multiple(total, coefficients[p], factors[p, block])
+        _add_ratios(mean[block], total, precision[block])
 
 
 @kernel
@@ -110,24 +137,20 @@ def _compress_untouched(
     """Rotate the factors of all weights as if no waiting document had them, and give the diagonal what is dropped."""
     rank = factors.shape[0]
     for start in range(0, len(precision), _BLOCK):
-        size = min(_BLOCK, len(precision) - start)
-        for j in range(size):
-            given[j] = 0.0
+        block = slice(start, min(start + _BLOCK, len(precision)))
+        size = block.stop - start
+        dropped = given[:size]
+        dropped[:] = 0.0
         for p in range(rank):
-            for j in range(size):
-                rows[p, j] = factors[p, start + j]
+            rows[p, :size] = factors[p, block]
+            factors[p, block] = 0.0
             for o in range(p + 1):
                 weight = quadratic[p, o] if o == p else 2.0 * quadratic[p, o]
-                for j in range(size):
-                    given[j] += weight * rows[p, j] * rows[o, j]
+                _add_products(dropped, weight, rows[p, :size], rows[o, :size])
         for o in range(rank):
-            for j in range(size):
-                factors[o, start + j] = rotation[0, o] * rows[0, j]
-            for p in range(1, rank):
-                for j in range(size):
-                    factors[o, start + j] += rotation[p, o] * rows[p, j]
-        for j in range(size):
-            precision[start + j] /= max(1.0 - given[j] / precision[start + j], _LEAST)
+            for p in range(rank):
+                _add_multiple(factors[o, block], rotation[p, o], rows[p, :size])
+        _lower_variances(precision[block], dropped)
 
 
 @kernel
@@ -188,29 +211,25 @@ def _components(triangle: Array, size: int) -> tuple[Array, Array]:
 
 
 @vectorised
-def _weighted_product(left: Array, right: Array, precision: Array, lanes: Array) -> float:
-    """Sum of left_j right_j / P_j."""
-    lanes[:] = 0.0
-    whole = len(precision) - len(precision) % _LANES
-    for start in range(0, whole, _LANES):
-        for lane in range(_LANES):
-            j = start + lane
-            lanes[lane] += left[j] * right[j] / precision[j]
+def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) -> float:
+    """Sum of left_j right_j / P_j, every place of a block summed by itself first."""
+    sums[:] = 0.0
+    for start in range(0, len(precision), _BLOCK):
+        block = slice(start, min(start + _BLOCK, len(precision)))
+        _add_weighted(sums[: block.stop - start], left[block], right[block], precision[block])
     total = 0.0
-    for j in range(whole, len(precision)):
-        total += left[j] * right[j] / precision[j]
-    for lane in range(_LANES):
-        total += lanes[lane]
+    for j in range(len(sums)):
+        total += sums[j]
     return total
 
 
 @kernel
 def factorise(precision: Array, factors: Array, triangle: Array) -> None:
     """The Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
-    lanes = np.empty(_LANES)
+    sums = np.empty(_BLOCK)
     for p in range(factors.shape[0]):
         for o in range(p + 1):
-            total = _weighted_product(factors[p], factors[o], precision, lanes) + (1.0 if p == o else 0.0)
+            total = _weighted_product(factors[p], factors[o], precision, sums) + (1.0 if p == o else 0.0)
             for m in range(o):
                 total -= triangle[p, m] * triangle[o, m]
             triangle[p, o] = math.sqrt(total) if p == o else total / triangle[o, o]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import os
 from collections.abc import Callable
@@ -36,12 +37,22 @@ def check_settings(settings: Any) -> None:
     likelihood_of(settings.likelihood)
     if settings.covariance not in POSTERIORS:
         raise ValueError(f"no covariance {settings.covariance!r}; there are: {', '.join(POSTERIORS)}")
-    if settings.rank < 1 or settings.passes < 1:
-        raise ValueError(f"rank and passes must be at least 1, got {settings.rank!r} and {settings.passes!r}")
-    if not (0 < settings.prior_variance < np.inf and np.isfinite(settings.bias)):
+    for name in ("rank", "passes"):
+        value = getattr(settings, name)
+        if not isinstance(value, numbers.Integral) or value < 1:
+            raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}")
+    if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
-    if settings.half_life is not None and not settings.half_life > 0:
+    if not (isinstance(settings.bias, numbers.Real) and np.isfinite(float(settings.bias))):
+        raise ValueError(f"bias must be a number, got {settings.bias!r}")
+    if settings.half_life is not None and not _is_positive(settings.half_life):
         raise ValueError(f"half_life must be above 0, got {settings.half_life!r}")
+    if settings.n_jobs is not None and not isinstance(settings.n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs must be a whole number or None, got {settings.n_jobs!r}")
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and 0 < float(value) < np.inf
 
 
 class PosteriorBank:

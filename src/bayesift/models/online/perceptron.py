@@ -51,7 +51,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
     intercept_ : the part of the bias, one a model
     evidence_ : the log evidence of all documents learned from, each given those before it, one a model
     n_seen_ : how many documents were learned from, each pass counted
-    posteriors_ : the posterior of each model
+    weight_posteriors_ : the posterior of each model
 
     Notes
     -----
@@ -252,7 +252,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         return self._bank.evidence.copy()
 
     @property
-    def posteriors_(self) -> list[Any]:
+    def weight_posteriors_(self) -> list[Any]:
         """The posterior of each model; column 0 is the bias."""
         check_is_fitted(self)
         return self._bank.posteriors
@@ -355,7 +355,8 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         """Means, variances and labels (-1, +1), models x documents."""
         check_is_fitted(self)
         targets = check_targets(y, classes=self._known(y))
-        if not np.array_equal(self._all_classes(targets), self.classes_):
+        self._all_classes(targets)
+        if len(targets.classes) != len(self.classes_):
             raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
         rows = check_terms(self, X, n_documents=targets.n_documents, reset=False)
         means, variances = np.moveaxis(self._bank.fields(rows, self), 1, 0)
