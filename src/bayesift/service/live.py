@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bayesift.errors import BayesiftError
-from bayesift.filtering import FilterEngine
+from bayesift.filtering import FilterEngine, Profile
+from bayesift.service.errors import NotFoundError
 from bayesift.service.ledger import StoreLog, records_of
 from bayesift.service.replay import replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
-from bayesift.stores import EventRow, Store, Writing
+from bayesift.stores import EventRow, ProfileRow, Store, Writing
 
 Operation = Callable[["Turn"], Any]
 
@@ -65,6 +66,18 @@ class Turn:
     def next_seq(self) -> int:
         """The number the next event gets."""
         return self.live.seq + len(self.rows) + 1
+
+    def profile_row(self, name: str) -> ProfileRow:
+        """A profile that is there, as it is stored."""
+        row = self.tx.profile(name)
+        if row is None:
+            raise NotFoundError(f"no profile {name!r}")
+        return row
+
+    def profile(self, name: str) -> Profile:
+        """A profile that is there, as it runs."""
+        self.profile_row(name)
+        return self.engine.profiles[name]
 
     def note(
         self,

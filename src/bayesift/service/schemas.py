@@ -32,6 +32,17 @@ Strength = Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 
 
+def plain(word: str) -> str:
+    """A word as it is kept.
+
+    Examples
+    --------
+    >>> plain(" Corn ")
+    'corn'
+    """
+    return word.strip().lower()
+
+
 class _In(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -154,7 +165,7 @@ class ProfileIn(_In):
         return {
             "name": self.name,
             "query": self.query,
-            "words": self.words,
+            "words": {plain(word): strength for word, strength in (self.words or {}).items()},
             "examples": [(example.text, example.relevant) for example in self.examples or ()],
             "strategy": self.strategy,
             "goal": None if self.goal is None else self.goal.model_dump(exclude_none=True),
@@ -325,9 +336,7 @@ class TaughtOut(BaseModel):
 class TermsOut(BaseModel):
     """What a profile has learned."""
 
-    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
-
-    speak_for: list[WordWeight] = Field(alias="for")
+    speak_for: list[WordWeight] = Field(serialization_alias="for")
     against: list[WordWeight]
 
 
