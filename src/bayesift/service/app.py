@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio.to_thread
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import bayesift
 from bayesift.service.limits import BodyLimit
+from bayesift.service.metrics import Metrics
 from bayesift.service.problems import MEDIA_TYPE, add_problem_handlers, problem_response
 from bayesift.service.routers import ROUTERS
 from bayesift.service.routers.documents import STREAM
@@ -45,6 +47,9 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
+_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
+
+
 def create_app(service: Service) -> FastAPI:
     """The application of a service, which is closed with it."""
 
@@ -70,27 +75,43 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router)
     if PAGE.is_dir():
         app.mount("/static", StaticFiles(directory=PAGE), name="page")
-    app.middleware("http")(_observed)
     app.add_middleware(BodyLimit, most=service.settings.max_body, streams=frozenset({STREAM}))
+    app.add_middleware(_Observed, metrics=service.metrics)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
 
 
-async def _observed(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Count a request, and put the headers on its answer that keep browsers safe."""
-    start = time.perf_counter()
-    try:
-        response = await call_next(request)
-    except Exception as error:
-        response = problem_response(error)
-    metrics = request.app.state.service.metrics
-    metrics.requests.labels(request.method, str(response.status_code)).inc()
-    metrics.seconds.labels(request.method).observe(time.perf_counter() - start)
-    for name, value in _HEADERS.items():
-        response.headers[name] = value
-    caching = "no-store" if request.url.path.startswith("/api") else "no-cache"
-    response.headers.setdefault("Cache-Control", caching)
-    return response
+class _Observed:
+    """Counts requests, and puts the headers on their answers that keep browsers safe."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), 0
+
+        async def send_safely(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_safely)
+        except Exception as error:
+            if status:
+                raise
+            await problem_response(error)(scope, receive, send_safely)
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests.labels(method, str(status)).inc()
+        self._metrics.seconds.labels(method).observe(time.perf_counter() - begun)
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

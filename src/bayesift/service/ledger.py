@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from bayesift.errors import DataError
 from bayesift.filtering import DocumentVector, Judged, Retrieved, VectorSpace
@@ -92,13 +94,18 @@ def records_of(events: list[Event], space: VectorSpace) -> list[dict[str, Any]]:
     return [event_record(event, space) for event in events]
 
 
-def vector_record(vector: DocumentVector, space: VectorSpace) -> dict[str, Any]:
-    """A vector as JSON can hold it, by words, so that it stands on its own."""
-    return {"words": space.words_of(vector.columns), "weights": vector.weights.tolist()}
+def vector_records(vectors: Sequence[DocumentVector], space: VectorSpace) -> dict[str, dict[str, Any]]:
+    """Vectors as JSON can hold them, by the id of their document; by words, so that they stand on their own."""
+    if not vectors:
+        return {}
+    words = space.words_of(np.concatenate([vector.columns for vector in vectors]))
+    ends = np.cumsum([len(vector) for vector in vectors]).tolist()
+    spans = zip(vectors, [0, *ends[:-1]], ends, strict=True)
+    return {vector.id: {"words": words[a:b], "weights": vector.weights.tolist()} for vector, a, b in spans}
 
 
 def recorded_vector(document: str, payload: dict[str, Any], space: VectorSpace) -> DocumentVector:
-    """The inverse of `vector_record`; words that are not known get columns."""
+    """The inverse of `vector_records`; words that are not known get columns."""
     event = recorded_event({"event": "judged", "profile": "", "id": document, "relevant": True, **payload}, space)
     if not isinstance(event, Judged) or event.document is None:
         raise DataError(f"the log holds no vector of document {document!r}")

@@ -58,7 +58,10 @@ class RateLimit:
 
 
 class BodyLimit:
-    """Refuses bodies of more bytes than a bound, whether they say so or not; some paths are read as they come."""
+    """Reads bodies whole before anything else, and refuses those of more bytes than a bound.
+
+    Some paths are left alone: they read their bodies as they come.
+    """
 
     def __init__(self, app: ASGIApp, *, most: int, streams: frozenset[str]) -> None:
         self._app = app
@@ -66,23 +69,37 @@ class BodyLimit:
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its body bounded."""
+        """Pass a request on with its body."""
         if scope["type"] != "http" or scope["path"] in self._streams:
             await self._app(scope, receive, send)
             return
-        error = TooLargeError(f"the body has more than the {self._most:,} bytes allowed")
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self._most:
+        body = await self._body(scope, receive)
+        if body is None:
+            error = TooLargeError(f"the body has more than the {self._most:,} bytes allowed")
             await problem_response(error)(scope, receive, send)
             return
-        read = 0
+        given = False
 
-        async def bounded() -> Message:
-            nonlocal read
+        async def whole() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, whole, send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The body; None if it is too large."""
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > self._most:
+            return None
+        pieces, size, more = [], 0, True
+        while more:
             message = await receive()
-            read += len(message.get("body", b""))
-            if read > self._most:
-                raise error
-            return message
-
-        await self._app(scope, bounded, send)
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            more = message.get("more_body", False)
+            if size > self._most:
+                return None
+        return b"".join(pieces)

@@ -43,9 +43,8 @@ class Reading:
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[EventRow]:
-        """Events after a number, in order; those of a profile, about a document, of some kinds."""
-        query = select(EVENTS).where(EVENTS.c.seq > after)
-        query = query.order_by(EVENTS.c.seq.desc() if newest_first else EVENTS.c.seq)
+        """Events after a number, in order: of a profile, about a document, of some kinds; all, or a few."""
+        query = select(EVENTS)
         if profile is not None:
             query = query.where(EVENTS.c.profile == profile)
         if document is not None:
@@ -53,9 +52,15 @@ class Reading:
         if kinds is not None:
             query = query.where(EVENTS.c.kind.in_(kinds))
         if limit is not None:
-            query = query.limit(limit)
-        for row in self._connection.execution_options(yield_per=_PAGE).execute(query):
-            yield _event(row)
+            order = EVENTS.c.seq.desc() if newest_first else EVENTS.c.seq
+            chosen = query.where(EVENTS.c.seq > after).order_by(order).limit(limit)
+            yield from map(_event, self._connection.execute(chosen).all())
+            return
+        while page := self._connection.execute(
+            query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE)
+        ).all():
+            yield from map(_event, page)
+            after = page[-1].seq
 
     def events_about(self, documents: Iterable[str], *, after: int, profile: str, kind: str) -> list[EventRow]:
         """Events of one kind about documents of a profile."""
