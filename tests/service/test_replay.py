@@ -52,6 +52,7 @@ def live_a_while(clients, seed, steps=60):
                 "name": name,
                 "query": f"{name} wheat oil cargo",
                 "examples": EXAMPLES if rng.random() < 0.5 else [],
+                "words": {"harbour": 0.5} if rng.random() < 0.5 else {},
             }
             answer = person.post("/api/profiles", json=body)
         assert answer.status_code < 500, answer.text
