@@ -14,9 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bayesift.errors import BayesiftError
-from bayesift.filtering import FilterEngine, Profile
+from bayesift.filtering import Profile
 from bayesift.service.errors import NotFoundError
+from bayesift.service.kinds import JUDGED
 from bayesift.service.ledger import StoreLog, records_of
+from bayesift.service.recalling import RecallingEngine
 from bayesift.service.replay import replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
 from bayesift.stores import EventRow, ProfileRow, Store, Writing
@@ -58,7 +60,7 @@ class Turn:
     rows: list[EventRow] = field(default_factory=list)
 
     @property
-    def engine(self) -> FilterEngine:
+    def engine(self) -> RecallingEngine:
         """The engine."""
         return self.live.engine
 
@@ -114,7 +116,7 @@ class LiveFilter:
     n_documents : that ever arrived
     """
 
-    engine: FilterEngine
+    engine: RecallingEngine
     log: StoreLog
 
     def __init__(self, store: Store, snapshots: SnapshotFolder) -> None:
@@ -135,7 +137,7 @@ class LiveFilter:
             return
         with self.lock, self._store.reading() as read:
             found = self._snapshots.load(read.last_seq())
-            self.engine, self.saved_seq = (FilterEngine(), 0) if found is None else found
+            self.engine, self.saved_seq = (RecallingEngine(), 0) if found is None else found
             self.seq = replay(self.engine, read, self.saved_seq)
             self.n_documents = read.n_documents()
             self.log = StoreLog(self.engine.space)
@@ -158,6 +160,9 @@ class LiveFilter:
                 self.log.read = None
             tx.append(turn.rows)
             self.seq += len(turn.rows)
+            for row in turn.rows:
+                if row.kind == JUDGED and row.profile is not None:
+                    self.engine.note_judgement(row.profile, self.seq)
             return result
 
     def snapshot(self) -> Snapshot:

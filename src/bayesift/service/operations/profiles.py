@@ -12,7 +12,6 @@ from bayesift.service import kinds
 from bayesift.service.errors import ConflictError
 from bayesift.service.live import Turn
 from bayesift.service.operations.words import check_word, teach
-from bayesift.service.replay import forget_profile
 from bayesift.service.transfer import install_profile
 from bayesift.stores import ProfileRow
 
@@ -61,7 +60,7 @@ def pause(turn: Turn, name: str, paused: bool) -> ProfileRow:
 def delete(turn: Turn, name: str) -> None:
     """Remove a profile; its events stay in the log."""
     turn.profile_row(name)
-    forget_profile(turn.engine, name)
+    turn.engine.forget(name)
     turn.tx.drop_profile(name)
     turn.note(kinds.DELETED, profile=name)
 
