@@ -81,8 +81,9 @@ class KilledServer:
             try:
                 act(rng)
             except urllib.error.HTTPError as error:
-                with error:
-                    assert error.code in (404, 409, 429), error.read()
+                error.close()
+                if error.code not in (404, 409, 429):
+                    raise
             except OSError:
                 return
             except Exception:  # cut off in the middle of an answer
@@ -130,9 +131,9 @@ class KilledServer:
             service.store.close()
 
 
-def survive(folder, database, kills):
+def survive(folder, database, kills, seed=0):
     server, inputs = KilledServer(folder, database), InputReplay()
-    rng = random.Random(kills)
+    rng = random.Random(seed)
     for number in range(kills):
         server.start()
         if number == 0:
@@ -150,8 +151,9 @@ def test_nothing_acknowledged_is_lost(tmp_path, database):
 
 
 @pytest.mark.slow
-def test_a_hundred_kills(tmp_path):
-    survive(tmp_path / "service", None, kills=100)
+@pytest.mark.parametrize("part", range(20))
+def test_a_hundred_kills(tmp_path, part):
+    survive(tmp_path / "service", None, kills=5, seed=part)
 
 
 def test_told_to_end_it_finishes_and_takes_a_snapshot(tmp_path):

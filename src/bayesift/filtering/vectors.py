@@ -207,9 +207,10 @@ class VectorSpace:
             self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
         return columns
 
-    def words_of(self, columns: Iterable[int]) -> list[str]:
+    def words_of(self, columns: Iterable[int] | Array) -> list[str]:
         """The words of columns."""
-        return self._table.words.take(np.asarray(list(columns), dtype=np.int64)).to_strings()
+        places = columns if isinstance(columns, np.ndarray) else list(columns)
+        return self._table.words.take(np.asarray(places, dtype=np.int64)).to_strings()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
         """Parameters that JSON can hold, arrays, and the words in the order of their columns."""

@@ -65,12 +65,13 @@ class Words:
 
     def take(self, rows: Array) -> Words:
         """The words at these places."""
-        lengths = np.diff(self.starts)[rows]
+        begins = self.starts[:-1][rows]
+        lengths = self.starts[1:][rows] - begins
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum(lengths, out=starts[1:])
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
         pool = np.zeros(starts[-1] + kernels.PADDING, dtype=np.uint8)
-        pool[: starts[-1]] = self.pool[np.repeat(self.starts[:-1][rows], lengths) + within]
+        pool[: starts[-1]] = self.pool[np.repeat(begins, lengths) + within]
         return Words(pool, starts)
 
     def sorted_order(self) -> Array:

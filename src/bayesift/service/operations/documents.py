@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bayesift.filtering import Decision, Retrieved
 from bayesift.records import Document
 from bayesift.service import kinds
-from bayesift.service.ledger import vector_record
+from bayesift.service.ledger import vector_records
 from bayesift.service.live import Turn
 from bayesift.service.replay import counted
 from bayesift.stores import DocumentRow
@@ -32,13 +32,12 @@ def observe(turn: Turn, documents: Sequence[Document]) -> Observed:
     space = turn.engine.space
     n_before, frequencies = space.n_documents, space.frequencies.copy()
     decisions = turn.engine.observe_many(new)
-    vectors = {event.document.id: event.document for event in turn.live.log.take() if isinstance(event, Retrieved)}
+    taken = {event.document.id: event.document for event in turn.live.log.take() if isinstance(event, Retrieved)}
+    vectors = vector_records(list(taken.values()), space)
     turn.note(kinds.COUNTED, payload=counted(turn.engine, n_before, frequencies))
     rows = []
     for document in new:
-        vector = vectors.get(document.id)
-        payload = {} if vector is None else vector_record(vector, space)
-        seq = turn.note(kinds.SEEN, document=document.id, payload=payload)
+        seq = turn.note(kinds.SEEN, document=document.id, payload=vectors.get(document.id))
         rows.append(DocumentRow(document.id, seq, turn.at, document.title, document.text, purged=False))
     for decision in decisions:
         payload = {"why": decision.why, "probability": decision.probability, "gain": decision.gain}

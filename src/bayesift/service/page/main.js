@@ -60,6 +60,7 @@ function put({ title, node, wide }, signal) {
   document.title = title ? `${title} · bayesift` : "bayesift";
   const main = byId("main");
   main.className = wide ? "wide" : "";
+  main.dataset.place = location.hash;
   main.replaceChildren(node);
   const heading = main.querySelector("[data-focus]") ?? main.querySelector("h1");
   heading?.setAttribute("tabindex", heading.tabIndex >= 0 ? "0" : "-1");

@@ -23,17 +23,16 @@ export function ago(time, now = Date.now()) {
 
 export const exactTime = time => new Date(time).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 
-/** Why a document was retrieved: a few words and a sentence. */
+/** Why a document was retrieved: a few words and a sentence. Then is not now: its probability may have moved since. */
 export function reason({ why, probability, gain }) {
-  const chance = percent(probability);
   return {
-    relevant: ["Looks relevant", `Retrieved because the profile thinks it relevant (${chance}).`],
-    queried: ["Asked to learn", `Not thought relevant yet (${chance}), but your answer would teach the profile much${bits(gain)}.`],
+    relevant: ["Looks relevant", `Retrieved because the profile thought it relevant${probability < 0.5 ? "; it has learned since" : ""}.`],
+    queried: ["Asked to learn", `Retrieved as a question: whether relevant or not, your answer teaches the profile much${bits(gain)}.`],
     random: ["Drawn by lot", "Drawn at random, to find what the profile would miss."],
-  }[why] ?? ["Not retrieved", `The profile let it pass; it is ${chance} probable now.`];
+  }[why] ?? ["Not retrieved", "The profile let it pass."];
 }
 
-const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (it expects ${gain.toPrecision(2)} bits)` : "");
+const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (about ${gain.toPrecision(2)} bits)` : "");
 
 export const STRATEGIES = [
   ["+rel+ig", "Ask and remember", "Shows what looks relevant, asks about what would teach it most, and keeps relearning what you found. Best for rare subjects."],
@@ -51,7 +50,12 @@ export function stoppingWords({ left, left_low, left_high, recall, probability_r
   const spread = Math.round((left_high - left_low) / 2);
   const number = Math.round(left);
   const amount = spread > 0 ? `about ${count(number)} ± ${count(spread)} left` : number ? `about ${count(number)} left` : "none left, as far as it knows";
-  return `${amount}; ${percent(recall)} recall reached with probability ${probability_reached.toFixed(2).replace(/0$/, "")}`;
+  return `${amount}; ${percent(recall)} recall reached with probability ${chance(probability_reached)}`;
+}
+
+function chance(probability) {
+  if (probability < 0.005) return "below 0.01";
+  return probability > 0.995 ? "above 0.99" : String(Number(probability.toFixed(2)));
 }
 
 export const verdict = relevant => (relevant ? "relevant" : "not relevant");

@@ -1,14 +1,14 @@
 // One document, what the profile thinks of it now, and what people said; reviewers may say something too.
 
 import { api, mayDo, session } from "../api.js";
-import { h, notify, written } from "../dom.js";
+import { h, notify } from "../dom.js";
 import { shortcut } from "../help.js";
 import { markedLine } from "../highlight.js";
 import { deliver, outcomes } from "../outbox.js";
 import { NONE, SAVED, SAVING } from "../review_list.js";
 import { reason, titleOf } from "../wording.js";
 import { framed } from "./frame.js";
-import { documentText, drawEvidence, judging, standing } from "./review_parts.js";
+import { documentText, drawEvidence, idOf, judging, standing } from "./review_parts.js";
 
 export async function documentView({ name, about }, signal) {
   const place = h("article", { class: "paper" });
@@ -45,7 +45,7 @@ function draw(place, name, entry) {
   const judge = relevant => say({ kind: "judge", relevant }, relevant)();
   place.replaceChildren(
     h("header", {},
-      h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, reason(entry)[0]), h("span", { class: "id" }, written(paper.id))),
+      h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, reason(entry)[0]), idOf(paper)),
       h("h2", { dir: "auto" }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
       standing(entry)),
     documentText(paper, words),

@@ -36,14 +36,17 @@ export function drawPaper(place, list, actions) {
   place.replaceChildren(
     h("header", {},
       h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, label, h("span", { class: "narrow-only" }, ` · ${percent(entry.probability)}`)), h("span", { class: "where" }, `${list.position + 1} of ${list.entries.length}`),
-        h("span", { class: "id" }, written(paper.id))),
+        idOf(paper)),
       h("h2", { tabindex: "-1", dir: "auto" }, paper.title?.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
       standing(entry)),
     documentText(paper, words),
     mayDo("reviewer") ? judging(entry, actions) : h("p", { class: "soft" }, "Your role lets you read, not judge."));
 }
 
-/** Title and text of a document as far as they are kept. */
+/** A document's id where the title does not say it. */
+export const idOf = ({ id, title }) => (id === title ? null : h("span", { class: "id" }, written(id)));
+
+/** Text of a document as far as it is kept. */
 export function documentText({ text, purged }, words) {
   if (!text.trim()) return h("p", { class: "soft" }, purged ? "The text of this document is no longer kept; what was learned from it is." : "This document has no text.");
   return h("div", { class: "text", dir: "auto" }, markedText(text, words));
