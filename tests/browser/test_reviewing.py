@@ -46,9 +46,8 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     wait_saved(page)
     said = judged(server, "made in the browser")
     assert sorted(relevant for _, relevant in said.values()) == [False, True]
-    terms = server.ask("GET", "profiles/made in the browser/terms")
-    assert "football" in [word["word"] for word in terms["against"]]
-    assert {"tonnes", "season"} <= {word["word"] for word in terms["for"]}
+    words = {word["word"]: word["strength"] for word in server.ask("GET", "profiles/made in the browser/words")}
+    assert words == {"tonnes": 1, "season": 1, "football": -1}
 
 
 def test_next_previous_and_undo(server, visit, full):

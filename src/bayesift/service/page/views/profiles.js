@@ -2,7 +2,7 @@
 
 import { api, mayDo } from "../api.js";
 import { sparkline } from "../charts.js";
-import { h, notify, written } from "../dom.js";
+import { attempt, h, written } from "../dom.js";
 import { count, plural, strategyName } from "../wording.js";
 import { profileLink } from "./frame.js";
 
@@ -61,13 +61,7 @@ function importButton(refresh) {
   input.addEventListener("change", async () => {
     const [file] = input.files;
     input.value = "";
-    try {
-      const { name } = await api.importProfile(file);
-      notify(`Imported “${name}”.`);
-      await refresh();
-    } catch (problem) {
-      notify(`“${file.name}” was not imported: ${problem.message}`, { kind: "failed" });
-    }
+    if (await attempt(() => api.importProfile(file), { done: "Imported.", failed: `“${file.name}” was not imported` })) await refresh();
   });
   return h("label", { class: "button" }, "Import …", input);
 }
