@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,8 @@ def _load(folder: Path) -> dict[str, float]:
         caller = _Caller(port, token)
         for number in range(N_PROFILES):
             caller.ask("POST", "/api/profiles", json.dumps(world.definition(number)).encode())
-        waiting, latencies, end = iter(bodies[1:]), [], threading.Event()
+        latencies: list[float] = []
+        waiting, end = iter(bodies[1:]), threading.Event()
         caller.ask("POST", "/api/documents/batch", bodies[0])
         judging = threading.Thread(target=_judge_on, args=(_Caller(port, token), latencies, end))
         lock = threading.Lock()
@@ -255,11 +257,11 @@ def _write_log(folder: Path, world: _World, up_to: int, next_document: int, *, s
         for number in range(N_PROFILES):
             definition = {**world.definition(number), "settings": {"max_terms": TERMS}}
             definition.pop("max_terms")
-            service.writer.submit("admin", lambda turn, d=definition: profiles.create(turn, d)).result()
+            service.writer.submit("admin", partial(profiles.create, definition=definition)).result()
     while service.live.seq < up_to:
         batch = [Document(f"d{next_document + i}", world.text(_SHORT)) for i in range(500)]
         next_document += len(batch)
-        service.writer.submit("admin", lambda turn, b=batch: operations.observe(turn, b)).result()
+        service.writer.submit("admin", partial(operations.observe, documents=batch)).result()
     if snapshot:
         service.close()
     else:

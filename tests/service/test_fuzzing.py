@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from bayesift.filtering import FilterEngine
+from bayesift.service.recalling import RecallingEngine
 from bayesift.service.replay import replay
 from tests.service.worlds import Clients, documents, listening, running, same_filter
 
@@ -39,7 +39,7 @@ def lively(tmp_path_factory):
 
 def is_whole(service):
     """The log has no gap, and the filter is what it says."""
-    again = FilterEngine()
+    again = RecallingEngine()
     with service.store.reading() as read:
         assert replay(again, read) == service.live.seq
     return same_filter(service.live.engine, again)

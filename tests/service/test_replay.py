@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayesift.errors import DataError
-from bayesift.filtering import FilterEngine
+from bayesift.service import recalling
+from bayesift.service.recalling import RecallingEngine
 from bayesift.service.replay import replay
 from bayesift.service.snapshots import SnapshotFolder
 from tests.service.worlds import Clients, InputReplay, documents, is_about, running, same_filter
@@ -52,6 +53,7 @@ def live_a_while(clients, seed, steps=60):
                 "name": name,
                 "query": f"{name} wheat oil cargo",
                 "examples": EXAMPLES if rng.random() < 0.5 else [],
+                "words": {"harbour": 0.5} if rng.random() < 0.5 else {},
             }
             answer = person.post("/api/profiles", json=body)
         assert answer.status_code < 500, answer.text
@@ -62,10 +64,11 @@ EXAMPLES = [{"text": "wheat corn harvest", "relevant": True}, {"text": "crude oi
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_filter_is_what_its_log_says(tmp_path, database, seed):
+def test_the_filter_is_what_its_log_says(tmp_path, database, seed, monkeypatch):
+    monkeypatch.setattr(recalling, "KEEP_EVERY", 1 + 2 * seed)
     with running(tmp_path, database, snapshot_every=200, requests_per_second=1e6, burst=10**6) as service:
         live_a_while(Clients(service), seed)
-        again, inputs = FilterEngine(), InputReplay()
+        again, inputs = RecallingEngine(), InputReplay()
         with service.store.reading() as read:
             replay(again, read)
             inputs.follow(read)

@@ -67,6 +67,7 @@ def test_a_paused_profile_sees_nothing(fed):
         ({"name": "x", "goal": {"target": 5, "recall": 0.5}}, "a goal is one of"),
         ({"name": "x", "goal": {}}, "a goal is one of"),
         ({"name": "x", "words": {"corn": 1e99}}, "words.corn"),
+        ({"name": "x", "words": {"corn": 1, "the": 1}}, "holds no word"),
         ({"name": "x", "nonsense": 1}, "nonsense"),
     ],
 )
@@ -88,6 +89,7 @@ def test_profiles_begin_from_examples_words_and_goals(clients, goal):
     }
     assert clients.ada.post("/api/profiles", json=body).status_code == 201
     assert get(clients.ada, "/api/profiles/grain")["strategy"] == "plain"
+    assert {word["word"]: word["strength"] for word in get(clients.ada, "/api/profiles/grain/words")} == body["words"]
 
 
 def test_documents_count_once(fed):

@@ -225,11 +225,7 @@ class FilterEngine:
 
     def replayed(self, profile: str) -> Profile:
         """The profile made anew from its start and the log."""
-        made = self.starts[profile].profile()
-        seen: dict[str, DocumentVector] = {}
-        for event in effective(self.log.of_profile(profile)):
-            apply(made, event, seen)
-        return made
+        return replay_events(self.starts[profile].profile(), self.log.of_profile(profile))
 
     def _install(self, profile: Profile, start: ProfileState | None = None) -> None:
         self.profiles[profile.name] = profile
@@ -274,6 +270,22 @@ class FilterEngine:
         if isinstance(document, Document):
             return self.space.vector(name, document.full_text)
         raise DataError(f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself")
+
+
+def replay_events(profile: Profile, events: Iterable[Event]) -> Profile:
+    """Bring a profile up to date with events, without those that are taken back by later ones.
+
+    Examples
+    --------
+    >>> vector = DocumentVector("7", np.zeros(1, dtype=np.int32), np.ones(1))
+    >>> events = [Judged("grain", "7", True, vector), TakenBack("grain", "7")]
+    >>> replay_events(Profile("grain", ProfileSettings()), events).n_relevant
+    0
+    """
+    seen: dict[str, DocumentVector] = {}
+    for event in effective(events):
+        apply(profile, event, seen)
+    return profile
 
 
 def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bayesift.datasets import load_pydocs
+from bayesift.service.live import Operation
 from bayesift.service.operations import documents, judgements, profiles
 from bayesift.service.people import digest
 from bayesift.service.runtime import Service
@@ -28,19 +30,19 @@ def fill(service: Service) -> None:
     shown = [replace(document, title=document.id) for document in corpus if document.text.strip()]
     truth = {document.id: document.categories[0] for document in corpus}
     for name, query in _PROFILES.items():
-        _do(service, lambda turn, n=name, q=query: profiles.create(turn, _definition(n, q)))
+        _do(service, partial(profiles.create, definition=_definition(name, query)))
     for start in range(0, len(shown), _CHUNK):
         part = shown[start : start + _CHUNK]
-        _do(service, lambda turn, part=part: documents.observe(turn, part))
+        _do(service, partial(documents.observe, documents=part))
     for name in _PROFILES:
         for document in list(service.live.engine.profiles[name].pending)[:_JUDGED]:
             relevant = truth[document] == name
-            _do(service, lambda turn, n=name, d=document, r=relevant: judgements.judge(turn, n, d, r))
+            _do(service, partial(judgements.judge, profile=name, document=document, relevant=relevant))
 
 
 def _definition(name: str, query: str) -> dict[str, Any]:
     return {"name": name, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}}
 
 
-def _do(service: Service, operation: Any) -> None:
+def _do(service: Service, operation: Operation) -> None:
     service.writer.submit(_USER, operation).result()

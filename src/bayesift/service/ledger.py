@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from bayesift.errors import DataError
-from bayesift.filtering import DocumentVector, Judged, Retrieved, VectorSpace
+from bayesift.filtering import DocumentVector, Judged, Retrieved, TakenBack, Taught, VectorSpace
 from bayesift.filtering.events import Event, document_in, event_record, recorded_event
-from bayesift.service.kinds import OF_PROFILES, RETRIEVED
+from bayesift.service.kinds import JUDGED, OF_PROFILES, RETRIEVED, TAKEN_BACK, TAUGHT
 from bayesift.stores import DocumentRow, EventRow, Reading
 
 _PAGE = 1_000
+_RECENT = 100
 
 
 class StoreLog:
@@ -46,11 +47,29 @@ class StoreLog:
         taken, self._new = self._new, []
         return taken
 
-    def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order, since it was made."""
+    def of_profile(self, profile: str, after: int = 0) -> Iterator[Event]:
+        """The events of one profile, in order, since it was made or after an event."""
         if self.read is not None and (row := self.read.profile(profile)) is not None:
-            yield from past_events(self.read, profile, row.seq, self._space)
+            yield from past_events(self.read, profile, max(after, row.seq), self._space)
         yield from (event for event in self._new if event.profile == profile)
+
+    def withdrawn(self, profile: str) -> int:
+        """The number of the oldest event that new ones take back; 0 if there is none."""
+        numbers = [self._said(event) for event in self._new if event.profile == profile]
+        return min((number for number in numbers if number is not None), default=0)
+
+    def _said(self, event: Event) -> int | None:
+        """The number of the last event that said what this one takes back."""
+        if self.read is None or not isinstance(event, TakenBack | Taught):
+            return None
+        kinds = (TAUGHT,) if isinstance(event, Taught) else (JUDGED, TAKEN_BACK)
+        document = None if isinstance(event, Taught) else event.id
+        for row in self.read.events(
+            profile=event.profile, document=document, kinds=kinds, limit=_RECENT, newest_first=True
+        ):
+            if any(_says(record, event) for record in row.payload["engine"]):
+                return row.seq
+        return 0
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
         """The vector of a document that the profile retrieved or that was judged for it."""
@@ -58,6 +77,12 @@ class StoreLog:
             return None
         past = self.read.events(row.seq, profile=profile, document=document, kinds=OF_PROFILES)
         return document_in(engine_events(self.read, list(past), self._space), document)
+
+
+def _says(record: dict[str, Any], event: TakenBack | Taught) -> bool:
+    if isinstance(event, Taught):
+        return bool(record["event"] == "taught" and record["word"] == event.word)
+    return bool(record["event"] == "judged")
 
 
 def past_events(read: Reading, profile: str, after: int, space: VectorSpace) -> Iterator[Event]:

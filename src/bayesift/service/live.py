@@ -14,11 +14,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bayesift.errors import BayesiftError
-from bayesift.filtering import FilterEngine
+from bayesift.filtering import Profile
+from bayesift.service.errors import NotFoundError
+from bayesift.service.kinds import JUDGED
 from bayesift.service.ledger import StoreLog, records_of
+from bayesift.service.recalling import RecallingEngine
 from bayesift.service.replay import replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
-from bayesift.stores import EventRow, Store, Writing
+from bayesift.stores import EventRow, ProfileRow, Store, Writing
 
 Operation = Callable[["Turn"], Any]
 
@@ -57,7 +60,7 @@ class Turn:
     rows: list[EventRow] = field(default_factory=list)
 
     @property
-    def engine(self) -> FilterEngine:
+    def engine(self) -> RecallingEngine:
         """The engine."""
         return self.live.engine
 
@@ -65,6 +68,18 @@ class Turn:
     def next_seq(self) -> int:
         """The number the next event gets."""
         return self.live.seq + len(self.rows) + 1
+
+    def profile_row(self, name: str) -> ProfileRow:
+        """A profile that is there, as it is stored."""
+        row = self.tx.profile(name)
+        if row is None:
+            raise NotFoundError(f"no profile {name!r}")
+        return row
+
+    def profile(self, name: str) -> Profile:
+        """A profile that is there, as it runs."""
+        self.profile_row(name)
+        return self.engine.profiles[name]
 
     def note(
         self,
@@ -101,7 +116,7 @@ class LiveFilter:
     n_documents : that ever arrived
     """
 
-    engine: FilterEngine
+    engine: RecallingEngine
     log: StoreLog
 
     def __init__(self, store: Store, snapshots: SnapshotFolder) -> None:
@@ -122,7 +137,7 @@ class LiveFilter:
             return
         with self.lock, self._store.reading() as read:
             found = self._snapshots.load(read.last_seq())
-            self.engine, self.saved_seq = (FilterEngine(), 0) if found is None else found
+            self.engine, self.saved_seq = (RecallingEngine(), 0) if found is None else found
             self.seq = replay(self.engine, read, self.saved_seq)
             self.n_documents = read.n_documents()
             self.log = StoreLog(self.engine.space)
@@ -145,6 +160,9 @@ class LiveFilter:
                 self.log.read = None
             tx.append(turn.rows)
             self.seq += len(turn.rows)
+            for row in turn.rows:
+                if row.kind == JUDGED and row.profile is not None:
+                    self.engine.note_judgement(row.profile, self.seq)
             return result
 
     def snapshot(self) -> Snapshot:

@@ -20,18 +20,20 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        of = {"registry": self._registry}
-        self.documents = Counter("bayesift_documents", "Documents that arrived.", **of)
-        self.duplicates = Counter("bayesift_duplicates", "Documents that had arrived before.", **of)
-        self.retrieved = Counter("bayesift_retrieved", "Documents handed to readers of profiles.", **of)
-        self.judgements = Counter("bayesift_judgements", "Judgements learned.", ["relevant"], **of)
-        self.undone = Counter("bayesift_judgements_taken_back", "Judgements taken back.", **of)
-        self.requests = Counter("bayesift_requests", "Requests answered.", ["method", "status"], **of)
-        self.seconds = Histogram("bayesift_request_seconds", "Time to answer.", ["method"], buckets=_SECONDS, **of)
-        self.events = Gauge("bayesift_events", "Events in the log.", **of)
-        self.profiles = Gauge("bayesift_profiles", "Profiles.", **of)
-        self.waiting = Gauge("bayesift_waiting", "Turns that wait for the writer.", ["line"], **of)
-        self.streams = Gauge("bayesift_open_streams", "Event streams that are open.", **of)
+        registry = self._registry
+        self.documents = Counter("bayesift_documents", "Documents that arrived.", registry=registry)
+        self.duplicates = Counter("bayesift_duplicates", "Documents that had arrived before.", registry=registry)
+        self.retrieved = Counter("bayesift_retrieved", "Documents handed to readers of profiles.", registry=registry)
+        self.judgements = Counter("bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry)
+        self.undone = Counter("bayesift_judgements_taken_back", "Judgements taken back.", registry=registry)
+        self.requests = Counter("bayesift_requests", "Requests answered.", ["method", "status"], registry=registry)
+        self.seconds = Histogram(
+            "bayesift_request_seconds", "Time to answer.", ["method"], buckets=_SECONDS, registry=registry
+        )
+        self.events = Gauge("bayesift_events", "Events in the log.", registry=registry)
+        self.profiles = Gauge("bayesift_profiles", "Profiles.", registry=registry)
+        self.waiting = Gauge("bayesift_waiting", "Turns that wait for the writer.", ["line"], registry=registry)
+        self.streams = Gauge("bayesift_open_streams", "Event streams that are open.", registry=registry)
 
     def page(self) -> bytes:
         """All numbers in the text format of Prometheus."""

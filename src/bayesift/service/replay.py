@@ -17,11 +17,12 @@ from bayesift.filtering.engine import apply
 from bayesift.filtering.events import Event
 from bayesift.service import kinds
 from bayesift.service.ledger import StoreLog, recorded, recorded_vector, retrieved
+from bayesift.service.recalling import RecallingEngine
 from bayesift.service.transfer import install_profile
 from bayesift.stores import EventRow, Reading
 
 
-def replay(engine: FilterEngine, read: Reading, after: int = 0) -> int:
+def replay(engine: RecallingEngine, read: Reading, after: int = 0) -> int:
     """Bring an engine up to date with the log; gives the number of the last event."""
     log = StoreLog(engine.space)
     log.read = read
@@ -42,7 +43,7 @@ def replay(engine: FilterEngine, read: Reading, after: int = 0) -> int:
 class _Replay:
     """Rows of the log applied to an engine; profiles of which something was taken back are made anew at the end."""
 
-    def __init__(self, engine: FilterEngine) -> None:
+    def __init__(self, engine: RecallingEngine) -> None:
         self.engine = engine
         self.anew: set[str] = set()
         self._seen: dict[str, dict[str, DocumentVector]] = {}
@@ -78,7 +79,7 @@ class _Replay:
             self._arrived[row.document] = recorded_vector(row.document, row.payload, self.engine.space)
 
     def _delete(self, name: str) -> None:
-        forget_profile(self.engine, name)
+        self.engine.forget(name)
         self.anew.discard(name)
         self._seen.pop(name, None)
 
@@ -88,11 +89,6 @@ class _Replay:
             self.anew.add(profile.name)
         elif profile.name not in self.anew:
             apply(profile, event, self._seen.setdefault(profile.name, {}))
-
-
-def forget_profile(engine: FilterEngine, name: str) -> None:
-    """Take a profile out of a filter."""
-    del engine.profiles[name], engine.starts[name]
 
 
 def counted(engine: FilterEngine, n_before: int, frequencies_before: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, ProfileState
 from bayesift.filtering.saving import filter_content, read_content
 from bayesift.model_file import ModelContent, save_model
+from bayesift.service.recalling import RecallingEngine
 
 _KEPT = 2
 
@@ -57,7 +58,7 @@ class SnapshotFolder:
         for old in self._found()[_KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
 
-    def load(self, last_seq: int) -> tuple[FilterEngine, int] | None:
+    def load(self, last_seq: int) -> tuple[RecallingEngine, int] | None:
         """The newest whole snapshot that the log reaches, with the number of its event."""
         for place in self._found():
             if int(place.name) <= last_seq:
@@ -73,11 +74,13 @@ class SnapshotFolder:
         return sorted((place for place in self._place.iterdir() if place.name.isdigit()), reverse=True)
 
 
-def _read(place: Path) -> FilterEngine:
+def _read(place: Path) -> RecallingEngine:
     start, latest = read_content(place / "start"), read_content(place / "latest")
-    engine = FilterEngine(latest.space)
+    engine = RecallingEngine(latest.space)
     engine.starts = {state.header["name"]: state for state in start.states}
     engine.profiles = {state.header["name"]: state.profile() for state in latest.states}
     if engine.starts.keys() != engine.profiles.keys() or latest.n_events != int(place.name):
         raise DataError("the parts of the snapshot do not fit together", file=place)
+    for state in latest.states:
+        engine.keep(state.header["name"], latest.n_events, state)
     return engine

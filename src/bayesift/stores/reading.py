@@ -165,7 +165,7 @@ class Reading:
 
 
 def _event(row: Any) -> EventRow:
-    return EventRow(*row[:-1], json.loads(row.payload))
+    return EventRow(**{**row._mapping, "payload": json.loads(row.payload)})
 
 
 def _profile(row: Any) -> ProfileRow:

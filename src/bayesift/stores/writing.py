@@ -42,7 +42,7 @@ class Writing(Reading):
     def drop_profile(self, name: str) -> None:
         """Forget a profile and what was said to it; its events stay."""
         for column in _OF_PROFILE:
-            self._connection.execute(delete(column.table).where(column == name))  # type: ignore[arg-type]
+            self._connection.execute(delete(column.table).where(column == name))
 
     def put_judgement(self, row: JudgementRow) -> None:
         """Keep what a person says of a document instead of what they said before."""

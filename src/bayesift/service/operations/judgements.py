@@ -1,4 +1,4 @@
-"""People judge documents, change their minds, disagree, and say what words are worth.
+"""People judge documents, change their minds, and disagree.
 
 Every judgement stays in the log with who and when. Where two people disagree, the newest judgement is the one that is
 learned; when it is taken back, the newest of those that are left counts again.
@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bayesift.errors import DataError
 from bayesift.records import Document
 from bayesift.service import kinds
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.live import Turn
-from bayesift.service.operations.profiles import profile_of
-from bayesift.stores import JudgementRow, WordRow
-
-MOST_WORDS = 500
+from bayesift.stores import JudgementRow
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ def judge(turn: Turn, profile: str, document: str, relevant: bool) -> Verdict:
 
 def take_back(turn: Turn, profile: str, document: str) -> list[JudgementRow]:
     """Forget what a person said of a document; gives what others say of it."""
-    profile_of(turn, profile)
+    turn.profile(profile)
     rows = turn.tx.judgements(profile, [document])
     left = [row for row in rows if row.user != turn.user]
     if len(left) == len(rows):
@@ -59,27 +55,9 @@ def take_back(turn: Turn, profile: str, document: str) -> list[JudgementRow]:
     return left
 
 
-def teach(turn: Turn, profile: str, word: str, strength: float) -> WordRow | None:
-    """Say what a word is worth to a profile; 0 takes back what was said of it."""
-    taught = profile_of(turn, profile).taught
-    if strength and word not in taught and len(taught) >= MOST_WORDS:
-        raise ConflictError(f"{MOST_WORDS} words were taught already, the most that are allowed")
-    if not turn.engine.space.forms_of(word):
-        raise DataError(f"{word!r:.60} holds no word that documents are read for")
-    if taught.get(word, 0.0) != strength:
-        turn.engine.teach(profile, word, strength)
-        turn.note_change(kinds.TAUGHT, profile, word=word, strength=strength)
-    if not strength:
-        turn.tx.drop_word(profile, word)
-        return None
-    row = WordRow(profile, word, strength, turn.user, turn.at)
-    turn.tx.put_word(row)
-    return row
-
-
 def _document(turn: Turn, profile: str, document: str) -> str | Document:
     """The document itself, or if its text is gone its id, by which the engine may know it."""
-    target = profile_of(turn, profile)
+    target = turn.profile(profile)
     row = turn.tx.documents([document]).get(document)
     if row is None:
         raise NotFoundError(f"no document {document!r}")

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from bayesift.errors import DataError
-from bayesift.filtering import Profile
 from bayesift.filtering.definitions import add_described
 from bayesift.service import kinds
-from bayesift.service.errors import ConflictError, NotFoundError
+from bayesift.service.errors import ConflictError
 from bayesift.service.live import Turn
-from bayesift.service.replay import forget_profile
+from bayesift.service.operations.words import check_word, teach
 from bayesift.service.transfer import install_profile
 from bayesift.stores import ProfileRow
 
@@ -20,15 +19,21 @@ MOST_PROFILES = 2_000
 
 
 def create(turn: Turn, definition: Mapping[str, Any]) -> ProfileRow:
-    """Start a profile from its definition."""
-    name = definition["name"]
+    """Start a profile from its definition; its words are taught, so that they can be taken back."""
+    name, words = definition["name"], definition.get("words") or {}
     _check_free(turn, name)
+    for word in words:
+        check_word(turn, word)
+    described = {**definition, "words": None}
     try:
-        add_described(turn.engine, definition)
+        add_described(turn.engine, described)
     except (TypeError, ValueError) as error:
         raise DataError(str(error)) from error
-    seq = turn.note(kinds.CREATED, profile=name, payload={"definition": dict(definition)})
-    return _keep(turn, name, seq, definition)
+    seq = turn.note(kinds.CREATED, profile=name, payload={"definition": described})
+    row = _keep(turn, name, seq, described)
+    for word, strength in words.items():
+        teach(turn, name, word, strength)
+    return row
 
 
 def take_in(turn: Turn, name: str, model: str) -> ProfileRow:
@@ -41,7 +46,7 @@ def take_in(turn: Turn, name: str, model: str) -> ProfileRow:
 
 def pause(turn: Turn, name: str, paused: bool) -> ProfileRow:
     """Put a profile aside, or take it up again."""
-    row = stored(turn, name)
+    row = turn.profile_row(name)
     if row.paused is paused:
         return row
     turn.engine.pause(name, paused)
@@ -54,24 +59,10 @@ def pause(turn: Turn, name: str, paused: bool) -> ProfileRow:
 
 def delete(turn: Turn, name: str) -> None:
     """Remove a profile; its events stay in the log."""
-    stored(turn, name)
-    forget_profile(turn.engine, name)
+    turn.profile_row(name)
+    turn.engine.forget(name)
     turn.tx.drop_profile(name)
     turn.note(kinds.DELETED, profile=name)
-
-
-def stored(turn: Turn, name: str) -> ProfileRow:
-    """A profile that is there."""
-    row = turn.tx.profile(name)
-    if row is None:
-        raise NotFoundError(f"no profile {name!r}")
-    return row
-
-
-def profile_of(turn: Turn, name: str) -> Profile:
-    """A profile of the engine that is there."""
-    stored(turn, name)
-    return turn.engine.profiles[name]
 
 
 def _check_free(turn: Turn, name: str) -> None:

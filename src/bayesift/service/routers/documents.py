@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 
 from fastapi import APIRouter, Request
 from pydantic import ValidationError
@@ -83,7 +84,7 @@ async def _observe(service: Service, person: Person, documents: Sequence[Documen
     size = service.settings.chunk
     for start in range(0, len(given), size):
         part = given[start : start + size]
-        observed = await service.do(person, lambda turn, part=part: operations.observe(turn, part), line="documents")
+        observed = await service.do(person, partial(operations.observe, documents=part), line="documents")
         service.metrics.documents.inc(observed.accepted)
         service.metrics.duplicates.inc(observed.duplicates)
         service.metrics.retrieved.inc(len(observed.decisions))

@@ -8,10 +8,10 @@ from bayesift.service.access import Reader, Reviewer, TheService
 from bayesift.service.errors import NotFoundError
 from bayesift.service.explaining import strongest_terms
 from bayesift.service.live import now
-from bayesift.service.operations import judgements as operations
+from bayesift.service.operations import words as operations
 from bayesift.service.parameters import Limit, ProfileName
 from bayesift.service.readable import readable
-from bayesift.service.schemas import TaughtOut, TermsOut, WordIn, WordWeight
+from bayesift.service.schemas import TaughtOut, TermsOut, WordIn, WordWeight, plain
 
 router = APIRouter(prefix="/api/profiles/{name}", tags=["words"])
 
@@ -28,7 +28,7 @@ def taught_words(name: ProfileName, person: Reader, service: TheService) -> list
 @router.post("/words")
 async def teach(name: ProfileName, body: WordIn, person: Reviewer, service: TheService) -> TaughtOut:
     """Say what a word is worth; judgements, earlier and later ones, can overrule it."""
-    word = body.word.strip().lower()
+    word = plain(body.word)
     row = await service.do(person, lambda turn: operations.teach(turn, name, word, body.strength))
     at = now() if row is None else row.at
     return TaughtOut(word=word, strength=0.0 if row is None else row.strength, user=person.name, at=at)
