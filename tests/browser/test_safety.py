@@ -57,7 +57,8 @@ def test_hostile_documents_are_judged_and_taught(server, visit, attacked):
     expect(page.locator("main h1")).to_have_text(NAME)
     for key in "rn":
         expect(page.locator(".paper h2")).to_contain_text("wheat harvest")
-        page.locator(".text").get_by_text("hacked").first.click()
+        page.locator(".text mark").first.click()
+        expect(page.get_by_role("dialog", name="Teach a word")).to_be_visible()
         unharmed(page)
         page.keyboard.press(key)
     wait_saved(page)

@@ -169,17 +169,20 @@ class Review {
     if (this.signal.aborted) return;
     Object.assign(this.profile, profile);
     const before = this.list.current;
+    const figures = () => JSON.stringify([before, this.list.entries.length]);
+    const old = figures();
     this.list.merge(queue);
-    if (this.list.current === before && before) this.#redrawFigures();
-    else this.draw({ focus: this.done.length > 0 });
+    if (this.list.current !== before || !before) this.draw({ focus: this.done.length > 0 });
+    else this.#redraw(figures() !== old);
     setTabNumber(this.frame, "review", profile.waiting);
     setTabNumber(this.frame, "conflicts", profile.conflicts);
   }
 
-  /** New figures for the document in front, without taking the focus from a button in it. */
-  #redrawFigures() {
+  /** The queue and, if they are new, the figures of the document in front, without taking the focus from where it is. */
+  #redraw(newFigures) {
     const focused = this.node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    this.draw();
-    if (focused) this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    drawList(this.queue, this.list, this.open);
+    if (newFigures) this.drawCurrent();
+    if (focused && !document.activeElement.dataset.key) this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 }

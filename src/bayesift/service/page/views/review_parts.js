@@ -38,7 +38,7 @@ export function drawPaper(place, entry, actions, where = null) {
         h("span", { class: `tag why-${entry.why}` }, label, h("span", { class: "narrow-only" }, ` · ${percent(entry.probability)}`)),
         where && h("span", { class: "where" }, where),
         paper.id !== paper.title && h("span", { class: "id" }, written(paper.id))),
-      h("h2", { tabindex: "-1", dir: "auto" }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
+      h("h2", { tabindex: "-1", dir: "auto", data: { key: "title" } }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
       standing(entry)),
     documentText(paper, words),
     mayDo("reviewer") ? judging(entry, actions) : h("p", { class: "soft" }, "Your role lets you read, not judge."));
