@@ -151,9 +151,9 @@ def test_nothing_acknowledged_is_lost(tmp_path, database):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(20))
 def test_a_hundred_kills(tmp_path, part):
-    survive(tmp_path / "service", None, kills=25, seed=part)
+    survive(tmp_path / "service", None, kills=5, seed=part)
 
 
 def test_told_to_end_it_finishes_and_takes_a_snapshot(tmp_path):
