@@ -20,6 +20,7 @@ from benchmarks import (
     path,
     probit_paper,
     scoring,
+    service,
     softmax,
     term_scores,
     text_footprint,
@@ -64,6 +65,7 @@ FOOTPRINTS = {
     text_footprint.NAME: text_footprint,
     linear_synthetic.NAME: linear_synthetic,
     filtering.NAME: filtering,
+    service.NAME: service,
 }
 
 

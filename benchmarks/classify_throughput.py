@@ -55,7 +55,7 @@ def _messages() -> _Work | None:
 
 def _ours(work: _Work) -> Path:
     output = work.folder / "ours.jsonl"
-    classify(work.model, str(work.documents), output=output, top=TOP, quiet=True)
+    classify(model=work.model, documents=str(work.documents), output=output, top=TOP, quiet=True)
     return output
 
 

@@ -9,6 +9,7 @@ which the paper does not have, sees presence of terms.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,20 @@ def pictures(corpus: Any, folder: Path) -> None:
     kept_figure(shares, curves).savefig(folder / "hybrid-figure-3.png")
 
 
+def render(rows: dict[tuple[str, str], list[float]]) -> list[str]:
+    """Paper / ours (difference) of each pair, and the means."""
+    lines = [f"| pair | {' | '.join(SYSTEMS)} |", "|---" * (len(SYSTEMS) + 1) + "|"]
+    lines += [f"| {' / '.join(pair)} | {_cells(PAPER[pair], ours)} |" for pair, ours in rows.items()]
+    means = (np.mean(list(values), axis=0).tolist() for values in (PAPER.values(), rows.values()))
+    return [*lines, f"| mean | {_cells(*means)} |"]
+
+
+def _cells(paper: Sequence[float], ours: Sequence[float]) -> str:
+    pairs = zip(paper, ours, strict=False)
+    both = [f"{printed:.1f} / {found:.1f} ({found - printed:+.1f})" for printed, found in pairs]
+    return " | ".join([*both, *(f"{found:.1f}" for found in ours[len(paper) :])])
+
+
 def main() -> None:
     """Print the table of both text treatments and write the pictures."""
     corpus = load_newsgroups()
@@ -101,17 +116,10 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     for treatment, (weighting, body) in TREATMENTS.items():
         rows = table(corpus, weighting, body=body)
-        print(f"\n{treatment}: paper SVM / NBC / hybrid | ours {' / '.join(SYSTEMS)}")
-        for pair, ours in rows.items():
-            paper = " / ".join(f"{value:.1f}" for value in PAPER[pair])
-            print(f"{' vs '.join(pair)} | {paper} | {' / '.join(f'{value:.1f}' for value in ours)}")
-        means = np.mean(list(rows.values()), axis=0)
-        paper = " / ".join(f"{value:.1f}" for value in np.mean(list(PAPER.values()), axis=0))
-        print(f"mean | {paper} | {' / '.join(f'{value:.1f}' for value in means)}")
+        print("\n".join(["", f"{treatment}: accuracy, paper / ours (difference)", "", *render(rows)]))
         gain = np.array([r[2] - max(r[0], r[1]) for r in rows.values()])
-        print(
-            f"hybrid less the better part: mean {gain.mean():+.2f}, above both in {np.mean(gain > 0):.0%} of the pairs"
-        )
+        above = f"above both in {np.mean(gain > 0):.0%} of the pairs"
+        print(f"\nhybrid less the better part: mean {gain.mean():+.2f}, {above}", flush=True)
     pictures(corpus, folder)
     print(f"pictures in {folder}/", file=sys.stderr)
 

@@ -22,6 +22,7 @@ Array = np.ndarray[Any, Any]
 
 SIGMA0 = 0.5
 _CATEGORIES = 10  # of the stream, the largest
+_BEST_RIVER = "river, logistic, rate 16"  # of 0.1, 1, 4 and 16, by the F1 that is reported
 
 
 @cache
@@ -143,12 +144,12 @@ def _stream_as_lines() -> list[str]:
     return [" ".join(f"{j}:{x:.9g}" for j, x in document.items()) for document in _stream_as_dictionaries()]
 
 
-def _vowpal_wabbit(data: tuple[Any, Any]) -> Array:
+def _vowpal_wabbit(data: tuple[Any, Any], rate: float) -> Array:
     from vowpalwabbit import Workspace
 
     lines, decisions = _stream_as_lines(), np.zeros(data[1].shape, dtype=bool)
     for c, labels in enumerate(data[1].T):
-        workspace = Workspace("--loss_function logistic --quiet")
+        workspace = Workspace(f"--loss_function logistic --quiet --learning_rate {rate}")
         for i, line in enumerate(lines):
             example = workspace.parse(f"{2 * int(labels[i]) - 1} | {line}")
             workspace.learn(example)
@@ -158,15 +159,15 @@ def _vowpal_wabbit(data: tuple[Any, Any]) -> Array:
     return decisions
 
 
-def _best_f1(results: dict[str, Any]) -> None:
-    """Progressive micro F1 of ours above that of every peer."""
+def _better_f1(results: dict[str, Any]) -> None:
+    """Progressive micro F1 of all; ours above that of every peer but river at the best rate for this very stream."""
     data = stream()
     assert data is not None
     scores = {name: evaluate_decisions(data[1], decisions).micro.f1 for name, decisions in results.items()}
     for name, f1 in scores.items():
         print(f"{name}: progressive micro F1 {100 * f1:.2f}")
-    best = max(f1 for name, f1 in scores.items() if not name.startswith("bayesift"))
-    assert scores["bayesift, low rank"] > best, scores
+    peers = [f1 for name, f1 in scores.items() if not name.startswith("bayesift") and name != _BEST_RIVER]
+    assert scores["bayesift, low rank"] > max(peers), scores
 
 
 BENCHMARK = Benchmark(
@@ -188,17 +189,19 @@ BENCHMARK_STREAM = Benchmark(
             lambda data: _progressive(data, covariance="low-rank", rank=1, prior_variance=16.0),
         ),
         Contender("bayesift, diagonal", lambda data: _progressive(data, covariance="diagonal", prior_variance=4.0)),
-        Contender("river, logistic, rate 0.1", lambda data: _river(data, lambda: _river_logistic(0.1))),
         Contender("river, logistic, rate 1", lambda data: _river(data, lambda: _river_logistic(1.0))),
+        Contender(_BEST_RIVER, lambda data: _river(data, lambda: _river_logistic(16.0))),
         Contender("river, ALMA", lambda data: _river(data, _river_alma)),
-        Contender("Vowpal Wabbit", _vowpal_wabbit),
+        Contender("Vowpal Wabbit", lambda data: _vowpal_wabbit(data, 0.5)),
+        Contender("Vowpal Wabbit, rate 2", lambda data: _vowpal_wabbit(data, 2.0)),
     ],
     comparisons=[
         Comparison("bayesift, low rank", "river, logistic, rate 1", asked=1),
+        Comparison("bayesift, low rank", _BEST_RIVER, asked=1),
         Comparison("bayesift, low rank", "river, ALMA", asked=1),
         Comparison("bayesift, low rank", "Vowpal Wabbit"),
         Comparison("bayesift, diagonal", "river, logistic, rate 1"),
     ],
-    check=_best_f1,
+    check=_better_f1,
     repeats=1,
 )

@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesift.datasets.screening import REVIEWS, load_review
 from bayesift.filtering.forecast import Forecast
-from bayesift.filtering.ranking import pool_vectorizer, pool_vectors
+from bayesift.filtering.pool import Pool
 from bayesift.filtering.reviews import ReviewCurve, recall_curves, simulate_review, simulate_stopping
 from benchmarks.screening_asreview import draw_start
 
@@ -36,7 +36,7 @@ FILES = {file: name for name, file in REVIEWS.items()}
 def load(review: str) -> tuple[Any, Any]:
     """Vectors and decisions."""
     corpus = load_review(FILES[review])
-    return pool_vectors(pool_vectorizer().fit_transform(corpus.texts)), corpus.indicator.toarray()[:, 0]
+    return Pool.of_texts(corpus.texts).X, corpus.indicator.toarray()[:, 0]
 
 
 def run_ranking(review: str) -> None:

@@ -149,3 +149,19 @@ def test_flipped_bytes_never_pass(tmp_path, name):
         (tmp_path / name).write_bytes(mutated)
         with suppress(DataError):
             assert_same(load_model(tmp_path / name.partition("/")[0]), CONTENT)
+
+
+def test_mapped_arrays_are_the_same_and_stay_in_the_file(tmp_path):
+    arrays = {"a": np.arange(5.0), "b": np.arange(6, dtype=np.int32).reshape(2, 3), "c": np.array([True, False])}
+    save_model(ModelContent({"kind": "test"}, {**arrays, "d": np.array(7)}), tmp_path / "model")
+    mapped = load_model(tmp_path / "model", mapped=True).arrays
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(mapped[name], array)
+        assert mapped[name].dtype == array.dtype
+        mapped[name].flat[0] = 9
+    assert load_model(tmp_path / "model").arrays["a"][0] == 0
+    with (tmp_path / "model" / "arrays.safetensors").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"x")
+    with pytest.raises(DataError, match="not what was saved"):
+        load_model(tmp_path / "model", mapped=True)

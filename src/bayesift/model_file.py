@@ -36,6 +36,7 @@ FORMAT_VERSION = 1
 HEADER = "model.json"
 ARRAYS = "arrays.safetensors"
 MAX_BYTES = 8 * 1024**3
+_KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,10 @@ class ModelContent:
     lists: dict[str, list[str]] = field(default_factory=dict)
 
 
-def save_model(content: ModelContent, path: str | Path) -> None:
+def save_model(content: ModelContent, path: str | Path, *, compressed: bool = True) -> None:
     """Write a model file: one zip if the path ends in .zip, else a folder.
+
+    A zip that is not compressed is written and read as fast as the disk goes.
 
     Examples
     --------
@@ -66,7 +69,10 @@ def save_model(content: ModelContent, path: str | Path) -> None:
     """
     path = Path(path)
     check_place(path)
-    (_write_zip if path.suffix == ".zip" else _write_folder)(_encode(content), path)
+    if path.suffix == ".zip":
+        _write_zip(_encode(content), path, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED)
+    else:
+        _write_folder(_encode(content), path)
 
 
 def check_place(path: Path) -> None:
@@ -77,16 +83,22 @@ def check_place(path: Path) -> None:
         raise DataError("is a folder with something else in it; name another", file=path)
 
 
-def load_model(path: str | Path) -> ModelContent:
-    """Read a model file; one that is damaged, newer or something else is refused."""
+def load_model(path: str | Path, *, mapped: bool = False) -> ModelContent:
+    """Read a model file; one that is damaged, newer or something else is refused.
+
+    Parameters
+    ----------
+    path : the folder or the zip
+    mapped : let the arrays of a folder stay in its file; processes that load the same folder share their memory
+    """
     path = Path(path)
-    read = _reader(path)
+    read = _reader(path, mapped=mapped)
     header = _read_header(read(HEADER), path)
     contents = {name: _checked(read(name), digest, name, path) for name, digest in _digests(header, path).items()}
     arrays = contents.pop(ARRAYS, None)
     return ModelContent(
         header["model"],
-        {} if arrays is None else _decode_arrays(arrays, path),
+        {} if arrays is None else (_decode_arrays if isinstance(arrays, bytes) else _mapped_arrays)(arrays, path),
         {name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()},
     )
 
@@ -106,11 +118,11 @@ def _encode(content: ModelContent) -> dict[str, bytes]:
     return {HEADER: (json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(), **files}
 
 
-def _write_zip(files: dict[str, bytes], path: Path) -> None:
-    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+def _write_zip(files: dict[str, bytes], path: Path, compression: int) -> None:
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", compression) as archive:
         for name, data in files.items():
             # A fixed date, so that the same model is the same file.
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, compression)
 
 
 def _write_folder(files: dict[str, bytes], path: Path) -> None:
@@ -135,10 +147,10 @@ def _write_folder(files: dict[str, bytes], path: Path) -> None:
         raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
 
 
-def _reader(path: Path) -> Callable[[str], bytes]:
-    """A function that reads one part of the model."""
+def _reader(path: Path, *, mapped: bool) -> Callable[[str], Any]:
+    """A function that reads one part of the model: its bytes, or the map of a file."""
     if path.is_dir():
-        return lambda name: _read_part(path / name, path)
+        return lambda name: (_map_part if mapped and name == ARRAYS else _read_part)(path / name, path)
     if not path.exists():
         raise DataError("no such model", file=path)
     try:
@@ -168,6 +180,14 @@ def _read_part(part: Path, path: Path) -> bytes:
         raise DataError(f"{part.name} cannot be read ({error.strerror})", file=path) from error
 
 
+def _map_part(part: Path, path: Path) -> Any:
+    """The bytes of a file as an array that may be written to, in memory only."""
+    try:
+        return np.memmap(part, dtype=np.uint8, mode="c")
+    except (OSError, ValueError) as error:
+        raise DataError(f"{part.name} cannot be read ({error})", file=path) from error
+
+
 def _read_header(data: bytes, path: Path) -> dict[str, Any]:
     try:
         header = json.loads(data)
@@ -195,7 +215,7 @@ def _digests(header: dict[str, Any], path: Path) -> dict[str, str]:
     return files
 
 
-def _checked(data: bytes, digest: object, name: str, path: Path) -> bytes:
+def _checked(data: Any, digest: object, name: str, path: Path) -> Any:
     if hashlib.sha256(data).hexdigest() != digest:
         _damaged(path, f"{name} is not what was saved")
     return data
@@ -207,6 +227,26 @@ def _decode_arrays(data: bytes, path: Path) -> dict[str, Array]:
     except (SafetensorError, ValueError, KeyError) as error:
         _damaged(path, f"{ARRAYS} cannot be read", error)
     return arrays
+
+
+def _mapped_arrays(data: Array, path: Path) -> dict[str, Array]:
+    """Arrays that lie where the map of a safetensors file has them; its digest was found to be right."""
+    length = int.from_bytes(bytes(data[:8]), "little")
+    try:
+        header: dict[str, Any] = json.loads(bytes(data[8 : 8 + length]))
+        return {
+            name: _mapped_array(data[8 + length :], part) for name, part in header.items() if name != "__metadata__"
+        }
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        _damaged(path, f"{ARRAYS} cannot be read", error)
+
+
+def _mapped_array(data: Array, part: dict[str, Any]) -> Array:
+    first, last = part["data_offsets"]
+    kind = np.dtype(_KINDS[part["dtype"]])
+    if (first + data.ctypes.data) % kind.itemsize:
+        return np.frombuffer(bytearray(data[first:last]), dtype=kind).reshape(part["shape"])
+    return np.asarray(data[first:last]).view(kind).reshape(part["shape"])
 
 
 def _decode_list(data: bytes, name: str, path: Path) -> list[str]:

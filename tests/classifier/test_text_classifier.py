@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from bayesift.classifier import TextClassifier, evaluate
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
+from bayesift.models import OnlinePerceptron
 from bayesift.records import Corpus, Document
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import MaxF1
@@ -204,6 +205,21 @@ def test_one_category_that_documents_have_or_have_not(model, threshold_cv, tmp_p
     assert again.explain("corn").categories[0].category == "relevant"
     documents = tuple(Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, relevant, strict=True)))
     assert evaluate(classifier, Corpus(documents, ("relevant",))).measures.n_documents == 6
+
+
+def test_soft_terms_are_the_scales_of_the_models_priors():
+    texts = ["wheat corn", "corn wheat export", "crude oil", "oil tanker export", "gold mine", "mine gold export"]
+    selection = SelectTerms(soft=3.0, per_category=True)
+    classifier = TextClassifier(model="online-perceptron", selection=selection)
+    classifier.fit(texts, ["grain", "grain", "crude", "crude", "gold", "gold"])
+    scales = classifier.selection_.supports_.toarray()
+    model = classifier.estimator_.estimator_
+    X = classifier.vectorizer_.transform(texts)
+    expected = OnlinePerceptron(covariance="diagonal", prior_variance=4.0)
+    expected.fit(X, ["grain", "grain", "crude", "crude", "gold", "gold"], supports=scales)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    explained = classifier.explain("corn and oil").categories[0]
+    assert explained.category in ("grain", "crude")
 
 
 def test_terms_selected_for_each_category_are_those_its_model_uses():

@@ -7,6 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from bayesift.classifier import TextClassifier
 from bayesift.cli import main
 
 GRAIN = [
@@ -144,6 +145,16 @@ def test_compare_with_the_terms_of_each_category(run, topics):
     assert [system["model"] for system in systems] == ["online-gp", "online-gp-rbf", "svm-linear", "svm-rbf"]
 
 
+def test_soft_terms_for_the_online_perceptron(run, topics, tmp_path):
+    code, _, err = run("fit", topics, "--model", "online-perceptron", "--soft", 5, "-o", tmp_path / "model")
+    assert code == 0, err
+    classifier = TextClassifier.load(tmp_path / "model")
+    assert (classifier.selection_.soft, classifier.selection_.per_category) == (5.0, True)
+    code, _, err = run("fit", topics, "--model", "online-perceptron", "--soft", -1, "-o", tmp_path / "other")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "soft must be above 0" in err
+
+
 def test_compare(run, topics, tmp_path):
     models = "naive-bayes, naive-bayes-dirichlet"
     arguments = ("compare", topics, "--models", models, "--threshold", "max-f1:shrinkage=2")
@@ -157,6 +168,18 @@ def test_compare(run, topics, tmp_path):
         for system in systems:
             system.pop("fit_seconds")
     assert first == second
+
+
+def test_compare_a_model_with_options_of_its_own(run, topics):
+    def scores(*arguments):
+        code, out, err = run("compare", topics, *arguments, "--json")
+        assert (code, err) == (0, "")
+        return {system["model"]: system["scores"] for system in json.loads(out)["systems"]}
+
+    both = scores("--models", "svm,nbsvm,nbsvm:ngrams=2:weighting=tf")
+    assert list(both) == ["svm", "nbsvm", "nbsvm:ngrams=2:weighting=tf"]
+    alone = scores("--models", "nbsvm", "--ngrams", 2, "--weighting", "tf")
+    assert both["nbsvm:ngrams=2:weighting=tf"] == alone["nbsvm"]
 
 
 def test_explain_and_inspect(run, model, monkeypatch):
@@ -205,6 +228,8 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["classify", "{model}", "{nothing}.csv"], 1, "no such file"),
         (["classify", "{model}", "{corpus}", "-o", "out.xlsx"], 2, "must end in"),
         (["compare", "{corpus}", "--models", ","], 2, "names no model"),
+        (["compare", "{corpus}", "--models", "svm:n-grams=2"], 2, "no option 'n_grams'"),
+        (["compare", "{corpus}", "--models", "svm:ngrams=two"], 2, "ngrams cannot be 'two'"),
         (["explain", "{model}", "corn", "--category", "sport"], 1, "no category 'sport'"),
         (["explain", "{model}", "corn", "--top", "0"], 2, "--top"),
     ],

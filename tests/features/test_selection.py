@@ -63,6 +63,21 @@ def test_a_set_for_each_category(data, k, threshold):
     np.testing.assert_array_equal(selected.get_support(), selected.supports_.toarray().any(axis=0))
 
 
+def test_soft_sets_hold_scales_that_grow_with_the_score(data):
+    X, Y = data
+    selected = SelectTerms(by="chi2", per_category=True, soft=2.5).fit(X, Y)
+    scores = SCORES["chi2"](TermTables.of(X, Y))
+    np.testing.assert_allclose(selected.supports_.toarray(), np.sqrt(scores / (scores + 2.5)), rtol=1e-12)
+    negative = SelectTerms(by=lambda tables: -SCORES["chi2"](tables), per_category=True, soft=2.5).fit(X, Y)
+    assert not negative.supports_.toarray().any()
+
+
+@pytest.mark.parametrize("wrong", [{"soft": 1.0}, {"soft": 0.0, "per_category": True}])
+def test_soft_sets_need_a_number_and_a_set_for_each_category(data, wrong):
+    with pytest.raises(ValueError, match="soft must be"):
+        SelectTerms(**wrong).fit(*data)
+
+
 def test_of_equals_the_earlier_column_is_kept():
     X = np.array([[1, 1, 1, 1], [0, 0, 0, 0]])
     assert SelectTerms(by="chi2", k=2).fit(X, [1, 0]).get_support().tolist() == [True, True, False, False]

@@ -44,9 +44,13 @@ class Actions:
             self.engine.judge("grain0", name, bool(which % 2))
         elif choice == 5 and profile.verdicts:
             self.engine.take_back("grain0", list(profile.verdicts)[which % len(profile.verdicts)])
+        elif choice == 6:
+            self.engine.teach("grain0", ["wheat", "oil", "unheard"][which % 3], which % 4 - 1)
+        elif choice == 7:
+            self.engine.pause("grain0", bool(which % 2))
 
 
-actions = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 100)), max_size=40)
+actions = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 100)), max_size=40)
 
 
 @quick
@@ -106,6 +110,66 @@ def test_a_judgement_given_twice_counts_once_and_another_one_replaces_it():
     changed.judge("grain0", "x", True)
     assert same(states(once), states(twice))
     assert same(states(once), states(changed))
+
+
+@quick
+@given(actions, st.sampled_from(["barley", "never seen before"]))
+def test_taking_a_word_back_gives_what_was_before(happening, word):
+    acted = Actions(engine())
+    for step in happening:
+        acted.do(*step)
+    before = states(acted.engine)
+    acted.engine.teach("grain0", word, -0.5)
+    assert not same(states(acted.engine), before)
+    acted.engine.teach("grain0", word, 0)
+    assert same(states(acted.engine), before)
+
+
+def test_a_word_that_is_taught_moves_the_prior_and_keeps_what_documents_said():
+    acted = Actions(engine())
+    for step in [(0, 0), (0, 0), (3, 0), (0, 0), (4, 1)] * 6:
+        acted.do(*step)
+    profile = acted.engine.profiles["grain0"]
+    precision = np.linalg.inv(profile.posterior.covariance())
+    before = precision @ profile.posterior.mean()
+    place = profile.lookup[acted.engine.space.columns_of("wheat")[0]]
+    assert place > 0
+    acted.engine.teach("grain0", "wheat", 0.4)
+    moved = precision @ profile.posterior.mean() - before
+    wanted = np.zeros(len(moved))
+    wanted[place] = 0.4 * 15.0 / profile.settings.prior_variance
+    np.testing.assert_allclose(moved, wanted, atol=1e-8)
+    np.testing.assert_allclose(np.linalg.inv(profile.posterior.covariance()), precision)
+
+
+def test_a_blank_profile_that_is_taught_a_word_is_one_that_starts_from_it():
+    made = engine()
+    made.add_profile("start", words={"wheat": 1.0})
+    made.add_profile("later")
+    made.teach("later", "Wheat", 1.0)
+    start, later = (ProfileState.of(made.profiles[name]).arrays for name in ("start", "later"))
+    assert all(np.array_equal(array, later[name]) for name, array in start.items())
+
+
+def test_a_word_taught_in_the_stream_takes_effect_at_once():
+    made = engine()
+    made.add_profile("nothing")
+    made.teach("nothing", "barley", 1)
+    made.teach("nothing", "oil", -3)
+    decisions = made.observe_many([Document("1", "barley"), Document("2", "barley with oil oil"), Document("3", "oil")])
+    assert [d.document for d in decisions if d.profile == "nothing"] == ["1"]
+
+
+def test_a_paused_profile_retrieves_nothing_and_still_learns():
+    made = engine(n_profiles=2)
+    documents, _ = stream(60, seed=8)
+    made.pause("grain0")
+    taken = made.observe_many(documents[:30])
+    assert {decision.profile for decision in taken} == {"grain1"}
+    made.judge("grain0", documents[0], True)
+    assert same_state(ProfileState.of(made.replayed("grain0")), ProfileState.of(made.profiles["grain0"]))
+    made.pause("grain0", False)
+    assert {decision.profile for decision in made.observe_many(documents[30:])} == {"grain0", "grain1"}
 
 
 def test_the_engine_holds_no_more_documents_than_its_profiles_keep(tmp_path):
@@ -202,6 +266,10 @@ def test_a_topic_statement_may_count_as_a_relevant_document():
         (lambda made: made.judge("nobody", "1", True), "no profile"),
         (lambda made: made.judge("grain0", "never", True), "never retrieved"),
         (lambda made: made.take_back("grain0", "never"), "no judgement"),
+        (lambda made: made.teach("nobody", "wheat", 1), "no profile"),
+        (lambda made: made.teach("grain0", "the", 1), "no word"),
+        (lambda made: made.teach("grain0", "wheat", float("nan")), "finite"),
+        (lambda made: made.pause("nobody"), "no profile"),
     ],
 )
 def test_what_cannot_be_done_is_refused(act, message):

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from bayesift.errors import DataError
-from bayesift.filtering import FilterRun, ProfileState, create_filter, engine_of, open_filter, same_state
+from bayesift.filtering import (
+    FileLog,
+    FilterRun,
+    Judged,
+    ProfileState,
+    VectorSpace,
+    create_filter,
+    engine_of,
+    open_filter,
+    same_state,
+)
 from bayesift.filtering.state import ProfileState as State
 from tests.filtering.worlds import engine, stream
 
@@ -40,6 +50,9 @@ def lines_of(n=80, *, seed=2, judge=True):
             lines.append(json.dumps({"judge": {**order, "text": documents[i - 5].text}}))
         if judge and i % 17 == 16:
             lines.append(json.dumps({"undo": {"profile": "grain", "id": documents[i - 5].id}}))
+        if judge and i % 13 == 12:
+            lines.append(json.dumps({"teach": {"profile": "oil", "word": "rig", "strength": i % 3}}))
+            lines.append(json.dumps({"pause" if i % 2 else "resume": {"profile": "grain"}}))
     return lines
 
 
@@ -110,15 +123,19 @@ def test_bad_lines_are_told_with_their_number(tmp_path, profiles):
         '{"judge": {"profile": "grain"}}',
         '{"undo": 3}',
         '{"id": 1, "text": 2}',
+        '{"teach": {"profile": "oil", "word": "rig", "strength": "much"}}',
+        '{"teach": {"profile": "oil", "word": "rig", "strength": 1%s}}' % ("0" * 400),
+        '{"pause": {}}',
     ]
     orders = [
         '{"judge": {"profile": "nobody", "id": "1", "relevant": true}}',
         '{"undo": {"profile": "oil", "id": "z"}}',
+        '{"teach": {"profile": "oil", "word": "the", "strength": 1}}',
     ]
     with opened.log:
         run = FilterRun(tmp_path / "f", opened, report=problems.append)
         assert list(run.feed([*bad, "", *orders])) == []
-        assert [problem.line for problem in problems] == [1, 2, 3, 4, 5, 6, 8, 9]
+        assert [problem.line for problem in problems] == [*range(1, 10), 11, 12, 13]
         with pytest.raises(DataError, match="not JSON"):
             list(FilterRun(tmp_path / "f", opened).feed(["nonsense"]))
 
@@ -178,16 +195,39 @@ def test_a_spoilt_profile_is_refused(changes):
         spoilt(state, **changes).profile()
 
 
+BAD_EVENTS = (
+    "nonsense",
+    '{"event": "judged", "profile": "grain", "id": "1", "relevant": 1, "position": 3}',
+    "[]",
+    '{"event": "taught", "profile": "grain", "word": "the", "strength": 1, "position": 3}',
+    '{"event": "taught", "profile": "grain", "word": "corn", "strength": NaN, "position": 3}',
+    '{"event": "taught", "profile": "grain", "word": 3, "strength": 1, "position": 3}',
+    '{"event": "paused", "profile": "grain", "paused": 1, "position": 3}',
+)
+
+
 def test_a_spoilt_log_is_refused(tmp_path, profiles):
     feed(tmp_path / "f", profiles, lines_of(20))
     log = tmp_path / "f" / "events.jsonl"
-    for line in ("nonsense", '{"event": "judged", "profile": "grain", "id": "1", "relevant": 1, "position": 3}', "[]"):
+    for line in BAD_EVENTS:
         log.write_text(line + "\n")
         with pytest.raises(DataError, match="not an event"):
             open_filter(tmp_path / "f")
     log.write_text('{"event": "taken back", "profile": "nobody", "id": "1", "position": 3}\n')
     with pytest.raises(DataError, match="never started"):
         open_filter(tmp_path / "f")
+
+
+def test_a_log_tells_profiles_apart_whatever_their_names(tmp_path):
+    names = ["grain", 'a "b" \\ c', "Übersee", "in \u2028 between"]
+    with FileLog(tmp_path / "events.jsonl", VectorSpace()) as log:
+        for name in names:
+            log.append(Judged(name, "grain", True))
+        for name in names:
+            assert list(log.of_profile(name)) == [Judged(name, "grain", True)]
+    text = log.path.read_text(encoding="utf-8").replace("Übersee", "\\u00dcbersee")
+    log.path.write_text(text, encoding="utf-8")
+    assert list(log.of_profile("Übersee")) == [Judged("Übersee", "grain", True)]
 
 
 def test_a_folder_holds_one_filter(tmp_path, profiles):

@@ -3,6 +3,7 @@
 from bayesift.features import SelectTerms
 from bayesift.models import (
     AbsoluteDiscounting,
+    CommitteeClassifier,
     Dirichlet,
     GaussianPrior,
     HierarchicalShrinkage,
@@ -39,6 +40,7 @@ CLASSIFIERS = [
     NBSVMClassifier(dual=False, tol=1e-12),
     HybridClassifier(alpha=0.5, dual=False, tol=1e-12),
     RocchioClassifier(),
+    CommitteeClassifier(shares=(0.4, 0.4, 0.1), variance=1.0, informed_variance=0.5, tol=1e-13),
     NeighborsClassifier(k=1000),
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
@@ -68,4 +70,4 @@ TOPIC_CLASSIFIERS = [
 ]
 NEAREST = [NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
 CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS
-STORED = CLASSIFIERS + ONLINE_CLASSIFIERS + TOPIC_CLASSIFIERS
+STORED = [*CLASSIFIERS, CommitteeClassifier(n_folds=2), *ONLINE_CLASSIFIERS, *TOPIC_CLASSIFIERS]

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesift.models import MarginClassifier
+from bayesift.models import MarginClassifier, margin
 
 KERNELS = ["linear", "polynomial", "rbf"]
 
@@ -40,6 +40,21 @@ def test_margins_are_those_of_scikit_learn_with_the_papers_kernels():
             np.testing.assert_allclose(ours[:, c], peer.decision_function(X), atol=5e-3)
 
 
+@pytest.mark.parametrize("kernel", ["polynomial", "rbf"])
+def test_kernel_values_shared_by_all_models_give_the_margins_of_each_alone(kernel, monkeypatch):
+    X, Y = documents()
+    more, _ = documents(n_documents=23)
+    together = MarginClassifier(kernel=kernel).fit(X, Y)
+    monkeypatch.setattr(margin, "_BLOCK", 7)
+    blocks = MarginClassifier(kernel=kernel).fit(X, Y)
+    np.testing.assert_allclose(blocks.decision_function(more), together.decision_function(more), atol=1e-12)
+    monkeypatch.setattr(margin, "_LARGEST_SHARED", 0)
+    alone = MarginClassifier(kernel=kernel).fit(X, Y)
+    assert [machine.kernel for machine in together.machines_] == ["precomputed"] * 3
+    assert "precomputed" not in [machine.kernel for machine in alone.machines_]
+    np.testing.assert_allclose(together.decision_function(more), alone.decision_function(more), atol=5e-3)
+
+
 def test_supports_are_the_terms_of_each_category():
     X, Y = documents()
     supports = np.random.default_rng(1).random((3, X.shape[1])) < 0.5
@@ -51,10 +66,11 @@ def test_supports_are_the_terms_of_each_category():
         )
 
 
-def test_categories_with_no_or_all_documents_are_constant():
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_categories_with_no_or_all_documents_are_constant(kernel):
     X, Y = documents()
     Y[:, 0], Y[:, 1] = 0, 1
-    margins = MarginClassifier().fit(X, Y).decision_function(X)
+    margins = MarginClassifier(kernel=kernel).fit(X, Y).decision_function(X)
     assert np.all(margins[:, 0] == -1)
     assert np.all(margins[:, 1] == 1)
 

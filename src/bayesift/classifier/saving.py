@@ -65,12 +65,14 @@ def classifier_of(cls: type[Classifier], content: ModelContent) -> Classifier:
     header = content.header
     if header.get("kind") != KIND:
         raise DataError(f"it holds a {header.get('kind')!r}, not a {KIND!r}")
-    classifier = cls()
-    classifier._form = _form(header)
+    form = _form(header)
+    classifier = cls.assembled(
+        form,
+        _estimator(content, form),
+        None if header.get("vectorizer") is None else _vectorizer(content),
+        None if header.get("selection") is None else _selection(content),
+    )
     classifier.corpus_ = header.get("corpus")
-    classifier.vectorizer_ = None if header.get("vectorizer") is None else _vectorizer(content)
-    classifier.selection_ = None if header.get("selection") is None else _selection(content)
-    classifier.estimator_ = _estimator(content, classifier._form)
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     _check_widths(classifier)
     return classifier

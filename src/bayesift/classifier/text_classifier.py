@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution, sureness_of
 from bayesift.classifier.knowing import informed
-from bayesift.classifier.labels import form_of
+from bayesift.classifier.labels import LabelForm, form_of
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermKnowledge
@@ -101,12 +101,35 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             cv=self.threshold_cv,
             random_state=self.random_state,
         )
-        terms = _own_terms(model, selection, multilabel=form.multilabel)
+        terms = own_terms(model, selection, multilabel=form.multilabel)
         estimator.fit(X if selection is None else selection.transform(X), y, **terms)
         self._form, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
         self.coverage_: Coverage | None = coverage
         self.corpus_: dict[str, Any] | None = None
         return self
+
+    @classmethod
+    def assembled(
+        cls,
+        form: LabelForm,
+        estimator: ThresholdedClassifier,
+        vectorizer: TermVectorizer | None = None,
+        selection: SelectTerms | None = None,
+    ) -> Self:
+        """The classifier of parts that are fitted already.
+
+        Examples
+        --------
+        >>> fitted = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
+        >>> parts = fitted._form, fitted.estimator_, fitted.vectorizer_
+        >>> TextClassifier.assembled(*parts).predict(["oil"]).tolist()
+        ['crude']
+        """
+        classifier = cls()
+        classifier._form, classifier.estimator_ = form, estimator
+        classifier.vectorizer_, classifier.selection_ = vectorizer, selection
+        classifier.coverage_, classifier.corpus_ = None, None
+        return classifier
 
     def fit_corpus(self, corpus: Corpus) -> Self:
         """Learn from the documents of a corpus."""
@@ -268,11 +291,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         save_model(content_of(self), path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model that was saved; nothing in the file is executed."""
+    def load(cls, path: str | Path, *, mapped: bool = False) -> Self:
+        """Read a model that was saved; nothing in the file is executed. `mapped` as in `load_model`."""
         from bayesift.classifier.saving import classifier_of
 
-        content = load_model(path)
+        content = load_model(path, mapped=mapped)
         try:
             return classifier_of(cls, content)
         except DataError as error:
@@ -299,7 +322,7 @@ def _are_vectors(texts: Any) -> bool:
     return sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.ndim == 2)
 
 
-def _own_terms(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
+def own_terms(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
     """The terms of each category among those that were kept, for a model that asks for them."""
     if selection is None or not selection.per_category or not has_fit_parameter(model, "supports"):
         return {}

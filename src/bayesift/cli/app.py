@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import bayesift
-from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models, reproduce
+from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models, reproduce, serve
 from bayesift.cli import filter as filtering
 from bayesift.errors import BayesiftError
 
@@ -32,6 +32,7 @@ for command in (
     inspect.inspect,
     models.models,
     reproduce.reproduce,
+    serve.serve,
 ):
     app.command()(command)
 app.add_typer(datasets.app, name="datasets")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bayesift.cli.corpora import Encoding, IdColumn, SkipBad, TextColumn, TitleColumn, print_problems
+from bayesift.cli.engines import EngineOptions, classify_on_spark
+from bayesift.cli.groups import grouped
 from bayesift.cli.options import ModelPath, Quiet, counting
-from bayesift.cli.outputs import Classified, open_output
-
-if TYPE_CHECKING:
-    from bayesift.classifier import TextClassifier
-    from bayesift.datasets import TextBatch
+from bayesift.cli.outputs import open_output
 
 
+@grouped
 def classify(
     model: ModelPath,
     documents: Annotated[
@@ -43,17 +42,23 @@ def classify(
     title: TitleColumn = None,
     encoding: Encoding = None,
     skip_bad: SkipBad = False,
+    *,
+    engine: EngineOptions,
     quiet: Quiet = False,
 ) -> None:
     """Put documents into categories; memory does not grow with their number."""
-    from bayesift.classifier import TextClassifier
+    from bayesift.classifier import Answers, TextClassifier
     from bayesift.datasets import Columns, ProblemLog, TextReader
 
+    columns = Columns(text=text, id=identity, title=title)
+    if engine.is_spark:
+        classify_on_spark(engine, model, documents, output, top, columns, quiet=quiet)
+        return
     classifier = TextClassifier.load(model)
     log = ProblemLog(skip=skip_bad)
     reader = TextReader(
         sys.stdin.buffer if documents == "-" else Path(documents),
-        Columns(text=text, id=identity, title=title),
+        columns,
         encoding or "utf-8",
         log,
         batch=1 if stream else None,
@@ -61,21 +66,9 @@ def classify(
     done = 0
     with open_output(output) as writer, counting("documents", None, quiet=quiet) as progress:
         for batch in reader:
-            writer.write(_classified(classifier, batch, top))
+            writer.write(batch.ids, Answers.of(classifier, batch.texts, top=top))
             done += len(batch.ids)
             progress(done)
     print_problems(log.problems)
     if output is not None and not quiet:
         print(f"{output}: {done:,} documents classified", file=sys.stderr)
-
-
-def _classified(classifier: TextClassifier, batch: TextBatch, top: int) -> Classified:
-    import numpy as np
-
-    from bayesift.kernels.decisions import highest
-
-    decisions, scores = classifier.decide(batch.texts)
-    best = np.empty((len(scores), min(top, scores.shape[1])), dtype=np.int64)
-    if best.shape[1]:
-        highest(scores, best)
-    return Classified(batch.ids, classifier.categories_, decisions, best, np.take_along_axis(scores, best, axis=1))

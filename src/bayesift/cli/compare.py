@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
 @grouped
 def compare(
     corpus: CorpusName,
-    models: Annotated[str, typer.Option(help="Learners with commas between; `bayesift models` lists them.")],
+    models: Annotated[
+        str,
+        typer.Option(
+            help="Learners with commas between; `bayesift models` lists them. Options of one alone follow it: "
+            "svm,nbsvm:ngrams=2:min-df=2."
+        ),
+    ],
     test_folds: Annotated[
         int, typer.Option(help="Without a test split, one part in so many is held out for testing.", min=2)
     ] = 4,
@@ -43,7 +50,7 @@ def compare(
     systems = {}
     for name in _names(models):
         with busy(f"fitting {name}", quiet=quiet), bad_options():
-            systems[name] = _run(name, learner, train, test)
+            systems[name] = _run(*_adjusted(name, learner), train, test)
     first = next(iter(systems.values()))[0]
     table = significance_table(first.truth, {name: evaluation.decisions for name, (evaluation, _) in systems.items()})
     if report is not None:
@@ -65,6 +72,31 @@ def _names(models: str) -> list[str]:
     if not names:
         raise typer.BadParameter("names no model", param_hint="--models")
     return names
+
+
+def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOptions]:
+    """The name of "name:option=value:...", and the options with these values."""
+    name, *assignments = description.split(":")
+    kinds, changes = get_type_hints(LearnerOptions), {}
+    for assignment in assignments:
+        option, _, value = assignment.partition("=")
+        option = option.strip().replace("-", "_")
+        if option not in kinds:
+            known = ", ".join(kind.replace("_", "-") for kind in kinds)
+            raise typer.BadParameter(
+                f"{description!r}: no option {option!r}; there are: {known}", param_hint="--models"
+            )
+        changes[option] = _value(value.strip())
+        if not isinstance(changes[option], kinds[option]):
+            raise typer.BadParameter(f"{description!r}: {option} cannot be {value!r}", param_hint="--models")
+    return name, replace(learner, **changes)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _train_and_test(corpus: Corpus, test_folds: int, seed: int) -> tuple[Corpus, Corpus]:

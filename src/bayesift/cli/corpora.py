@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 if TYPE_CHECKING:
+    from bayesift.datasets import Columns
     from bayesift.records import Corpus, Problem
 
 _SHOWN_PROBLEMS = 5
@@ -51,12 +52,19 @@ class CorpusOptions:
     encoding: Encoding = None
     skip_bad: SkipBad = False
 
+    @property
+    def columns(self) -> Columns:
+        """The columns that were named."""
+        from bayesift.datasets import Columns
+
+        return Columns(self.text, self.label, self.identity, self.title, self.date, self.split_column)
+
     def read(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path; skipped records are told on stderr."""
         with busy(f"reading {name}", quiet=quiet):
             from bayesift.datasets import Columns, load
 
-            columns = Columns(self.text, self.label, self.identity, self.title, self.date, self.split_column)
+            columns = self.columns
             with bad_use():
                 corpus = load(
                     name,

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
+from bayesift.cli.engines import EngineOptions, evaluate_on_spark
 from bayesift.cli.groups import grouped
 from bayesift.cli.options import AsJson, ModelPath, Quiet, ReportPath, part_of
 from bayesift.files import whole_file
@@ -19,6 +20,7 @@ from bayesift.files import whole_file
 if TYPE_CHECKING:
     from bayesift.classifier import Evaluation, TextClassifier
     from bayesift.evaluation import Scores
+    from bayesift.spark import SparkEvaluation
 
 
 @grouped
@@ -32,12 +34,18 @@ def evaluate(
     report: ReportPath = None,
     *,
     source: CorpusOptions,
+    engine: EngineOptions,
     quiet: Quiet = False,
 ) -> None:
     """Measure a model on a labelled corpus."""
     from bayesift.classifier import TextClassifier
     from bayesift.classifier import evaluate as measure
 
+    if engine.is_spark:
+        if report is not None or split is not None:
+            raise typer.BadParameter("takes no --report and no --split", param_hint="--engine spark")
+        _print_counted(evaluate_on_spark(engine, model, corpus, source, quiet=quiet), as_json=as_json)
+        return
     classifier = TextClassifier.load(model)
     part = part_of(source.read(corpus, quiet=quiet), split, default="test")
     with busy(f"classifying {len(part):,} documents", quiet=quiet):
@@ -56,6 +64,19 @@ def evaluate(
         print(json.dumps(evaluation.measures.to_dict(), indent=2))
     else:
         print_scores(evaluation.measures)
+
+
+def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
+    """What was counted on Spark; rankings are not."""
+    if evaluation.n_unreadable:
+        print(f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr)
+    if as_json:
+        more = {"log_loss": evaluation.log_loss, "brier_score": evaluation.brier_score}
+        print(json.dumps({**evaluation.measures.to_dict(), **more}, indent=2))
+        return
+    print_scores(evaluation.measures)
+    if evaluation.log_loss is not None:
+        print(f"\nlog loss {evaluation.log_loss:.4f}, Brier score {evaluation.brier_score:.4f}")
 
 
 def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:

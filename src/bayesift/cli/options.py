@@ -50,6 +50,13 @@ class LearnerOptions:
     score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
     score_above: Annotated[float | None, _unless_named(meaning="Keep only terms that score above it.")] = None
     per_category: Annotated[bool, typer.Option(help="Select the terms of each category by themselves.")] = False
+    soft: Annotated[
+        float | None,
+        _unless_named(
+            meaning="Scale the priors of each category's terms by their scores, sqrt(score / (score + SOFT)); for "
+            "online-perceptron."
+        ),
+    ] = None
     threshold: Annotated[
         str,
         typer.Option(
@@ -99,9 +106,10 @@ class LearnerOptions:
     def _selection(self) -> SelectTerms | None:
         from bayesift.features import SelectTerms
 
-        if self.terms is None and self.score_above is None:
+        if self.terms is None and self.score_above is None and self.soft is None:
             return None
-        return SelectTerms(self.score, k=self.terms, threshold=self.score_above, per_category=self.per_category)
+        each = self.per_category or self.soft is not None
+        return SelectTerms(self.score, k=self.terms, threshold=self.score_above, per_category=each, soft=self.soft)
 
     def _check_names(self, model: str) -> None:
         from bayesift.features import SCORES

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from bayesift.classifier import Answers
+
     Array = np.ndarray[Any, Any]
 
 SEPARATOR = ";"
@@ -25,41 +26,12 @@ _DIGITS = 6
 _KINDS = (".jsonl", ".csv", ".parquet")
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
-    """A batch of classified documents.
+def _top(answers: Answers, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
+    """For each rank the category, under these names, and its score, rounded."""
+    import pyarrow as pa
 
-    Parameters
-    ----------
-    ids : of the documents
-    categories : names of the columns
-    decisions : documents x categories, whether assigned
-    best : documents x k, columns of the highest scores, best first
-    scores : documents x k, those scores
-    """
-
-    ids: pa.Array
-    categories: Sequence[str]
-    decisions: Array
-    best: Array
-    scores: Array
-
-    def assigned(self, names: Sequence[str]) -> pa.ListArray:
-        """The assigned categories of each document under these names."""
-        import numpy as np
-        import pyarrow as pa
-
-        offsets = np.concatenate([[0], np.cumsum(self.decisions.sum(axis=1))]).astype(np.int32)
-        return pa.ListArray.from_arrays(offsets, pa.array(names).take(pa.array(np.nonzero(self.decisions)[1])))
-
-    def top(self, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
-        """For each rank the category, under these names, and its score."""
-        import pyarrow as pa
-
-        known = pa.array(names)
-        ranks = range(self.best.shape[1])
-        scores = _significant(self.scores)
-        return [(known.take(pa.array(self.best[:, k])), pa.array(scores[:, k])) for k in ranks]
+    scores = _significant(answers.scores)
+    return [(answers.at_rank(k, names), pa.array(scores[:, k])) for k in range(answers.best.shape[1])]
 
 
 def _significant(values: Array) -> Array:
@@ -73,10 +45,10 @@ def _significant(values: Array) -> Array:
 
 
 class Writer(Protocol):
-    """Takes batches."""
+    """Takes the answers to batches."""
 
-    def write(self, batch: Classified) -> None:
-        """Write a batch."""
+    def write(self, ids: pa.Array, answers: Answers) -> None:
+        """Write the answers to documents of these ids."""
         ...
 
 
@@ -84,14 +56,14 @@ class _JsonLines:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
-    def write(self, batch: Classified) -> None:
+    def write(self, ids: pa.Array, answers: Answers) -> None:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        names = [json.dumps(name, ensure_ascii=False) for name in batch.categories]
-        parts: list[Any] = ['{"id": ', _quoted(batch.ids), ', "categories": [']
-        parts += [pc.binary_join(batch.assigned(names), ", "), '], "scores": {']
-        for rank, (category, score) in enumerate(batch.top(names)):
+        names = [json.dumps(name, ensure_ascii=False) for name in answers.categories]
+        parts: list[Any] = ['{"id": ', _quoted(ids), ', "categories": [']
+        parts += [pc.binary_join(answers.assigned(names), ", "), '], "scores": {']
+        for rank, (category, score) in enumerate(_top(answers, names)):
             parts += [", " if rank else "", category, ": ", score.cast(pa.string())]
         rows = pc.binary_join_element_wise(*parts, "}}\n", "")
         data = rows.cast(pa.large_string()).buffers()[2]
@@ -115,13 +87,13 @@ class _Csv:
         self._stream = stream
         self._header = True
 
-    def write(self, batch: Classified) -> None:
+    def write(self, ids: pa.Array, answers: Answers) -> None:
         import pyarrow as pa
         import pyarrow.compute as pc
         from pyarrow import csv
 
-        columns = {"id": batch.ids, "categories": pc.binary_join(batch.assigned(batch.categories), SEPARATOR)}
-        for rank, (category, score) in enumerate(batch.top(batch.categories), 1):
+        columns = {"id": ids, "categories": pc.binary_join(answers.assigned(), SEPARATOR)}
+        for rank, (category, score) in enumerate(_top(answers, answers.categories), 1):
             columns |= {f"category_{rank}": category, f"score_{rank}": score}
         options = csv.WriteOptions(include_header=self._header, quoting_style="needed")
         csv.write_csv(pa.table(columns), self._stream, options)
@@ -140,15 +112,10 @@ class _Parquet:
         )
         self.writer = parquet.ParquetWriter(stream, self._schema)
 
-    def write(self, batch: Classified) -> None:
-        import numpy as np
+    def write(self, ids: pa.Array, answers: Answers) -> None:
         import pyarrow as pa
 
-        n, k = batch.best.shape
-        categories = pa.array(batch.categories).take(pa.array(batch.best.ravel()))
-        scored = pa.StructArray.from_arrays([categories, pa.array(batch.scores.ravel())], ["category", "score"])
-        top = pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32) * k, scored)
-        arrays = [batch.ids.cast(pa.string()), batch.assigned(batch.categories), top]
+        arrays = [ids.cast(pa.string()), answers.assigned(), answers.ranked()]
         self.writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
 
 

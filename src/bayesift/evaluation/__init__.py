@@ -21,7 +21,14 @@ from bayesift.evaluation.filtering import linear_utility, scaled_utility, t9p, t
 from bayesift.evaluation.measures import accuracy, f1, precision, recall
 from bayesift.evaluation.plots import category_f1_bars, precision_recall_plot, reliability_diagram
 from bayesift.evaluation.ranking import PrecisionRecallCurve, average_precision, r_precision
-from bayesift.evaluation.scores import Averages, CategoryScores, Probabilities, Scores, evaluate_decisions
+from bayesift.evaluation.scores import (
+    Averages,
+    CategoryScores,
+    Probabilities,
+    Scores,
+    evaluate_counts,
+    evaluate_decisions,
+)
 from bayesift.evaluation.significance import PairedTest, holm, macro_sign_test, mcnemar_test, micro_sign_test
 from bayesift.evaluation.significance_table import SignificanceTable, significance_table
 
@@ -44,6 +51,7 @@ __all__ = [
     "bootstrap_mean",
     "brier_score",
     "category_f1_bars",
+    "evaluate_counts",
     "evaluate_decisions",
     "expected_calibration_error",
     "f1",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,15 +135,39 @@ def evaluate_decisions(
         raise DataError(f"{len(names)} names for {truth.shape[1]} categories")
     counts = Contingency.of(truth, decided)
     ranked = _ranked(truth, probabilities, zero_division)
+    measured = evaluate_counts(counts, accuracy(truth, decided), names, zero_division=zero_division)
+    if ranked is None:
+        return measured
+    rows = _rows(counts, names, ranked, zero_division)
+    return replace(measured, categories=rows, probabilities=_measured(Y, probabilities, names, ranked))
+
+
+def evaluate_counts(
+    counts: Contingency, accuracy: float, categories: Sequence[Any], *, zero_division: float = 0.0
+) -> Scores:
+    """Measure decisions that were counted elsewhere.
+
+    Parameters
+    ----------
+    counts : of each category
+    accuracy : share of the documents that are decided right in every category
+    categories : their names
+    zero_division : what 0/0 counts as
+
+    Examples
+    --------
+    >>> counts = Contingency(np.array([1]), np.array([2]), np.array([1]), 4)
+    >>> evaluate_counts(counts, 0.75, ["corn"]).micro.precision
+    0.5
+    """
     return Scores(
         n_documents=counts.n_documents,
         n_positives=int(counts.positives.sum()),
         n_assigned=int(counts.assigned.sum()),
         micro=_averages(counts.pooled(), zero_division),
         macro=_averages(counts, zero_division),
-        accuracy=accuracy(truth, decided),
-        categories=_rows(counts, names, ranked, zero_division),
-        probabilities=None if ranked is None else _measured(Y, probabilities, names, ranked),
+        accuracy=accuracy,
+        categories=_rows(counts, list(categories), None, zero_division),
         zero_division=zero_division,
     )
 

@@ -29,13 +29,16 @@ class SelectTerms(SelectorMixin, BaseEstimator):
     k : keep at most so many terms (each category so many with `per_category`); of equals the earlier column
     threshold : keep only terms that score above it
     per_category : select for each category; `transform` then keeps the union, `supports_` says which are whose
+    soft : with `per_category`, give terms weight by their score instead of all the same: `supports_` then holds
+        sqrt(score / (score + soft)), which an `OnlinePerceptron` takes as the scale of each weight's prior
     average : how the scores of the categories become one: "max", or "weighted" by the sizes of the categories; pairs
         that score -inf have no part in the mean
 
     Attributes
     ----------
     scores_ : the score of each term; with `per_category` a sparse matrix, categories x terms, of the selected ones
-    supports_ : with `per_category`, categories x terms, True where the term is selected for the category
+    supports_ : with `per_category`, categories x terms, True where the term is selected for the category, or with
+        `soft` a number above 0
     classes_ : labels, or the columns of an indicator y
 
     Notes
@@ -57,12 +60,14 @@ class SelectTerms(SelectorMixin, BaseEstimator):
         k: int | None = None,
         threshold: float | None = None,
         per_category: bool = False,
+        soft: float | None = None,
         average: Average = "max",
     ) -> None:
         self.by = by
         self.k = k
         self.threshold = threshold
         self.per_category = per_category
+        self.soft = soft
         self.average = average
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -70,11 +75,25 @@ class SelectTerms(SelectorMixin, BaseEstimator):
         score = self._check_parameters()
         targets = check_targets(y)
         terms = check_terms(self, X, n_documents=targets.n_documents)
-        self.classes_ = targets.classes
-        tables = gather(terms, targets)
+        return self._select(gather(terms, targets), targets.classes, score)
+
+    def fit_tables(self, tables: TermTables, classes: Any = None) -> Self:
+        """Score the terms of tables that were gathered elsewhere, and choose; `classes` names their categories.
+
+        Examples
+        --------
+        >>> SelectTerms(k=1).fit_tables(TermTables.of([[1, 2], [1, 0]], ["grain", "crude"])).get_support().tolist()
+        [False, True]
+        """
+        self.n_features_in_ = tables.shape[1]
+        names = np.arange(tables.shape[0]) if classes is None else np.asarray(classes)
+        return self._select(tables, names, self._check_parameters())
+
+    def _select(self, tables: TermTables, classes: Array, score: Score) -> Self:
+        self.classes_ = classes
         if self.per_category:
             self.supports_, self.scores_ = self._select_each(tables, score)
-            self._mask = np.bincount(self.supports_.indices, minlength=terms.shape[1]) > 0
+            self._mask = np.bincount(self.supports_.indices, minlength=tables.shape[1]) > 0
         else:
             self.__dict__.pop("supports_", None)
             self.scores_ = _AVERAGES[self.average](tables, score)
@@ -122,6 +141,8 @@ class SelectTerms(SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> Score:
         if self.k is not None and self.k < 1:
             raise ValueError(f"k must be at least 1, got {self.k!r}")
+        if self.soft is not None and not (self.per_category and 0 < self.soft < np.inf):
+            raise ValueError(f"soft must be above 0 and needs per_category=True, got {self.soft!r}")
         if self.average not in _AVERAGES:
             raise ValueError(f"average must be one of {', '.join(_AVERAGES)}, got {self.average!r}")
         if callable(self.by):
@@ -149,9 +170,17 @@ class SelectTerms(SelectorMixin, BaseEstimator):
                 values.append(row[chosen[-1]])
         indptr = np.concatenate(([0], np.cumsum([len(terms) for terms in chosen])))
         indices = np.concatenate(chosen).astype(np.int32)
-        selected = np.ones(len(indices), dtype=bool), indices, indptr.astype(np.int32)
-        scores = np.concatenate(values), indices, indptr.astype(np.int32)
-        return sparse.csr_array(selected, shape=tables.shape), sparse.csr_array(scores, shape=tables.shape)
+        places, scores = (indices, indptr.astype(np.int32)), np.concatenate(values)
+        chosen_by = np.ones(len(indices), dtype=bool) if self.soft is None else _softened(scores, self.soft)
+        supports = sparse.csr_array((chosen_by, *places), shape=tables.shape)
+        return supports, sparse.csr_array((scores, *places), shape=tables.shape)
+
+
+def _softened(scores: Array, soft: float) -> Array:
+    """The root of score / (score + soft); 0 for scores of 0 and below."""
+    positive = np.maximum(scores, 0.0)
+    softened: Array = np.sqrt(positive / (positive + soft))
+    return softened
 
 
 def _highest(tables: TermTables, score: Score) -> Array:

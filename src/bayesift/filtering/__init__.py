@@ -6,12 +6,13 @@ folder, `FilterRun` puts it in a pipe. `ReviewQueue` ranks a pool that is read t
 
 from bayesift.filtering.definitions import engine_of
 from bayesift.filtering.engine import Decision, FilterEngine
-from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Retrieved, TakenBack
+from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
 from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.goals import Goal, LinearUtility, PrecisionFloor, RecallFloor, TargetCount
 from bayesift.filtering.plots import recall_figure, terms_figure, theta_figure
+from bayesift.filtering.pool import Pool, pool_vectorizer, pool_vectors
 from bayesift.filtering.profile import Profile, ProfileSettings
-from bayesift.filtering.ranking import ReviewQueue, pool_vectorizer, pool_vectors
+from bayesift.filtering.ranking import ReviewQueue
 from bayesift.filtering.relevance import RelevanceModel, RelevanceSettings
 from bayesift.filtering.reviews import ReviewCurve, StoppedReview, recall_curves, simulate_review, simulate_stopping
 from bayesift.filtering.running import FilterRun
@@ -45,6 +46,8 @@ __all__ = [
     "LinearUtility",
     "MemoryLog",
     "OpenFilter",
+    "Paused",
+    "Pool",
     "PrecisionFloor",
     "Profile",
     "ProfileSettings",
@@ -64,6 +67,7 @@ __all__ = [
     "Stream",
     "TakenBack",
     "TargetCount",
+    "Taught",
     "TopicRun",
     "VectorBatch",
     "VectorSpace",

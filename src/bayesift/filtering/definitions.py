@@ -23,7 +23,7 @@ from typing import Any
 from bayesift.errors import DataError
 from bayesift.filtering.engine import FilterEngine
 from bayesift.filtering.goals import Goal, TargetCount, described_goal
-from bayesift.filtering.profile import ProfileSettings
+from bayesift.filtering.profile import Profile, ProfileSettings
 from bayesift.filtering.strategies import Strategy
 from bayesift.filtering.vectors import VectorSpace
 
@@ -75,14 +75,28 @@ def _add(engine: FilterEngine, entry: Any, place: Path) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise DataError("every profile needs a name", file=place)
     _only(entry, _PROFILE, place)
-    examples = None
+    examples = []
     if entry.get("examples") is not None:
         records = _records(place.parent / str(entry["examples"]), {"text": str, "relevant": bool})
         examples = [(record["text"], record["relevant"]) for record in records]
+    add_described(engine, {**entry, "examples": examples})
+
+
+def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
+    """Start a profile as it is described: as in the file, but with its examples as pairs of text and label.
+
+    Examples
+    --------
+    >>> add_described(FilterEngine(), {"name": "grain", "query": "wheat", "strategy": "+ig"}).n_terms
+    1
+    """
     strategy = Strategy.of(str(entry.get("strategy", "plain")), **(entry.get("options") or {}))
     settings = ProfileSettings(strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {}))
     words = {str(word): float(strength) for word, strength in (entry.get("words") or {}).items()}
-    engine.add_profile(entry["name"], query=entry.get("query"), words=words, examples=examples, settings=settings)
+    examples = [(text, relevant) for text, relevant in entry.get("examples") or ()]
+    return engine.add_profile(
+        entry["name"], query=entry.get("query"), words=words, examples=examples, settings=settings
+    )
 
 
 def _goal(given: Any) -> Goal:

@@ -22,22 +22,19 @@ from bayesift.filtering.events import (
     EventLog,
     Judged,
     MemoryLog,
+    Paused,
     Retrieved,
     TakenBack,
+    Taught,
     effective,
 )
-from bayesift.filtering.profile import Found, Profile, ProfileSettings
+from bayesift.filtering.profile import QUERY_BIAS, QUERY_STRENGTH, Found, Profile, ProfileSettings
 from bayesift.filtering.state import ProfileState
 from bayesift.filtering.vectors import DocumentVector, VectorBatch, VectorSpace
 from bayesift.records import Document
 
 Array = np.ndarray[Any, Any]
 Reason = Literal["relevant", "queried", "random"]
-
-# Before anything is learned, a profile that starts from words scores a document by its cosine to them: one at 0.2 is as
-# likely relevant as not, one at 0.1 is worth a question, and one without any of the words is neither.
-QUERY_STRENGTH = 15.0
-QUERY_BIAS = -3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,9 @@ class FilterEngine:
     >>> engine.take_back("grain", "1")
     >>> engine.profiles["grain"].counters.judged_relevant
     0
+    >>> engine.teach("grain", "tonnes", 0.5)
+    >>> engine.profiles["grain"].taught
+    {'tonnes': 0.5}
     """
 
     def __init__(self, space: VectorSpace | None = None, log: EventLog | None = None) -> None:
@@ -153,7 +153,8 @@ class FilterEngine:
     def observe_vectors(self, batch: VectorBatch) -> list[Decision]:
         """As `observe_many`, from vectors of this space."""
         found: list[tuple[int, int, Profile, Found]] = []
-        for place, profile in enumerate(self.profiles.values()):
+        awake = [profile for profile in self.profiles.values() if not profile.paused]
+        for place, profile in enumerate(awake):
             found += [(hit.row, place, profile, hit) for hit in _scan_all(profile, batch)]
         vectors: dict[int, DocumentVector] = {}
         decisions = []
@@ -191,13 +192,40 @@ class FilterEngine:
         self.log.append(TakenBack(profile, document))
         self.profiles[profile] = self.replayed(profile)
 
+    def teach(self, profile: str, word: str, strength: float) -> None:
+        """Say what a word is worth, from now on; what was said of it before is taken back, and 0 does no more.
+
+        Parameters
+        ----------
+        profile : its name
+        word : read as documents are (stems, stop words); each word of a text of several
+        strength : as in `add_profile`: 1 is that of a query of one word, below 0 speaks against. The mean of the
+            weight's prior moves, so that judgements, earlier and later ones, can overrule it.
+        """
+        target = self._profile(profile)
+        columns = tuple(self.space.columns_of(word).tolist())
+        if not columns:
+            raise DataError(f"{word!r:.60} holds no word that documents are read for")
+        if not math.isfinite(strength):
+            raise DataError(f"the strength of {word!r:.60} must be a finite number, got {strength!r}")
+        if target.taught.get(word, 0.0) == strength:
+            return
+        event = Taught(profile, word, float(strength), columns)
+        self.log.append(event)
+        if word in target.taught:
+            self.profiles[profile] = self.replayed(profile)
+        else:
+            apply(target, event, {})
+
+    def pause(self, profile: str, paused: bool = True) -> None:
+        """Put a profile aside: no document is retrieved for it, judgements still count; False takes it up again."""
+        if self._profile(profile).paused is not paused:
+            self.log.append(Paused(profile, paused))
+            self.profiles[profile].paused = paused
+
     def replayed(self, profile: str) -> Profile:
         """The profile made anew from its start and the log."""
-        made = self.starts[profile].profile()
-        seen: dict[str, DocumentVector] = {}
-        for event in effective(self.log.of_profile(profile)):
-            apply(made, event, seen)
-        return made
+        return replay_events(self.starts[profile].profile(), self.log.of_profile(profile))
 
     def _install(self, profile: Profile, start: ProfileState | None = None) -> None:
         self.profiles[profile.name] = profile
@@ -230,18 +258,34 @@ class FilterEngine:
         if not examples:
             return None, np.zeros(0, dtype=bool)
         vectors = [self.space.vector(f"example/{i}", text) for i, (text, _) in enumerate(examples)]
-        return _stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
+        return stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
 
     def _find(self, profile: Profile, name: str, document: str | Document) -> DocumentVector:
-        """The vector of a document: one that waits, one the log knows, or the document's own."""
+        """The vector of a document: one that waits, the document's own, or one the log knows."""
         if name in profile.pending:
             return profile.pending[name]
-        for event in self.log.of_profile(profile.name):
-            if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == name:
-                return event.document
         if isinstance(document, Document):
             return self.space.vector(name, document.full_text)
+        known = self.log.find(profile.name, name)
+        if known is not None:
+            return known
         raise DataError(f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself")
+
+
+def replay_events(profile: Profile, events: Iterable[Event]) -> Profile:
+    """Bring a profile up to date with events, without those that are taken back by later ones.
+
+    Examples
+    --------
+    >>> vector = DocumentVector("7", np.zeros(1, dtype=np.int32), np.ones(1))
+    >>> events = [Judged("grain", "7", True, vector), TakenBack("grain", "7")]
+    >>> replay_events(Profile("grain", ProfileSettings()), events).n_relevant
+    0
+    """
+    seen: dict[str, DocumentVector] = {}
+    for event in effective(events):
+        apply(profile, event, seen)
+    return profile
 
 
 def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> None:
@@ -267,6 +311,10 @@ def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> No
             raise DataError(f"the log has a judgement of document {event.id!r}, but not the document")
         seen[event.id] = document
         profile.judge(document, event.relevant)
+    elif isinstance(event, Taught):
+        profile.teach(event.word, event.columns, event.strength)
+    elif isinstance(event, Paused):
+        profile.paused = event.paused
     else:
         raise TypeError("a judgement that is taken back has no effect of its own")
 
@@ -288,7 +336,14 @@ def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
         hit = profile.scan(batch.rows, hit.row + 1, draws)
 
 
-def _stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
+def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
+    """Vectors as the rows of a matrix.
+
+    Examples
+    --------
+    >>> stacked([DocumentVector("7", np.array([1], dtype=np.int32), np.ones(1))], 2).toarray().tolist()
+    [[0.0, 1.0]]
+    """
     rows = sparse.csr_array((len(vectors), n_columns))
     rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
     rows.indices = np.concatenate([np.zeros(0, np.int32), *(vector.columns for vector in vectors)])
@@ -299,7 +354,7 @@ def _stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_ar
 def _in_front(vector: DocumentVector, X: sparse.csr_array | None, y: Array) -> tuple[sparse.csr_array, Array]:
     """One more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
-    first = _stacked([vector], width)
+    first = stacked([vector], width)
     if X is None:
         return first, np.ones(1, dtype=bool)
     rows = sparse.csr_array((1 + X.shape[0], width))

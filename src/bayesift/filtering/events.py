@@ -1,12 +1,13 @@
 """What happened, in order: the only truth of a filter. Profiles are what a start and the events make of them.
 
-A log is append-only. Taking a judgement back is an event too: the profile is made anew from its start and the events
-without that judgement, so that it is as if it had never been given.
+A log is append-only. Taking a judgement or a word back is an event too: the profile is made anew from its start and the
+events without what was taken back, so that it is as if it had never been said.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,7 +48,28 @@ class TakenBack:
     id: str
 
 
-Event = Retrieved | Judged | TakenBack
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """A reader said what a word is worth, below 0 if it speaks against; 0 takes back what was said of it before.
+
+    `columns` are those of the word in the space of the filter; in a file they follow from the word.
+    """
+
+    profile: str
+    word: str
+    strength: float
+    columns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A profile was put aside (no document is retrieved for it) or taken up again."""
+
+    profile: str
+    paused: bool
+
+
+Event = Retrieved | Judged | TakenBack | Taught | Paused
 
 
 class EventLog(Protocol):
@@ -59,6 +81,10 @@ class EventLog(Protocol):
 
     def of_profile(self, profile: str) -> Iterator[Event]:
         """The events of one profile, in order."""
+        ...
+
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The document by its id, if it was retrieved or judged for the profile."""
         ...
 
     def __len__(self) -> int: ...
@@ -88,6 +114,10 @@ class MemoryLog:
     def of_profile(self, profile: str) -> Iterator[Event]:
         """The events of one profile, in order."""
         return (event for event in self._events if event.profile == profile)
+
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The document by its id, if it was retrieved or judged for the profile."""
+        return document_in(self.of_profile(profile), document)
 
 
 class FileLog:
@@ -135,22 +165,47 @@ class FileLog:
 
     def of_profile(self, profile: str) -> Iterator[Event]:
         """The events of one profile, in order."""
-        return (event for event, _ in self.events() if event.profile == profile)
+        # Lines of other profiles are not parsed; a name may be written with escapes by another hand than ours.
+        name = json.dumps(profile, ensure_ascii=False)
+        lines = (line for line in self._lines() if name in line[1] or "\\u" in line[1])
+        found = (_read_event(text, self._space, self.path, number)[0] for number, text in lines)
+        return (event for event in found if event.profile == profile)
+
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The document by its id, if it was retrieved or judged for the profile."""
+        return document_in(self.of_profile(profile), document)
 
     def events(self, start: int = 0) -> Iterator[tuple[Event, int]]:
         """Events from the start-th on, each with the lines of input read until then."""
+        for number, text in self._lines():
+            if number > start:
+                yield _read_event(text, self._space, self.path, number)
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
         with self.path.open(encoding="utf-8") as stream:
-            for line, text in enumerate(stream, 1):
-                if line > start:
-                    yield _read_event(text, self._space, self.path, line)
+            yield from enumerate(stream, 1)
 
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
 
 
+def document_in(events: Iterable[Event], name: str) -> DocumentVector | None:
+    """The first document of this id that comes with an event.
+
+    Examples
+    --------
+    >>> document_in([Judged("grain", "7", True)], "7") is None
+    True
+    """
+    for event in events:
+        if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == name:
+            return event.document
+    return None
+
+
 def effective(events: Iterable[Event]) -> list[Event]:
-    """The events without the judgements that were taken back, and without the taking back.
+    """The events without the judgements and words that were taken back, and without the taking back.
 
     Examples
     --------
@@ -159,14 +214,23 @@ def effective(events: Iterable[Event]) -> list[Event]:
     """
     kept: list[Event | None] = []
     judged: dict[tuple[str, str], int] = {}
+    taught: dict[tuple[str, str], int] = {}
+
+    def forget(places: dict[tuple[str, str], int], key: tuple[str, str]) -> None:
+        if key in places:
+            kept[places.pop(key)] = None
+
     for event in events:
         if isinstance(event, TakenBack):
-            place = judged.pop((event.profile, event.id), None)
-            if place is not None:
-                kept[place] = None
+            forget(judged, (event.profile, event.id))
             continue
         if isinstance(event, Judged):
             judged[event.profile, event.id] = len(kept)
+        elif isinstance(event, Taught):
+            forget(taught, (event.profile, event.word))
+            if not event.strength:
+                continue
+            taught[event.profile, event.word] = len(kept)
         kept.append(event)
     return [event for event in kept if event is not None]
 
@@ -181,6 +245,10 @@ def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
     """
     if isinstance(event, TakenBack):
         return {"event": "taken back", "profile": event.profile, "id": event.id}
+    if isinstance(event, Taught):
+        return {"event": "taught", "profile": event.profile, "word": event.word, "strength": event.strength}
+    if isinstance(event, Paused):
+        return {"event": "paused", "profile": event.profile, "paused": event.paused}
     document = event.document
     vector = {}
     if document is not None:
@@ -192,16 +260,17 @@ def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
 
 def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
     """The inverse of `event_record`; raises KeyError, TypeError or ValueError for what is no event."""
-    kind, profile, name = record["event"], record["profile"], record["id"]
-    if not (isinstance(profile, str) and isinstance(name, str)):
-        raise TypeError("profile and id must be strings")
-    document = None
-    if "words" in record:
-        weights = np.array(record["weights"], dtype=np.float64)
-        columns = space.add_words([str(word) for word in record["words"]])
-        if weights.shape != columns.shape or not np.all(np.isfinite(weights)):
-            raise ValueError("words and weights do not fit together")
-        document = DocumentVector(name, columns, weights)
+    kind, profile = record["event"], record["profile"]
+    if not isinstance(profile, str):
+        raise TypeError("profile must be a string")
+    if kind == "taught":
+        return _recorded_word(profile, record["word"], record["strength"], space)
+    if kind == "paused" and isinstance(record["paused"], bool):
+        return Paused(profile, record["paused"])
+    name = record["id"]
+    if not isinstance(name, str):
+        raise TypeError("id must be a string")
+    document = _recorded_document(name, record, space) if "words" in record else None
     if kind == "taken back":
         return TakenBack(profile, name)
     if kind == "judged" and isinstance(record["relevant"], bool):
@@ -209,6 +278,21 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
     if kind == "retrieved" and record["why"] in REASONS and document is not None:
         return Retrieved(profile, document, record["why"])
     raise ValueError(f"no event {kind!r}")
+
+
+def _recorded_word(profile: str, word: Any, strength: Any, space: VectorSpace) -> Taught:
+    columns = tuple(space.columns_of(word).tolist()) if isinstance(word, str) else ()
+    if not columns or isinstance(strength, bool) or not abs(strength) < math.inf:
+        raise ValueError("a word and its strength do not fit together")
+    return Taught(profile, word, float(strength), columns)
+
+
+def _recorded_document(name: str, record: dict[str, Any], space: VectorSpace) -> DocumentVector:
+    weights = np.array(record["weights"], dtype=np.float64)
+    columns = space.add_words([str(word) for word in record["words"]])
+    if weights.shape != columns.shape or not np.all(np.isfinite(weights)):
+        raise ValueError("words and weights do not fit together")
+    return DocumentVector(name, columns, weights)
 
 
 def with_document(event: Judged, document: DocumentVector) -> Judged:
@@ -227,7 +311,7 @@ def _read_event(text: str, space: VectorSpace, path: Path, line: int) -> tuple[E
     try:
         record = json.loads(text)
         return recorded_event(record, space), int(record["position"])
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise DataError(f"not an event of a filter ({error})", file=path, line=line) from error
 
 

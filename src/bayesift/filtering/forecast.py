@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import svds
 from scipy.special import expit
 
+from bayesift.filtering.pool import leading_directions
 from bayesift.filtering.stopping import RemainingRelevant, remaining_relevant
 
 Array = np.ndarray[Any, Any]
@@ -58,24 +58,6 @@ class Forecast:
         rows = self._design[unseen]
         n_found = int(np.count_nonzero(labels > 0))
         return remaining_relevant(rows @ mode, rows @ root, n_found=n_found, draws=draws, seed=seed)
-
-
-def leading_directions(X: sparse.csr_array, directions: int) -> Array:
-    """The documents along the leading singular directions of the pool: Z with Z Z' near X X'.
-
-    Examples
-    --------
-    >>> Z = leading_directions(sparse.csr_array(np.eye(3)[:2]), 5)
-    >>> (Z @ Z.T).round(6).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
-    if min(X.shape) <= directions + 1:
-        left, values, _ = linalg.svd(X.toarray(), full_matrices=False)
-    else:
-        # A start of equal entries makes the answer the same every time.
-        left, values, _ = svds(sparse.csr_matrix(X), k=directions, v0=np.ones(min(X.shape)))
-    scaled: Array = left * values
-    return scaled
 
 
 def _most_evident(Z: Array, y: Array) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,6 +22,10 @@ from bayesift.models.online.posteriors import Dynamics, FullPosterior
 Array = np.ndarray[Any, Any]
 
 CUT = 12.13  # -2 ln lambda of the paper, "0.05%"; the chi-square point is 12.116
+# Before anything is learned, a profile that starts from words scores a document by its cosine to them: one at 0.2 is as
+# likely relevant as not, one at 0.1 is worth a question, and one without any of the words is neither.
+QUERY_STRENGTH = 15.0
+QUERY_BIAS = -3.0
 _NO_DRAWS = np.zeros(0)
 _NEVER = 1e3  # mean over standard deviation that no document reaches
 
@@ -115,6 +119,8 @@ class Profile:
     kept : the relevant documents, oldest first
     pending : retrieved documents that are not judged yet, oldest first
     verdicts : the judgement of each document by its id
+    taught : the strength of each word that was typed in since the start
+    paused : whether it is put aside
 
     Examples
     --------
@@ -143,6 +149,8 @@ class Profile:
         self.kept: list[DocumentVector] = []
         self.pending: dict[str, DocumentVector] = {}
         self.verdicts: dict[str, bool] = {}
+        self.taught: dict[str, float] = {}
+        self.paused = False
         self.counters = Counters()
         self._rule: Array | None = None
         self.set_threshold(settings.goal.threshold([], []))
@@ -188,7 +196,7 @@ class Profile:
         self.n_relevant += len(relevant)
         self.n_irrelevant += len(labels) - len(relevant)
         self._add_telling_words()
-        rows = _restricted(X, self.lookup)
+        rows = restricted(X, self.lookup)
         signs = np.where(labels, 1.0, -1.0)
         fields = [
             self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in range(self.settings.passes)
@@ -227,6 +235,21 @@ class Profile:
                 lessons.append((self._past_relevant(), True))
         for lesson, label in lessons:
             self._learn(lesson, label)
+        self._forget_rule()
+
+    def teach(self, word: str, columns: Sequence[int], strength: float) -> None:
+        """Move the mean of the prior of a word's weights; the posterior moves as if it had been there all along.
+
+        A profile that knows nothing yet becomes as doubtful as one that starts from words.
+        """
+        blank = not (self.n_terms or self.n_relevant or self.n_irrelevant)
+        places = np.asarray(columns, dtype=np.int32)
+        self._join(places[~np.isin(places, self.terms)])
+        change = np.zeros(1 + self.n_terms)
+        change[0] = QUERY_BIAS if blank else 0.0
+        change[self.lookup[places]] = QUERY_STRENGTH * strength
+        self.posterior.move_prior(change, self.dynamics)
+        self.taught[word] = strength
         self._forget_rule()
 
     # ---- questions -----------------------------------------------------------------------------------------------
@@ -317,6 +340,10 @@ class Profile:
         )
         if self.settings.max_terms is not None:
             columns = columns[: max(self.settings.max_terms - self.n_terms, 0)]
+        self._join(columns)
+
+    def _join(self, columns: Array) -> None:
+        """Give words a weight, at the prior."""
         if len(columns):
             self.posterior.grow(1 + self.n_terms + len(columns), self.dynamics)
             self.set_terms(np.concatenate([self.terms, columns]))
@@ -395,8 +422,15 @@ def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array)
     return deviations
 
 
-def _restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
-    """Rows over a profile's weights, the bias first."""
+def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
+    """Rows over a profile's weights, the bias first; `lookup` is the profile's.
+
+    Examples
+    --------
+    >>> X = sparse.csr_array([[0.0, 2.0, 3.0]])
+    >>> restricted(X, np.array([-1, 1], dtype=np.int32)).toarray().tolist()
+    [[1.0, 2.0]]
+    """
     wide = np.full(X.shape[1], -1, dtype=np.int32)
     wide[: len(lookup)] = lookup[: X.shape[1]]
     local = wide[X.indices]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, xlogy
 
 from bayesift.errors import DataError
+from bayesift.filtering.pool import Pool
 from bayesift.filtering.relevance import RelevanceModel, RelevanceSettings
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.resolving import resolve
@@ -27,38 +27,6 @@ KIND = "review-queue"
 UNDO_STEPS = 100
 _CANDIDATES = 500  # documents of the highest scores among which information is sought
 _RELEVANT = "relevant"
-
-
-def pool_vectorizer() -> TermVectorizer:
-    """Words and pairs of words with 1 + ln f; neither stems nor stop words: in a narrow pool, small words tell.
-
-    Examples
-    --------
-    >>> pool_vectorizer().fit_transform(["a trial of corn", "corn"]).shape
-    (2, 4)
-    """
-    return TermVectorizer(weighting="log-tf", ngrams=(1, 2), max_df=0.95)
-
-
-def pool_vectors(X: sparse.csr_array) -> sparse.csr_array:
-    """Terms times sqrt(1 + ln((1 + N) / (1 + n))), documents to length one.
-
-    The root is half way between no IDF and scikit-learn's: all records of a pool were found by one search, so that
-    rare terms say less than in a mixed collection.
-
-    Examples
-    --------
-    >>> pool_vectors(sparse.csr_array([[1.0, 1.0], [0.0, 2.0]])).toarray().round(3)
-    array([[0.764, 0.645],
-           [0.   , 1.   ]])
-    """
-    frequencies = np.bincount(X.indices, minlength=X.shape[1])
-    factors = np.sqrt(1.0 + np.log((1.0 + X.shape[0]) / (1.0 + frequencies)))
-    weighted = X.copy()
-    weighted.data *= factors[X.indices]
-    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
-    weighted.data /= np.repeat(lengths, np.diff(X.indptr))
-    return weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +48,9 @@ class ReviewQueue:
 
     Parameters
     ----------
-    X : the pool, documents x terms, of length one each as those of `pool_vectors` are
+    X : the pool, documents x columns, of length one or so each as those of `Pool.of_texts` are
     ids : names of the documents; their row numbers, as text, without
-    index : the terms, which words typed in need
+    index : the terms of the first columns, which words typed in need
     settings : of the model
 
     Attributes
@@ -131,12 +99,13 @@ class ReviewQueue:
         vectorizer: TermVectorizer | None = None,
         settings: RelevanceSettings | None = None,
     ) -> Self:
-        """The queue of texts, as `pool_vectors` unless a vectorizer is given."""
-        reader = pool_vectorizer() if vectorizer is None else vectorizer
-        X = reader.fit_transform(texts)
+        """The queue of texts, as `Pool.of_texts` unless a vectorizer is given."""
         if vectorizer is None:
-            X = pool_vectors(X)
-        return cls(X, ids=ids, index=TermIndex.of(reader, X), settings=settings)
+            X, index = Pool.of_texts(texts)
+        else:
+            X = vectorizer.fit_transform(texts)
+            index = TermIndex.of(vectorizer, X)
+        return cls(X, ids=ids, index=index, settings=settings)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -199,7 +168,7 @@ class ReviewQueue:
             raise DataError("this queue was made of vectors without their terms; give `index`")
         knowledge = TermKnowledge.from_keywords({_RELEVANT: dict(words)})
         rows, coverage = resolve(knowledge, [_RELEVANT], self.index)
-        modes = np.zeros(len(self.index))
+        modes = np.zeros(self.model.X.shape[1])
         for column, said in rows[0].items():
             modes[column] = said.mode or 0.0
         self.words = {word: float(strength) for word, strength in words.items()}

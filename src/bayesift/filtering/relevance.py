@@ -33,11 +33,11 @@ _NO_PARAMETERS = np.zeros(1)
 
 @dataclass(frozen=True)
 class RelevanceSettings:
-    """What the model of relevance takes for granted; defaults were chosen on two reviews (docs/screening.md).
+    """What the model of relevance takes for granted; docs/screening.md says how it was chosen.
 
     Parameters
     ----------
-    variance : v, of the prior of each weight; documents have length one
+    variance : v, of the prior of each weight; documents have length one or so
     share : of the judgements' weight that the relevant ones have
     intercept_spread : s, the variance of the intercept's prior relative to that of a weight
 
@@ -47,7 +47,7 @@ class RelevanceSettings:
     0.9
     """
 
-    variance: float = 1.0
+    variance: float = 0.8
     share: float = 0.9
     intercept_spread: float = 1.0
 

@@ -4,6 +4,9 @@
     {"judge": {"profile": "grain", "id": "17", "relevant": true}}            a judgement; with "text" for a document
                                                                              that was not retrieved
     {"undo": {"profile": "grain", "id": "17"}}                               a judgement is taken back
+    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       a word speaks for the profile, below 0
+                                                                             against it; 0 takes it back
+    {"pause": {"profile": "grain"}}, {"resume": {"profile": "grain"}}        nothing is retrieved in between
 
 Out comes a line for every document and profile that retrieves it, with why:
 
@@ -16,6 +19,7 @@ and the ids of judged ones.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +33,9 @@ STREAM = "<stdin>"
 _ORDERS: dict[str, dict[str, type]] = {
     "judge": {"profile": str, "id": str, "relevant": bool},
     "undo": {"profile": str, "id": str},
+    "teach": {"profile": str, "word": str, "strength": float},
+    "pause": {"profile": str},
+    "resume": {"profile": str},
 }
 
 
@@ -104,14 +111,21 @@ class FilterRun:
 
     def _apply(self, kind: str, order: dict[str, Any], number: int) -> None:
         try:
-            if kind == "undo":
-                self.engine.take_back(order["profile"], order["id"])
-            else:
-                text = order.get("text")
-                document = order["id"] if text is None else Document(order["id"], text)
-                self.engine.judge(order["profile"], document, order["relevant"])
+            self._obey(kind, order, order["profile"])
         except DataError as error:
             raise DataError(error.message, file=STREAM, line=number) from error
+
+    def _obey(self, kind: str, order: dict[str, Any], profile: str) -> None:
+        if kind == "undo":
+            self.engine.take_back(profile, order["id"])
+        elif kind == "teach":
+            self.engine.teach(profile, order["word"], order["strength"])
+        elif kind in ("pause", "resume"):
+            self.engine.pause(profile, kind == "pause")
+        else:
+            text = order.get("text")
+            document = order["id"] if text is None else Document(order["id"], text)
+            self.engine.judge(profile, document, order["relevant"])
 
     def _refuse(self, error: DataError) -> None:
         if self._report is None:
@@ -135,7 +149,7 @@ def _decision_line(decision: Decision) -> str:
 
 
 def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | None:
-    """A document, a judgement or an undo; None for an empty line."""
+    """A document or an order with its kind; None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -155,7 +169,7 @@ def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | N
 
 def _checked_order(kind: str, order: Any, wanted: dict[str, type], number: int) -> dict[str, Any]:
     if isinstance(order, dict):
-        checked: dict[str, Any] = {**order, "id": _name(order.get("id"))}
+        checked: dict[str, Any] = {**order, "id": _name(order.get("id")), "strength": _number(order.get("strength"))}
         typed = all(isinstance(checked.get(name), expected) for name, expected in wanted.items())
         if typed and isinstance(checked.get("text"), str | None):
             return checked
@@ -167,3 +181,9 @@ def _name(given: Any) -> str | None:
     if isinstance(given, bool) or not isinstance(given, str | int):
         return None
     return str(given) or None
+
+
+def _number(given: Any) -> float | None:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= sys.float_info.max:
+        return None
+    return float(given)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from bayesift.errors import DataError
 from bayesift.filtering.engine import FilterEngine, apply
-from bayesift.filtering.events import FileLog, TakenBack
+from bayesift.filtering.events import Event, FileLog, TakenBack, Taught
+from bayesift.filtering.profile import Profile
 from bayesift.filtering.state import ProfileState
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
 from bayesift.model_file import ModelContent, load_model, save_model
@@ -36,7 +37,7 @@ def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
     place = Path(folder)
     if (place / START).exists():
         raise DataError("there is a filter here already", file=place)
-    save_model(_content(engine, list(engine.starts.values()), 0, 0), place / START)
+    save_model(filter_content(engine, list(engine.starts.values()), 0, 0), place / START)
     log = FileLog(place / EVENTS, engine.space)
     engine.log = log
     return OpenFilter(engine, log, 0)
@@ -45,14 +46,14 @@ def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
 def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog) -> None:
     """Write the state after all events so far."""
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
-    save_model(_content(engine, states, len(log), log.position), Path(folder) / CHECKPOINT)
+    save_model(filter_content(engine, states, len(log), log.position), Path(folder) / CHECKPOINT)
 
 
 def open_filter(folder: str | Path) -> OpenFilter:
     """Read a filter: the checkpoint if there is one, and the events after it; nothing that is read is trusted."""
     place = Path(folder)
-    start = _read(place / START)
-    latest = _read(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
+    start = read_content(place / START)
+    latest = read_content(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
     engine = FilterEngine(space=latest.space)
     for state in start.states:
         engine.starts[state.header["name"]] = state
@@ -71,14 +72,16 @@ def open_filter(folder: str | Path) -> OpenFilter:
     return OpenFilter(engine, log, log.position)
 
 
-class _Content(NamedTuple):
+class FilterContent(NamedTuple):
+    """Profiles and words of a file, after a number of events and lines of input."""
+
     space: VectorSpace
     states: list[ProfileState]
     n_events: int
     position: int
 
 
-def _catch_up(engine: FilterEngine, log: FileLog, latest: _Content) -> int:
+def _catch_up(engine: FilterEngine, log: FileLog, latest: FilterContent) -> int:
     """Apply the events after the checkpoint; gives the lines of input read."""
     if latest.n_events > len(log):
         raise DataError("the log has fewer events than the checkpoint", file=log.path)
@@ -89,7 +92,7 @@ def _catch_up(engine: FilterEngine, log: FileLog, latest: _Content) -> int:
         position = max(position, read)
         if event.profile not in engine.profiles:
             raise DataError(f"the log has a profile {event.profile!r} that never started", file=log.path)
-        if isinstance(event, TakenBack):
+        if isinstance(event, TakenBack) or _repeats(event, engine.profiles[event.profile]):
             anew.add(event.profile)
         elif event.profile not in anew:
             apply(engine.profiles[event.profile], event, seen[event.profile])
@@ -98,7 +101,15 @@ def _catch_up(engine: FilterEngine, log: FileLog, latest: _Content) -> int:
     return position
 
 
-def _content(engine: FilterEngine, states: list[ProfileState], n_events: int, position: int) -> ModelContent:
+def _repeats(event: Event, profile: Profile) -> bool:
+    """Whether a word was taught before: then the profile is made anew without what was said first."""
+    return isinstance(event, Taught) and event.word in profile.taught
+
+
+def filter_content(
+    engine: FilterEngine, states: list[ProfileState], n_events: int = 0, position: int = 0
+) -> ModelContent:
+    """Profiles and the words of their engine, as a model file holds them."""
     parameters, arrays, words = engine.space.get_state()
     header: dict[str, Any] = {
         "kind": KIND,
@@ -113,7 +124,8 @@ def _content(engine: FilterEngine, states: list[ProfileState], n_events: int, po
     return ModelContent(header, numbers, {"words": words})
 
 
-def _read(path: Path) -> _Content:
+def read_content(path: Path) -> FilterContent:
+    """The inverse of `filter_content`; nothing that is read is trusted."""
     content = load_model(path)
     header = content.header
     try:
@@ -127,7 +139,7 @@ def _read(path: Path) -> _Content:
         names = [state.header["name"] for state in states]
         if len(set(names)) != len(names):
             raise DataError("two profiles have one name", file=path)
-        return _Content(space, states, int(header["n_events"]), int(header["position"]))
+        return FilterContent(space, states, int(header["n_events"]), int(header["position"]))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise

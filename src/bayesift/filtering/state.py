@@ -55,6 +55,8 @@ class ProfileState:
             "kept": [document.id for document in profile.kept],
             "pending": list(profile.pending),
             "verdicts": dict(profile.verdicts),
+            "taught": dict(profile.taught),
+            "paused": profile.paused,
         }
         arrays = {
             **posterior,
@@ -94,6 +96,8 @@ class ProfileState:
         pending = _unpacked("pending", arrays, header["pending"])
         profile.pending = {document.id: document for document in pending}
         profile.verdicts = {str(name): bool(verdict) for name, verdict in header["verdicts"].items()}
+        profile.taught = {str(word): float(strength) for word, strength in header["taught"].items()}
+        profile.paused = bool(header["paused"])
         profile.counters = Counters(**{name: int(count) for name, count in header["counters"].items()})
         if not 0 <= (threshold := float(header["threshold"])) <= 1:
             raise DataError("not the state of a profile: its threshold is no probability")

@@ -22,6 +22,7 @@ from scipy import sparse
 from bayesift.errors import DataError
 from bayesift.kernels.filtering import scale_rows
 from bayesift.text import TermVectorizer
+from bayesift.text.stems import stemmer
 from bayesift.text.words import Words, WordTable
 
 Array = np.ndarray[Any, Any]
@@ -149,6 +150,23 @@ class VectorSpace:
         """
         counts = self._counter().term_counts(text)
         columns = self.add_words(Words.of(counts))
+        return self._weighed(id, counts, columns)
+
+    def known_vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
+        """The vector of one text over the words that have columns; nothing changes.
+
+        Examples
+        --------
+        >>> space = VectorSpace()
+        >>> len(space.vector("1", "wheat")), len(space.known_vector("2", "wheat corn")), len(space)
+        (1, 1, 1)
+        """
+        counts = self._counter().term_counts(text)
+        vector = self._weighed(id, counts, self._table.find(Words.of(counts)).astype(np.int32))
+        known = vector.columns >= 0
+        return DocumentVector(id, vector.columns[known], vector.weights[known])
+
+    def _weighed(self, id: str, counts: dict[str, int], columns: Array) -> DocumentVector:  # noqa: A002
         order = np.argsort(columns)
         weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[order] * self._rarity(columns)[order]
         scale_rows(np.array([0, len(weights)], dtype=np.int64), weights)
@@ -165,6 +183,22 @@ class VectorSpace:
         """
         return self.add_words(self._counter().term_counts(text))
 
+    def forms_of(self, text: str) -> dict[str, list[str]]:
+        """The words of a text as they stand there, lower case, by the term they count as; the commonest first.
+
+        Examples
+        --------
+        >>> VectorSpace().forms_of("The harvests of 1987: harvest, Harvests")
+        {'1987': ['1987'], 'harvest': ['harvests', 'harvest']}
+        """
+        counts = TermVectorizer(weighting="tf", stop_words=self.stop_words).term_counts(text)
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        terms = words if self.stemmer is None else stemmer(self.stemmer)(words)
+        forms: dict[str, list[str]] = {}
+        for word, term in zip(words, terms, strict=True):
+            forms.setdefault(term, []).append(word)
+        return dict(sorted(forms.items()))
+
     def add_words(self, words: Words | Iterable[str]) -> Array:
         """The columns of words as they stand (not stemmed); unknown ones get the next."""
         columns: Array = self._table.add(words if isinstance(words, Words) else Words.of(words)).astype(np.int32)
@@ -173,9 +207,10 @@ class VectorSpace:
             self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
         return columns
 
-    def words_of(self, columns: Iterable[int]) -> list[str]:
+    def words_of(self, columns: Iterable[int] | Array) -> list[str]:
         """The words of columns."""
-        return self._table.words.take(np.asarray(list(columns), dtype=np.int64)).to_strings()
+        places = columns if isinstance(columns, np.ndarray) else list(columns)
+        return self._table.words.take(np.asarray(places, dtype=np.int64)).to_strings()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
         """Parameters that JSON can hold, arrays, and the words in the order of their columns."""
@@ -186,7 +221,7 @@ class VectorSpace:
             "stemmer": self.stemmer,
             "n_documents": self.n_documents,
         }
-        return parameters, {"frequencies": self.frequencies}, self._table.words.to_strings()
+        return parameters, {"frequencies": self.frequencies.copy()}, self._table.words.to_strings()
 
     @classmethod
     def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]) -> Self:

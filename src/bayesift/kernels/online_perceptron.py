@@ -35,11 +35,12 @@ _ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WI
 
 @kernel
 def restrict(
-    indptr: Array, indices: Array, data: Array, lookup: Array, bias: float, rows: Array
+    indptr: Array, indices: Array, data: Array, lookup: Array, scales: Array, bias: float, rows: Array
 ) -> tuple[Array, Array]:
     """The local columns and values of documents: the bias first, then the known columns in their order.
 
-    `lookup` gives the local column of a column, or -1; `rows` (documents + 1) receives the offsets.
+    `lookup` gives the local column of a column, or -1; `scales` the factors of local columns (without the bias), or
+    nothing if all are 1; `rows` (documents + 1) receives the offsets.
     """
     n_documents = len(indptr) - 1
     columns = np.empty(len(indices) + n_documents, dtype=np.int32)
@@ -54,7 +55,7 @@ def restrict(
             local = lookup[indices[k]]
             if local >= 0:
                 columns[at] = local
-                values[at] = data[k]
+                values[at] = data[k] if len(scales) == 0 else data[k] * scales[local - 1]
                 at += 1
         rows[i + 1] = at
     return columns[:at].copy(), values[:at].copy()

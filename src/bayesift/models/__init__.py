@@ -1,5 +1,6 @@
 """Estimators: categories from term vectors; `state` says how they are stored without pickle."""
 
+from bayesift.models.committee import CommitteeClassifier
 from bayesift.models.hyperplanes import (
     HybridClassifier,
     NBSVMClassifier,
@@ -44,6 +45,7 @@ __all__ = [
     "LEARNERS",
     "STORABLE",
     "AbsoluteDiscounting",
+    "CommitteeClassifier",
     "Dirichlet",
     "FlipNoise",
     "GaussianPrior",

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 
+from bayesift.models.committee import CommitteeClassifier
 from bayesift.models.hyperplanes import (
     HybridClassifier,
     NBSVMClassifier,
@@ -125,6 +126,12 @@ for _link, _prior, _description in (
         partial(SparseBayesClassifier, link=_link, prior=_prior),
         weighting="ltc",
     )
+register(
+    "committee",
+    "two logistic regressions and naive Bayes, weighed by held-out documents; the most accurate",
+    CommitteeClassifier,
+    weighting="ltc",
+)
 for _kernel in ("linear", "polynomial", "rbf"):
     register(
         "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}",

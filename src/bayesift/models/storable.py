@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bayesift.models.committee import CommitteeClassifier
 from bayesift.models.hyperplanes import (
     HybridClassifier,
     NBSVMClassifier,
@@ -24,6 +25,7 @@ STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
         "naive-bayes": NaiveBayesClassifier,
         "sparse-bayes": SparseBayesClassifier,
         "support-vectors": SupportVectorClassifier,
+        "committee": CommitteeClassifier,
         "nbsvm": NBSVMClassifier,
         "hybrid": HybridClassifier,
         "rocchio": RocchioClassifier,

@@ -109,6 +109,30 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         columns = self._learn(texts, counts.append)
         return self._weighted(counts, columns)
 
+    def fit_frequencies(self, terms: Any, documents: Array, collection: Array, n_documents: int) -> Self:
+        """Learn from terms that were counted elsewhere; the result is that of `fit` to the texts they were counted in.
+
+        Parameters
+        ----------
+        terms : the distinct terms, in any order: strings, or an Arrow array of large strings
+        documents, collection : in how many documents, and how often, each was seen
+        n_documents : how many documents were seen
+
+        Examples
+        --------
+        >>> counts = np.array([1, 2]), np.array([3, 2])
+        >>> vectorizer = TermVectorizer(min_df=2).fit_frequencies(["wheat", "corn"], *counts, 2)
+        >>> vectorizer.get_feature_names_out().tolist()
+        ['corn']
+        """
+        self._check_parameters()
+        frequencies = Frequencies()
+        frequencies.n_documents = int(n_documents)
+        frequencies.documents = np.asarray(documents, dtype=np.int64)
+        frequencies.collection = np.asarray(collection, dtype=np.int64)
+        self._choose_terms(Words.of(terms), frequencies)
+        return self
+
     def partial_fit(self, texts: Iterable[str], y: object = None) -> Self:
         """Learn from more texts: new terms get the next columns, document frequencies are kept up to date."""
         self._check_parameters()
@@ -235,15 +259,19 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             frequencies.add(counts)
             if keep is not None:
                 keep(counts)
-        if not len(table):
+        return self._choose_terms(table.words, frequencies)
+
+    def _choose_terms(self, words: Words, frequencies: Frequencies) -> Array:
+        """Keep the moderate terms, sorted; returns the column of each, -1 if it is left out."""
+        if not len(words):
             raise ValueError("empty vocabulary: there are no texts, or they hold nothing but stop words")
-        by_name = table.words.sorted_order()
+        by_name = words.sorted_order()
         chosen = by_name[self._moderate(frequencies.take(by_name))]
         if not len(chosen):
             raise ValueError("no terms are left; lower min_df, drop_frequent or drop_rare, or raise max_df")
-        columns = np.full(len(table), -1, dtype=np.int32)
+        columns = np.full(len(words), -1, dtype=np.int32)
         columns[chosen] = np.arange(len(chosen), dtype=np.int32)
-        self._set_vocabulary(table.words.take(chosen), frequencies.take(chosen))
+        self._set_vocabulary(words.take(chosen), frequencies.take(chosen))
         return columns
 
     def _moderate(self, frequencies: Frequencies) -> Array:

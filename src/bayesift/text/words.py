@@ -34,10 +34,12 @@ class Words:
     starts: Array
 
     @classmethod
-    def of(cls, strings: Iterable[str]) -> Words:
+    def of(cls, strings: Iterable[str] | pa.LargeStringArray) -> Words:
         """The words of these strings."""
-        text, starts = utf8_buffers(pa.array(list(strings), pa.large_string()))
-        return cls(np.concatenate([text[: starts[-1]], np.zeros(kernels.PADDING, dtype=np.uint8)]), starts)
+        given = strings if isinstance(strings, pa.LargeStringArray) else pa.array(list(strings), pa.large_string())
+        text, starts = utf8_buffers(given)
+        text = text[starts[0] : starts[-1]]
+        return cls(np.concatenate([text, np.zeros(kernels.PADDING, dtype=np.uint8)]), starts - starts[0])
 
     @classmethod
     def concatenate(cls, lists: Sequence[Words]) -> Words:
@@ -53,18 +55,23 @@ class Words:
 
     def to_strings(self) -> list[str]:
         """The words as Python strings."""
-        buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.pool)]
-        strings: list[str] = pa.Array.from_buffers(pa.large_string(), len(self), buffers).to_pylist()
+        strings: list[str] = self.to_arrow().to_pylist()
         return strings
+
+    def to_arrow(self) -> pa.LargeStringArray:
+        """The words as an Arrow array that shares their bytes."""
+        buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.pool)]
+        return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
     def take(self, rows: Array) -> Words:
         """The words at these places."""
-        lengths = np.diff(self.starts)[rows]
+        begins = self.starts[:-1][rows]
+        lengths = self.starts[1:][rows] - begins
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum(lengths, out=starts[1:])
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
         pool = np.zeros(starts[-1] + kernels.PADDING, dtype=np.uint8)
-        pool[: starts[-1]] = self.pool[np.repeat(self.starts[:-1][rows], lengths) + within]
+        pool[: starts[-1]] = self.pool[np.repeat(begins, lengths) + within]
         return Words(pool, starts)
 
     def sorted_order(self) -> Array:

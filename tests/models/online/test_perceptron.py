@@ -8,6 +8,7 @@ from scipy.special import ndtr
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise
+from bayesift.models.online.low_rank import WAITING
 from tests.oracles.online import diagonal_recursion, flip_moments, full_recursion
 
 COVARIANCES = ["full", "diagonal", "low-rank"]
@@ -41,7 +42,7 @@ def assert_identical(left, right):
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_update_has_the_moments_of_the_exact_posterior(label):
     before = OnlinePerceptron(passes=1, prior_variance=1.3).fit([[0.7], [-0.4]], [1, 0])
-    mean, covariance = before.posteriors_[0].mean(), before.posteriors_[0].covariance()
+    mean, covariance = before.weight_posteriors_[0].mean(), before.weight_posteriors_[0].covariance()
     x, precision = np.array([1.0, -0.8]), np.linalg.inv(covariance)
 
     def moment(power):
@@ -53,7 +54,7 @@ def test_one_update_has_the_moments_of_the_exact_posterior(label):
         reach = [(m - 9 * s, m + 9 * s) for m, s in zip(mean, np.sqrt(np.diagonal(covariance)), strict=True)]
         return integrate.dblquad(density, *reach[0], *reach[1], epsabs=1e-11, epsrel=1e-10)[0]
 
-    after = before.partial_fit([[-0.8]], [label]).posteriors_[0]
+    after = before.partial_fit([[-0.8]], [label]).weight_posteriors_[0]
     total = moment((0, 0))
     first = np.array([moment((1, 0)), moment((0, 1))]) / total
     cross = moment((1, 1)) / total
@@ -72,7 +73,7 @@ def test_full_covariance_is_the_papers_recursion(noise, moments, bias):
     mean, covariance, evidence = full_recursion(
         with_bias(twice, bias), 2 * np.concatenate([y, y]) - 1, prior=2.0, **chosen
     )
-    posterior = model.posteriors_[0]
+    posterior = model.weight_posteriors_[0]
     np.testing.assert_allclose(posterior.mean(), mean, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(posterior.covariance(), covariance, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.evidence_, evidence.sum(), rtol=1e-10)
@@ -83,7 +84,7 @@ def test_full_covariance_is_the_papers_recursion(noise, moments, bias):
 
 def test_diagonal_covariance_is_its_recursion():
     X, y = stream()
-    posterior = OnlinePerceptron(covariance="diagonal", passes=1).fit(X, y).posteriors_[0]
+    posterior = OnlinePerceptron(covariance="diagonal", passes=1).fit(X, y).weight_posteriors_[0]
     mean, variances = diagonal_recursion(with_bias(X), 2 * y - 1)
     np.testing.assert_allclose(posterior.mean(), mean, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(np.diagonal(posterior.covariance()), variances, rtol=1e-10)
@@ -94,18 +95,22 @@ def test_low_rank_is_full_at_full_rank(noise):
     X, y = stream(n_documents=300)
     full = OnlinePerceptron(likelihood=noise, passes=1).fit(X, y)
     low = OnlinePerceptron(likelihood=noise, covariance="low-rank", rank=10, passes=1).fit(X, y)
-    np.testing.assert_allclose(low.posteriors_[0].mean(), full.posteriors_[0].mean(), rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(low.posteriors_[0].covariance(), full.posteriors_[0].covariance(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        low.weight_posteriors_[0].mean(), full.weight_posteriors_[0].mean(), rtol=1e-9, atol=1e-11
+    )
+    np.testing.assert_allclose(
+        low.weight_posteriors_[0].covariance(), full.weight_posteriors_[0].covariance(), rtol=1e-9, atol=1e-12
+    )
     np.testing.assert_allclose(low.evidence_, full.evidence_, rtol=1e-11)
     np.testing.assert_allclose(low.predict_proba(X), full.predict_proba(X), rtol=1e-8)
 
 
 def test_compression_keeps_the_mean_and_gives_the_rest_to_the_diagonal():
-    X, y = stream(n_documents=64, n_terms=30)
-    before = OnlinePerceptron(covariance="low-rank", rank=3, prior_variance=2.0).partial_fit(X[:63], y[:63])
+    X, y = stream(n_documents=WAITING, n_terms=30)
+    before = OnlinePerceptron(covariance="low-rank", rank=3, prior_variance=2.0).partial_fit(X[:-1], y[:-1])
     mean, covariance, _ = full_recursion(with_bias(X), 2 * y - 1, prior=2.0)
-    assert before.posteriors_[0].to_arrays()["indptr"].shape == (64,)
-    after = before.partial_fit(X[63:], y[63:]).posteriors_[0]
+    assert before.weight_posteriors_[0].to_arrays()["indptr"].shape == (WAITING,)
+    after = before.partial_fit(X[-1:], y[-1:]).weight_posteriors_[0]
     assert after.to_arrays()["indptr"].shape == (1,)
     np.testing.assert_allclose(after.mean(), mean, rtol=1e-9, atol=1e-11)
     values, vectors = np.linalg.eigh(2.0 * np.linalg.inv(covariance) - np.eye(31))
@@ -132,7 +137,7 @@ def test_rank_is_worth_its_cost_where_terms_go_together():
 def test_fields_are_those_of_mean_and_covariance(covariance):
     X, y = stream()
     model = OnlinePerceptron(covariance=covariance, rank=2, passes=1).fit(X, y)
-    posterior, more = model.posteriors_[0], with_bias(X)
+    posterior, more = model.weight_posteriors_[0], with_bias(X)
     means, variances = model.predict_fields(X)
     np.testing.assert_allclose(means[:, 0], more @ posterior.mean(), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(variances[:, 0], np.sum(more @ posterior.covariance() * more, axis=1), rtol=1e-9)
@@ -173,10 +178,10 @@ def test_new_columns_enter_at_the_prior_and_nothing_else_moves(covariance):
     X, y = stream()
     settings = {"covariance": covariance, "rank": 2, "prior_variance": 1.7}
     early = OnlinePerceptron(**settings).partial_fit(X[:70, :6], y[:70])
-    before = early.posteriors_[0].mean(), early.posteriors_[0].covariance()
+    before = early.weight_posteriors_[0].mean(), early.weight_posteriors_[0].covariance()
     early._bank.grow(1, 9, None, early)
     early.n_features_in_ = 9
-    after = early.posteriors_[0].mean(), early.posteriors_[0].covariance()
+    after = early.weight_posteriors_[0].mean(), early.weight_posteriors_[0].covariance()
     np.testing.assert_array_equal(after[0], np.r_[before[0], np.zeros(3)])
     np.testing.assert_allclose(after[1][:7, :7], before[1], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(after[1][7:], np.c_[np.zeros((3, 7)), 1.7 * np.eye(3)], atol=1e-15)
@@ -203,7 +208,51 @@ def test_supports_limit_each_category_to_its_terms():
     more[2, 0] = True
     model.partial_fit(X[:5], Y[:5], supports=more)
     assert model.coef_[2, 0] != 0
-    assert [posterior.size for posterior in model.posteriors_] == [3, 10, 3]
+    assert [posterior.size for posterior in model.weight_posteriors_] == [3, 10, 3]
+
+
+@covariances
+def test_supports_may_be_the_scales_of_priors(covariance):
+    X, _ = stream()
+    Y = indicator(X)
+    scales = np.random.default_rng(2).random((3, 9)) * (np.arange(9) != 4)
+    settings = {"covariance": covariance, "rank": 2, "passes": 1, "prior_variance": 2.0}
+    model = OnlinePerceptron(**settings).partial_fit(X[:70], Y[:70], supports=scales)
+    model.partial_fit(X[70:], Y[70:])
+    for m, row in enumerate(scales):
+        alone = OnlinePerceptron(**settings).fit((X * row)[:, row > 0], Y[:, m])
+        np.testing.assert_allclose(model.coef_[m, row > 0], row[row > 0] * alone.coef_[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            model.predict_proba(X)[:, m], alone.predict_proba((X * row)[:, row > 0])[:, 1], rtol=1e-9
+        )
+    assert not np.any(model.coef_[:, 4])
+
+
+def test_scaled_priors_are_priors_of_that_variance():
+    X, y = stream()
+    scales = np.linspace(0.2, 2.0, 9)
+    model = OnlinePerceptron(passes=1, prior_variance=1.5).fit(X, y, supports=scales[np.newaxis])
+    scaled = np.concatenate([[1.0], scales])
+    mean, covariance, evidence = full_recursion(with_bias(X), 2 * y - 1, prior=1.5 * np.diag(scaled**2))
+    np.testing.assert_allclose(model.coef_[0], mean[1:], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(
+        model.predict_fields(X)[1][:, 0], np.sum(with_bias(X) @ covariance * with_bias(X), axis=1), rtol=1e-9
+    )
+    np.testing.assert_allclose(model.evidence_, evidence.sum(), rtol=1e-10)
+
+
+def test_new_terms_bring_their_scales_and_known_ones_keep_theirs():
+    X, _ = stream()
+    Y = indicator(X)
+    first, later = np.full((3, 9), 0.5), np.full((3, 9), 2.0)
+    first[:, 6:] = 0.0
+    grown = OnlinePerceptron().partial_fit(X[:50], Y[:50], supports=first)
+    grown.partial_fit(X[50:], Y[50:], supports=later)
+    whole = OnlinePerceptron().partial_fit(
+        X[:50] * (np.arange(9) < 6), Y[:50], supports=np.where(first > 0, first, later)
+    )
+    whole.partial_fit(X[50:], Y[50:])
+    np.testing.assert_allclose(grown.predict_proba(X), whole.predict_proba(X), rtol=1e-10)
 
 
 def test_new_categories_start_at_the_prior():
@@ -228,19 +277,19 @@ def test_forgetting_is_a_step_towards_the_prior_before_each_document():
     X, y = stream()
     model = OnlinePerceptron(passes=1, half_life=30.0, prior_variance=1.5).fit(X, y)
     mean, covariance, evidence = full_recursion(with_bias(X), 2 * y - 1, prior=1.5, keep=0.5 ** (1 / 30))
-    np.testing.assert_allclose(model.posteriors_[0].mean(), mean, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(model.posteriors_[0].covariance(), covariance, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.weight_posteriors_[0].mean(), mean, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(model.weight_posteriors_[0].covariance(), covariance, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.evidence_[0], evidence.sum(), rtol=1e-10)
 
 
-def test_low_rank_forgets_by_the_same_step_every_64_documents():
-    X, y = stream(n_documents=64)
+def test_low_rank_forgets_by_the_same_step_every_16_documents():
+    X, y = stream(n_documents=16)
     model = OnlinePerceptron(covariance="low-rank", rank=10, half_life=30.0).partial_fit(X, y)
     mean, covariance, _ = full_recursion(with_bias(X), 2 * y - 1)
-    keep = 0.5 ** (64 / 30)
-    np.testing.assert_allclose(model.posteriors_[0].mean(), keep * mean, rtol=1e-9, atol=1e-11)
+    keep = 0.5 ** (16 / 30)
+    np.testing.assert_allclose(model.weight_posteriors_[0].mean(), keep * mean, rtol=1e-9, atol=1e-11)
     expected = keep**2 * covariance + (1 - keep**2) * np.eye(10)
-    np.testing.assert_allclose(model.posteriors_[0].covariance(), expected, rtol=1e-8, atol=1e-11)
+    np.testing.assert_allclose(model.weight_posteriors_[0].covariance(), expected, rtol=1e-8, atol=1e-11)
 
 
 @covariances
@@ -249,7 +298,7 @@ def test_forgetting_runs_on_without_underflow_and_ends_at_the_prior(covariance):
     model = OnlinePerceptron(covariance=covariance, rank=2, half_life=0.5).partial_fit(X, y)
     model.partial_fit(np.zeros((200, 9)), np.tile([0, 1], 100))
     np.testing.assert_allclose(model.coef_, 0.0, atol=1e-12)
-    np.testing.assert_allclose(np.diagonal(model.posteriors_[0].covariance())[1:], 1.0, rtol=1e-9)
+    np.testing.assert_allclose(np.diagonal(model.weight_posteriors_[0].covariance())[1:], 1.0, rtol=1e-9)
 
 
 @covariances
@@ -284,9 +333,9 @@ def test_gaussian_gain_is_the_distance_of_the_posteriors_over_all_weights():
     X, y = stream()
     model = OnlinePerceptron(passes=1).fit(X[:60], y[:60])
     gain = model.information_gain(X[60:61], y[60:61], kind="gaussian")[0, 0]
-    m0, c0 = model.posteriors_[0].mean(), model.posteriors_[0].covariance()
+    m0, c0 = model.weight_posteriors_[0].mean(), model.weight_posteriors_[0].covariance()
     model.partial_fit(X[60:61], y[60:61])
-    m1, c1 = model.posteriors_[0].mean(), model.posteriors_[0].covariance()
+    m1, c1 = model.weight_posteriors_[0].mean(), model.weight_posteriors_[0].covariance()
     inverse = np.linalg.inv(c0)
     logarithms = np.linalg.slogdet(c0)[1] - np.linalg.slogdet(c1)[1]
     distance = 0.5 * (np.trace(inverse @ c1) + (m1 - m0) @ inverse @ (m1 - m0) - len(m0) + logarithms)
@@ -324,7 +373,7 @@ def test_saved_streams_go_on_bit_for_bit(covariance, kind):
 def test_supports_are_saved_too():
     X, _ = stream()
     Y = indicator(X)
-    supports = np.arange(9) % 3 == np.arange(3)[:, np.newaxis]
+    supports = 0.7 * (np.arange(9) % 3 == np.arange(3)[:, np.newaxis])
     model = OnlinePerceptron().fit(X, Y, supports=supports)
     again = OnlinePerceptron.from_state(*model.get_state())
     assert_identical(model.partial_fit(X, Y), again.partial_fit(X, Y))
@@ -354,6 +403,7 @@ def test_hostile_states_are_refused(covariance):
             refused(**{name: array[:-1]})
     refused(**{"0.terms": np.array([0, 0, 1, 2, 3, 4, 5, 6, 7], dtype=np.int32)})
     refused(**{"0.terms": np.arange(1, 10, dtype=np.int32)})
+    refused(**{"0.scales": np.zeros(9)})
     settings = parameters["settings"]
     for change in ({"covariance": "round"}, {"rank": "2"}, {"passes": 0}, {"bias": None}, {"likelihood": "cauchy"}):
         refused(parameters={**parameters, "settings": {**settings, **change}})
@@ -370,6 +420,10 @@ def test_what_is_refused_says_why():
         ({"passes": 0}, "at least 1"),
         ({"prior_variance": 0.0}, "prior_variance"),
         ({"half_life": 0.0}, "half_life"),
+        ({"rank": 1.5}, "whole number"),
+        ({"prior_variance": "1"}, "prior_variance"),
+        ({"bias": np.nan}, "bias"),
+        ({"n_jobs": "all"}, "n_jobs"),
         ({"likelihood": "cauchy"}, "no likelihood"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -387,6 +441,13 @@ def test_what_is_refused_says_why():
         model.partial_fit(X[:1], y[:1], supports=np.ones((1, 9)))
     with pytest.raises(ValueError, match="models x terms"):
         OnlinePerceptron().fit(X, y, supports=np.ones((2, 9)))
+    labelled = OnlinePerceptron().fit(X, indicator(X))
+    for columns in (slice(2), [0, 1, 2, 0]):
+        with pytest.raises(ValueError, match="columns"):
+            labelled.log_evidence(X, indicator(X)[:, columns])
+    for scale in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="0 or above"):
+            OnlinePerceptron().fit(X, y, supports=np.full((1, 9), scale))
 
 
 def test_contributions_add_up_to_the_mean_field():

@@ -23,6 +23,8 @@ def test_topic_bars_show_the_words_of_each_topic():
     shown = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
     words = nmf.topic_words(names, 4)
     assert shown == [words[0], words[3]]
+    lengths = [bar.get_width() for bar in figure.axes[1].patches]
+    np.testing.assert_allclose(lengths, nmf.components_[3, [names.index(word) for word in words[3]]])
 
 
 def test_sparsity_curves_fall():

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
@@ -94,6 +94,36 @@ def test_stages_follow_the_paper():
     np.testing.assert_allclose(model.offset - x**2 @ model.weights, F, rtol=1e-8, atol=1e-8)
 
 
+def test_rounds_come_near_the_joint_minimum_of_the_exponential_criterion():
+    """More rounds lower sum e^{-yF} towards its minimum over all offsets and weights, found by scipy."""
+    codes, labels = coded()
+    unit = normalize(np.sqrt(codes))
+    pairs = draw_pairs(sparse.csr_array(np.eye(3, dtype=int)[labels].T), 2000, np.random.RandomState(1))
+    squares, y = np.square(unit[pairs.left] - unit[pairs.right]), np.where(pairs.same, 1, -1)
+
+    def criterion(offset, weights):
+        return np.mean(np.exp(-y * (offset - squares @ weights)))
+
+    found = []
+    for rounds in (1, 3, 30):
+        model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=rounds)
+        assert np.all(model.weights >= 0)
+        found.append(criterion(model.offset, model.weights))
+    bounds = [(None, None)] + [(0, None)] * squares.shape[1]
+    least = minimize(lambda t: criterion(t[0], t[1:]), np.zeros(len(bounds)), bounds=bounds, method="L-BFGS-B").fun
+    assert found[0] > found[1] >= found[2] >= least - 1e-9
+    assert found[2] < least * 1.01
+
+
+def test_codes_below_zero_need_no_roots():
+    codes, labels = coded()
+    codes[0, 0] = -1
+    with pytest.raises(ValueError, match="must not be negative"):
+        TopicSimilarity(n_pairs=100).fit(codes, labels)
+    plain = TopicSimilarity(n_pairs=100, n_rounds=1, roots=False).fit(codes, labels)
+    np.testing.assert_allclose(plain.points(codes), normalize(codes) * np.sqrt(plain.weights_))
+
+
 def test_probabilities_come_near_those_of_logistic_regression_on_squared_differences():
     """The same family, fitted jointly: our log likelihood on new pairs is close to its."""
     codes, labels = coded(600)
@@ -102,7 +132,7 @@ def test_probabilities_come_near_those_of_logistic_regression_on_squared_differe
     left, right = np.arange(200), np.arange(200, 400)
     members = sparse.csr_array(np.eye(3, dtype=int)[labels].T)
     pairs = draw_pairs(members, 20_000, np.random.RandomState(5))
-    unit, new = normalize(codes), normalize(new_codes)
+    unit, new = normalize(np.sqrt(codes)), normalize(np.sqrt(new_codes))
     peer = LogisticRegression(C=1e6, max_iter=1000).fit((unit[pairs.left] - unit[pairs.right]) ** 2, pairs.same)
     theirs = peer.predict_proba((new[left] - new[right]) ** 2)[:, 1]
     ours = np.diag(similarity.probability(new_codes[left], new_codes[right]))
@@ -128,7 +158,7 @@ def test_probabilities_are_calibrated_on_new_pairs():
 def test_paper_probability_without_calibration():
     codes, labels = coded()
     similarity = TopicSimilarity(calibrated=False).fit(codes, labels)
-    z = normalize(codes[:2])
+    z = normalize(np.sqrt(codes[:2]))
     F = similarity.offset_ - similarity.weights_ @ (z[0] - z[1]) ** 2
     assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(1 / (1 + np.exp(-2 * F)))
 
@@ -189,7 +219,7 @@ def test_ranking_without_dislikes_and_bad_rows():
     [
         ("weights", lambda a: -a),
         ("weights", lambda a: a[1:]),
-        ("factors", lambda a: a * np.inf),
+        ("factors", lambda a: a + np.inf),
         ("line", lambda a: a[1:]),
         ("variances", lambda a: a.T.copy()),
     ],

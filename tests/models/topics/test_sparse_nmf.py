@@ -201,6 +201,21 @@ def test_planted_topics_are_found_and_named(start, importance):
     assert sorted("".join(sorted({word[0] for word in topic})) for topic in words) == ["a", "b", "c"]
 
 
+def test_relevance_is_the_formula_of_sievert_and_shirley():
+    nmf = SparseNMF(n_components=3, max_iter=500).fit(documents())
+    shares = nmf.components_
+    for weight in (0.0, 0.6, 1.0):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slow = weight * np.log(shares) + (1 - weight) * np.log(shares / shares.mean(axis=0))
+        found = nmf.relevance(weight)
+        np.testing.assert_allclose(found[shares > 0], slow[shares > 0])
+        assert np.all(np.isneginf(found[shares == 0]))
+    largest = np.argsort(-shares, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(nmf.topic_terms(4, relevance=1), largest)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        nmf.topic_words(relevance=2)
+
+
 def test_squared_penalty_fills_codes():
     V = documents(200, 40)
     active = [

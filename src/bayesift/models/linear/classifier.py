@@ -151,6 +151,30 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         self._keep_posteriors(self._posteriors_of(problem))
         return self
 
+    def fit_solutions(self, solutions: list[Solution], classes: Any, *, multilabel: bool) -> Self:
+        """Take weights that were found elsewhere for the posterior with the prior as given.
+
+        Parameters
+        ----------
+        solutions : one a model
+        classes : the class labels, sorted; or the numbers of the categories
+        multilabel : whether a document may have none or several categories
+
+        Examples
+        --------
+        >>> found = Solution(np.array([1.0, -1.0]), 0.0, np.empty(0), 1, True)
+        >>> model = SparseBayesClassifier().fit_solutions([found], ["crude", "grain"], multilabel=False)
+        >>> model.predict([[1, 0], [0, 1]]).tolist()
+        ['grain', 'crude']
+        """
+        if self.posterior != "mode":
+            raise ValueError("without the documents only the mode is known; use posterior='mode'")
+        self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
+        self.prior_scale_, self.validation_ = np.ones(len(solutions)), None
+        self.n_features_in_ = len(solutions[0].coefficients)
+        self._keep(solutions)
+        return self
+
     def path(
         self, X: Any, y: Any, *, scales: Any = None, n_scales: int = 20, sample_weight: Any = None, supports: Any = None
     ) -> Path:
@@ -235,7 +259,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
             importance=importance_of(self.class_weight, targets, None if coupled else members, weights),
             link=link,
             prior=prior_of(self.prior),
-            intercept=self._intercept_row(),
+            intercept=self.intercept_row(),
             terms=terms_of(supports, (members.shape[0], rows.shape[1])),
             tolerance=self.tol,
             max_iter=self.max_iter,
@@ -251,8 +275,14 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         progress, total = self.progress, problem.members.shape[0]
         return None if progress is None else lambda done: progress(done, total)
 
-    def _intercept_row(self) -> Array:
-        """The row `intercept` of `bayesift.kernels.linear`."""
+    def intercept_row(self) -> Array:
+        """The intercept as solvers take it: the row `intercept` of `bayesift.kernels.linear`.
+
+        Examples
+        --------
+        >>> SparseBayesClassifier(intercept="flat").intercept_row().tolist()
+        [1.0, 0.0, 0.0]
+        """
         if self.intercept is None:
             return np.zeros(3)
         if isinstance(self.intercept, str):

@@ -113,17 +113,10 @@ class Problem:
 
     @cached_property
     def start_intercepts(self) -> Array:
-        """The best intercept of each category for documents without terms; its derivative falls: halve an interval."""
-        free, precision, centre = self.intercept
+        """The best intercept of each category for documents without terms."""
         inside = self.members @ self.importance if self.importance.ndim == 1 else _within(self.members, self.importance)
         outside = self.importance.sum(axis=-1) - inside
-        low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
-        for _ in range(50 if free else 0):
-            middle = (low + high) / 2
-            pull = inside * log_likelihoods(self.link, middle)[1] - outside * log_likelihoods(self.link, -middle)[1]
-            rising = pull > precision * (middle - centre)
-            low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-        return low if free else np.full(len(inside), centre)
+        return best_constants(self.link, self.intercept, inside, outside)
 
     def penalty(self, category: int) -> Array:
         """The penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
@@ -170,6 +163,27 @@ _COMPUTED_FROM = {
     "_shared_penalty": {"rows", "prior"},
     "start_intercepts": {"members", "importance", "link", "intercept"},
 }
+
+
+def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) -> Array:
+    """The best intercepts of documents without terms, so many inside of each category and outside.
+
+    The derivative falls: halve an interval.
+
+    Examples
+    --------
+    >>> from bayesift.models.linear import Logit
+    >>> best_constants(Logit(), np.array([1.0, 0.0, 0.0]), np.array([3.0]), np.array([1.0])).round(6).tolist()
+    [1.098612]
+    """
+    free, precision, centre = intercept
+    low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
+    for _ in range(50 if free else 0):
+        middle = (low + high) / 2
+        pull = inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
+        rising = pull > precision * (middle - centre)
+        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+    return low if free else np.full(len(inside), centre)
 
 
 def _within(members: sparse.csr_array, importance: Array) -> Array:

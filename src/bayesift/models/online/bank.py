@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import os
 from collections.abc import Callable
@@ -36,12 +37,22 @@ def check_settings(settings: Any) -> None:
     likelihood_of(settings.likelihood)
     if settings.covariance not in POSTERIORS:
         raise ValueError(f"no covariance {settings.covariance!r}; there are: {', '.join(POSTERIORS)}")
-    if settings.rank < 1 or settings.passes < 1:
-        raise ValueError(f"rank and passes must be at least 1, got {settings.rank!r} and {settings.passes!r}")
-    if not (0 < settings.prior_variance < np.inf and np.isfinite(settings.bias)):
+    for name in ("rank", "passes"):
+        value = getattr(settings, name)
+        if not isinstance(value, numbers.Integral) or value < 1:
+            raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}")
+    if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
-    if settings.half_life is not None and not settings.half_life > 0:
+    if not (isinstance(settings.bias, numbers.Real) and np.isfinite(float(settings.bias))):
+        raise ValueError(f"bias must be a number, got {settings.bias!r}")
+    if settings.half_life is not None and not _is_positive(settings.half_life):
         raise ValueError(f"half_life must be above 0, got {settings.half_life!r}")
+    if settings.n_jobs is not None and not isinstance(settings.n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs must be a whole number or None, got {settings.n_jobs!r}")
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and 0 < float(value) < np.inf
 
 
 class PosteriorBank:
@@ -51,6 +62,7 @@ class PosteriorBank:
     ----------
     posteriors : one a model
     terms : the columns of X each model knows, in the order of its weights; None if all know all
+    scales : the prior scale of each of these, in units of the root of the prior variance
     n_terms : columns of X
     evidence : log evidence so far, one a model
     last_fields : means and variances before each update of the last `learn`, models x 2 x documents
@@ -67,6 +79,7 @@ class PosteriorBank:
     def __init__(self) -> None:
         self.posteriors: list[Any] = []
         self.terms: list[Array] | None = None
+        self.scales: list[Array] = []
         self.n_terms = 0
         self.evidence: Array = np.zeros(0)
         self.last_fields: Array = np.empty((0, 2, 0))
@@ -78,7 +91,7 @@ class PosteriorBank:
                 raise ValueError("the models know all terms already; supports come with the first documents")
             self.terms = []
         if self.terms is not None:
-            self.terms = _more_terms(self.terms, supports, n_models, n_terms)
+            self.terms, self.scales = _more_terms(self.terms, self.scales, supports, n_models, n_terms)
         dynamics = _dynamics(settings)
         sizes = [1 + (n_terms if self.terms is None else len(self.terms[m])) for m in range(n_models)]
         for m, size in enumerate(sizes):
@@ -112,7 +125,10 @@ class PosteriorBank:
         for place, m in enumerate(wanted):
             mean = self.posteriors[m].mean()
             weights[place, 0] = mean[0]
-            weights[place, 1 + (np.arange(self.n_terms) if self.terms is None else self.terms[m])] = mean[1:]
+            if self.terms is None:
+                weights[place, 1:] = mean[1:]
+            else:
+                weights[place, 1 + self.terms[m]] = self.scales[m] * mean[1:]
         return weights
 
     def to_arrays(self) -> Arrays:
@@ -121,7 +137,7 @@ class PosteriorBank:
         for m, posterior in enumerate(self.posteriors):
             arrays |= {f"{m}.{name}": array for name, array in posterior.to_arrays().items()}
             if self.terms is not None:
-                arrays[f"{m}.terms"] = self.terms[m]
+                arrays |= {f"{m}.terms": self.terms[m], f"{m}.scales": self.scales[m]}
         return arrays
 
     @classmethod
@@ -136,6 +152,7 @@ class PosteriorBank:
             bank.posteriors = [kind.from_arrays(part) for part in parts]
             if any("terms" in part for part in parts):
                 bank.terms = [_checked_terms(part["terms"], bank.n_terms) for part in parts]
+                bank.scales = [_checked_scales(floats(part, "scales"), part["terms"]) for part in parts]
         except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"not the state of an online perceptron: {error}") from error
         known = [1 + bank.n_terms] * len(parts) if bank.terms is None else [1 + len(terms) for terms in bank.terms]
@@ -149,11 +166,12 @@ class PosteriorBank:
         self, work: Callable[[int, sparse.csr_array], Any], rows: sparse.csr_array, settings: Any
     ) -> list[Any]:
         """What `work` gives for each model and its local rows."""
-        shared = _local_rows(rows, None, settings.bias) if self.terms is None else None
+        shared = _local_rows(rows, settings.bias) if self.terms is None else None
 
         def of_model(model: int) -> Any:
-            terms = None if self.terms is None else self.terms[model]
-            return work(model, _local_rows(rows, terms, settings.bias) if shared is None else shared)
+            if self.terms is None:
+                return work(model, shared)
+            return work(model, _local_rows(rows, settings.bias, self.terms[model], self.scales[model]))
 
         models = range(len(self.posteriors))
         threads = min(len(models), (os.cpu_count() or 1) if settings.n_jobs == -1 else settings.n_jobs or 1)
@@ -173,27 +191,42 @@ def _dynamics(settings: Any) -> Dynamics:
     return Dynamics(float(settings.prior_variance), keep)
 
 
-def _more_terms(known: list[Array], supports: Any, n_models: int, n_terms: int) -> list[Array]:
-    """The terms of each model: those it has in their order, then those that `supports` adds."""
-    known = known + [np.empty(0, dtype=np.int32)] * (n_models - len(known))
+def _more_terms(
+    terms: list[Array], scales: list[Array], supports: Any, n_models: int, n_terms: int
+) -> tuple[list[Array], list[Array]]:
+    """Terms and scales of each model: those it has in their order, then those that `supports` adds."""
+    missing = n_models - len(terms)
+    terms = terms + [np.empty(0, dtype=np.int32)] * missing
+    scales = scales + [np.empty(0)] * missing
     if supports is None:
-        return known
-    rows = sparse.csr_array(supports)
+        return terms, scales
+    rows = sparse.csr_array(supports, dtype=np.float64)
     if rows.shape != (n_models, n_terms):
         raise ValueError(f"supports must be models x terms, {(n_models, n_terms)}, not {rows.shape}")
-    rows.eliminate_zeros()
-    wanted = [rows.indices[rows.indptr[m] : rows.indptr[m + 1]].astype(np.int32) for m in range(n_models)]
-    return [np.concatenate([old, np.setdiff1d(new, old)]) for old, new in zip(known, wanted, strict=True)]
+    if not np.all(np.isfinite(rows.data)) or np.any(rows.data < 0):
+        raise ValueError("supports must be True where a model may use a term, or the scale of its prior, 0 or above")
+    for m in range(n_models):
+        row = slice(rows.indptr[m], rows.indptr[m + 1])
+        new = (rows.data[row] > 0) & ~np.isin(rows.indices[row], terms[m])
+        order = np.argsort(rows.indices[row][new])
+        terms[m] = np.concatenate([terms[m], rows.indices[row][new][order].astype(np.int32)])
+        scales[m] = np.concatenate([scales[m], rows.data[row][new][order]])
+    return terms, scales
 
 
-def _local_rows(rows: sparse.csr_array, terms: Array | None, bias: float) -> sparse.csr_array:
-    """Documents in a model's own columns: the bias, then its terms."""
+_UNSCALED = np.empty(0)
+
+
+def _local_rows(
+    rows: sparse.csr_array, bias: float, terms: Array | None = None, scales: Array = _UNSCALED
+) -> sparse.csr_array:
+    """Documents in a model's own columns: the bias, then its terms, each times the scale of its prior."""
     lookup = np.arange(1, rows.shape[1] + 1, dtype=np.int32)
     if terms is not None:
         lookup[:] = -1
         lookup[terms] = np.arange(1, len(terms) + 1)
     indptr = np.empty(rows.shape[0] + 1, dtype=np.int64)
-    indices, data = restrict(rows.indptr, rows.indices, rows.data, lookup, float(bias), indptr)
+    indices, data = restrict(rows.indptr, rows.indices, rows.data, lookup, scales, float(bias), indptr)
     local = sparse.csr_array((rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms))))
     local.indptr, local.indices, local.data = indptr, indices, data
     return local
@@ -210,3 +243,9 @@ def _checked_terms(terms: Array, n_terms: int) -> Array:
     if len(terms) and not 0 <= terms.min() <= terms.max() < n_terms:
         raise DataError("a model uses a term that is not there")
     return terms.copy()
+
+
+def _checked_scales(scales: Array, terms: Array) -> Array:
+    if scales.shape != terms.shape or np.any(scales <= 0):
+        raise DataError("the scales of a model's priors do not fit its terms")
+    return scales

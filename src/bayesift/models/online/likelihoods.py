@@ -272,5 +272,5 @@ def _flat(y: Any, mean: Any, variance: Any) -> tuple[Array, Array, Array, tuple[
     parts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (y, mean, variance)))
     if not np.all(np.abs(parts[0]) == 1):
         raise ValueError("labels of a field are -1 and +1")
-    labels, means, variances = (np.ascontiguousarray(part).ravel() for part in parts)
+    labels, means, variances = (np.array(part, order="C").ravel() for part in parts)
     return labels, means, variances, parts[0].shape

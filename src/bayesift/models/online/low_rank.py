@@ -8,14 +8,15 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.errors import DataError
-from bayesift.kernels.online_low_rank import learn_low_rank, low_rank_fields, settle_mean
+from bayesift.kernels.online_compression import settle_mean
+from bayesift.kernels.online_low_rank import learn_low_rank, low_rank_fields
 from bayesift.models.online.likelihoods import Likelihood
 from bayesift.models.online.posteriors import Dynamics, LearnedFields, floats
 from bayesift.models.state import Arrays
 
 Array = np.ndarray[Any, Any]
 
-WAITING = 64  # documents between two compressions
+WAITING = 16  # documents between two compressions
 
 
 class LowRankPosterior:
@@ -49,7 +50,7 @@ class LowRankPosterior:
     def at_prior(cls, size: int, dynamics: Dynamics, *, rank: int) -> Self:
         """The prior of that many weights."""
         width = rank + WAITING
-        precision, factors, triangle = np.full(size, 1.0 / dynamics.prior), np.zeros((size, rank)), np.eye(width)
+        precision, factors, triangle = np.full(size, 1.0 / dynamics.prior), np.zeros((rank, size)), np.eye(width)
         return cls(np.zeros(size), precision, factors, triangle, np.zeros(WAITING), np.zeros(width), _no_rows(size))
 
     @property
@@ -60,14 +61,14 @@ class LowRankPosterior:
     @property
     def rank(self) -> int:
         """How many components the precision has beside its diagonal."""
-        return int(self._parts[2].shape[1])
+        return int(self._parts[2].shape[0])
 
     def grow(self, size: int, dynamics: Dynamics) -> None:
         """Add weights at their prior; nothing else moves."""
         mean, precision, factors, triangle, roots, coefficients = self._parts
         more = size - self.size
         precision = np.concatenate([precision, np.full(more, 1.0 / dynamics.prior)])
-        factors = np.pad(factors, ((0, more), (0, 0)))
+        factors = np.pad(factors, ((0, 0), (0, more)))
         self._parts = np.pad(mean, (0, more)), precision, factors, triangle, roots, coefficients
         self._rows = _rows(self._rows.indptr, self._rows.indices, self._rows.data, size)
 
@@ -114,7 +115,7 @@ class LowRankPosterior:
         """The covariance of the weights as a dense matrix."""
         _, precision, factors, _, roots, _ = self._parts
         waiting = self._rows.toarray() * roots[: self._rows.shape[0], np.newaxis]
-        inverse: Array = np.linalg.inv(np.diag(precision) + factors @ factors.T + waiting.T @ waiting)
+        inverse: Array = np.linalg.inv(np.diag(precision) + factors.T @ factors + waiting.T @ waiting)
         return inverse
 
     def to_arrays(self) -> Arrays:
@@ -126,9 +127,9 @@ class LowRankPosterior:
     def from_arrays(cls, arrays: Arrays) -> Self:
         """The inverse of `to_arrays`; refuses what does not fit together."""
         mean, precision, factors, triangle, roots, coefficients = (floats(arrays, name) for name in _PARTS)
-        if factors.ndim != 2 or mean.shape != (len(factors),) or mean.shape != precision.shape:
+        if factors.ndim != 2 or mean.shape != factors.shape[1:] or mean.shape != precision.shape:
             raise DataError("the precision does not fit the weights")
-        width = factors.shape[1] + WAITING
+        width = factors.shape[0] + WAITING
         if (triangle.shape, roots.shape, coefficients.shape) != ((width, width), (WAITING,), (width,)):
             raise DataError("the documents that wait do not fit")
         if np.any(precision <= 0) or np.any(np.diagonal(triangle) <= 0) or np.any(roots < 0):

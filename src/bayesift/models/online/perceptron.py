@@ -40,7 +40,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
     bias : the value of the constant feature, which is vital; 0 for none
     prior_variance : of every weight
     half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
-        for streams whose topics move ("low-rank" does so every 64 documents); None never forgets
+        for streams whose topics move ("low-rank" does so every 16 documents); None never forgets
     n_jobs : threads over categories; -1 for all cores
 
     Attributes
@@ -51,7 +51,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
     intercept_ : the part of the bias, one a model
     evidence_ : the log evidence of all documents learned from, each given those before it, one a model
     n_seen_ : how many documents were learned from, each pass counted
-    posteriors_ : the posterior of each model
+    weight_posteriors_ : the posterior of each model
 
     Notes
     -----
@@ -103,7 +103,8 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         ----------
         X : documents x terms
         y : labels, or an indicator matrix
-        supports : models x terms, which terms each model may use; all without it
+        supports : models x terms, which terms each model may use; all without it. Numbers other than True are prior
+            scales: the weight of a term has the variance scale^2 times `prior_variance`
         """
         check_settings(self)
         targets = check_targets(y)
@@ -251,7 +252,7 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         return self._bank.evidence.copy()
 
     @property
-    def posteriors_(self) -> list[Any]:
+    def weight_posteriors_(self) -> list[Any]:
         """The posterior of each model; column 0 is the bias."""
         check_is_fitted(self)
         return self._bank.posteriors
@@ -354,7 +355,8 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         """Means, variances and labels (-1, +1), models x documents."""
         check_is_fitted(self)
         targets = check_targets(y, classes=self._known(y))
-        if not np.array_equal(self._all_classes(targets), self.classes_):
+        self._all_classes(targets)
+        if len(targets.classes) != len(self.classes_):
             raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
         rows = check_terms(self, X, n_documents=targets.n_documents, reset=False)
         means, variances = np.moveaxis(self._bank.fields(rows, self), 1, 0)

@@ -133,6 +133,18 @@ class FullPosterior:
         full_fields(rows.indptr, rows.indices, rows.data, *self._parts, fields)
         return fields
 
+    def move_prior(self, change: Array, dynamics: Dynamics) -> None:
+        """Move the mean of the prior: mean += C change / prior; what documents said of the weights stays.
+
+        Examples
+        --------
+        >>> posterior = FullPosterior.at_prior(2, Dynamics(prior=2.0))
+        >>> posterior.move_prior(np.array([0.0, 3.0]), Dynamics(prior=2.0))
+        >>> posterior.mean().tolist()
+        [0.0, 3.0]
+        """
+        self._parts[0][:] += self.covariance() @ change / (dynamics.prior * self._parts[-1][MEAN_SCALE])
+
     def mean(self) -> Array:
         """The mean of the weights."""
         mean: Array = self._parts[-1][MEAN_SCALE] * self._parts[0]

@@ -2,12 +2,15 @@
 
     F(x) = sum_m a_m f_m(x_m),    f_m(x) = log N(x; 0, v+_m) - log N(x; 0, v-_m)
 
-Stage m estimates the variances of same-category (+) and different-category (-) differences under weights e^{-yF} (y is
+A stage estimates the variances of same-category (+) and different-category (-) differences under weights e^{-yF} (y is
 +1 or -1), then the factor a_m that minimises sum e^{-y(F + a f_m)} by Newton's method. F estimates half the log odds:
 P(same) = 1/(1 + e^{-2F}) (Friedman, Hastie & Tibshirani 2000; the paper's eq. 23 lacks the 2, its eq. 26 a minus).
 
-Each stage adds a constant and a multiple of x_m^2. Where that multiple is positive, documents would look more alike the
-more they differ; such a stage is left out.
+The paper has one stage a topic, so that the first topics never hear of the later ones. More rounds let each topic
+correct its part in the light of all others.
+
+Each stage adds a constant and a multiple of x_m^2. Where the multiples of a topic would sum to more than 0, documents
+would look more alike the more they differ; such a stage is left out.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ class AdditiveModel:
     ----------
     offset : F of two equal documents
     weights : of the squared difference on each topic, none negative
-    factors : a_m of each topic; 0 where its stage was left out
-    variances : of same- and different-category differences, 2 x topics, as their stage saw them
+    factors : a_m of each topic's first stage; 0 where it was left out
+    variances : of same- and different-category differences, 2 x topics, as the first stage saw them
     """
 
     offset: float
@@ -43,8 +46,8 @@ class AdditiveModel:
     variances: Array
 
 
-def fit_additive(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
-    """One stage a topic, in the order of columns, on pairs of rows of `codes`.
+def fit_additive(codes: Array, left: Array, right: Array, same: Array, *, rounds: int = 1) -> AdditiveModel:
+    """So many stages a topic, round by round in the order of columns, on pairs of rows of `codes`.
 
     Examples
     --------
@@ -53,24 +56,28 @@ def fit_additive(codes: Array, left: Array, right: Array, same: Array) -> Additi
     >>> bool(model.weights[0] > 0)
     True
     """
-    signs = np.where(same, 1.0, -1.0)
+    signs, columns = np.where(same, 1.0, -1.0), np.ascontiguousarray(codes.T)
     scores, offset = np.zeros(len(left)), 0.0
-    weights, factors = np.zeros(codes.shape[1]), np.zeros(codes.shape[1])
-    variances = np.zeros((2, codes.shape[1]))
-    for m in range(codes.shape[1]):
-        squares = np.square(codes[left, m] - codes[right, m])
-        importance = np.exp(-signs * np.clip(scores, -_FARTHEST, _FARTHEST))
-        variances[:, m] = _variances(squares, importance, same)
-        if not variances[0, m] < variances[1, m]:
-            continue
-        constant = 0.5 * np.log(variances[1, m] / variances[0, m])
-        slope = 0.5 * (1 / variances[0, m] - 1 / variances[1, m])
-        ratios = constant - slope * squares
-        factor = best_factor(signs * ratios, importance)
-        if factor > 0:
+    weights, factors, variances = np.zeros(len(columns)), np.zeros(len(columns)), np.zeros((2, len(columns)))
+    for turn in range(rounds):
+        for m, column in enumerate(columns):
+            squares = np.square(column[left] - column[right])
+            importance = np.exp(-signs * np.clip(scores, -_FARTHEST, _FARTHEST))
+            intra, extra = _variances(squares, importance, same)
+            if intra == extra:  # they are where a topic is the same in all documents
+                continue
+            constant, slope = 0.5 * np.log(extra / intra), 0.5 * (1 / intra - 1 / extra)
+            ratios = constant - slope * squares
+            factor = best_factor(signs * ratios, importance)
+            if turn == 0:
+                variances[:, m] = intra, extra
+            if weights[m] + factor * slope < 0:
+                continue
             scores += factor * ratios
             offset += factor * constant
-            weights[m], factors[m] = factor * slope, factor
+            weights[m] += factor * slope
+            if turn == 0:
+                factors[m] = factor
     return AdditiveModel(float(offset), weights, factors, variances)
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.errors import DataError
 from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
 from bayesift.models.topics.neighbours import chosen_neighbours, nearest, weighted_votes
-from bayesift.models.topics.nested import part_of, prefixed
+from bayesift.models.topics.nested import encoder_for_categories, part_of, prefixed
 from bayesift.models.topics.similarity import TopicSimilarity
 from bayesift.models.topics.sparse_nmf import SparseNMF
 from bayesift.validation import check_targets, check_terms
@@ -32,7 +32,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    encoder : a `SparseNMF`; None takes one with its defaults
+    encoder : a `SparseNMF`; None takes one with the paper's importance and penalty
     similarity : a `TopicSimilarity`; None takes one with its defaults
     n_neighbors : how many of the nearest documents have a say; None chooses by leave-one-out on training documents
     t : with an indicator matrix, `predict` assigns the t most probable categories (RCut); None those above one half
@@ -85,7 +85,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if not targets.multilabel and len(targets.classes) < 2:
             raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
-        self.encoder_ = clone(SparseNMF() if self.encoder is None else self.encoder)
+        self.encoder_ = encoder_for_categories(self.encoder)
         codes = self.encoder_.fit_transform(rows)
         self.similarity_ = clone(TopicSimilarity() if self.similarity is None else self.similarity)
         self.similarity_.fit(codes, targets)

@@ -12,7 +12,7 @@ from bayesift.models.topics.similarity import squared_distances
 
 Array = np.ndarray[Any, Any]
 
-NEIGHBOURS = (1, 3, 5, 10, 15, 20, 30)
+NEIGHBOURS = (1, 3, 5, 10, 15, 20, 30, 50, 80)
 
 _BLOCK_VALUES = 4_000_000  # distances in memory at a time
 _TRIED_ON = 2000

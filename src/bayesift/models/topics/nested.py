@@ -1,8 +1,22 @@
-"""Arrays of a part among those of the whole."""
+"""What classifiers on topics have inside: their encoder, and its arrays among those of the whole."""
 
 from __future__ import annotations
 
+from sklearn.base import clone
+
 from bayesift.models.state import Arrays
+from bayesift.models.topics.sparse_nmf import SparseNMF
+
+
+def encoder_for_categories(given: SparseNMF | None) -> SparseNMF:
+    """An unfitted copy of the encoder given; without one the paper's, whose codes tell categories apart.
+
+    Examples
+    --------
+    >>> encoder_for_categories(None)
+    SparseNMF(alpha=1.0, importance='variance', start='nndsvd')
+    """
+    return SparseNMF(importance="variance", alpha=1.0, start="nndsvd") if given is None else clone(given)
 
 
 def prefixed(part: str, arrays: Arrays) -> Arrays:

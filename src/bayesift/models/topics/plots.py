@@ -22,7 +22,7 @@ _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#4a5568")
 def topic_bars(
     nmf: SparseNMF, names: Sequence[str] | Array, *, topics: Sequence[int] | None = None, k: int = 8, title: str = ""
 ) -> Figure:
-    """Each topic as bars of its largest terms.
+    """Each topic as bars of its most relevant terms, as long as their shares of the topic.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def topic_bars(
     2
     """
     chosen = list(range(nmf.components_.shape[0])) if topics is None else list(topics)
-    words = nmf.topic_words(names, k)
+    words, columns = nmf.topic_words(names, k), nmf.topic_terms(k)
     n_columns = min(4, len(chosen))
     n_rows = -(-len(chosen) // n_columns)
     size = (2.9 * n_columns, (0.5 + 0.22 * k) * n_rows + 0.4)
     figure: Figure = require("matplotlib.figure", extra="plots").Figure(figsize=size, layout="constrained")
     for place, topic in enumerate(chosen):
         axes = figure.add_subplot(n_rows, n_columns, place + 1)
-        shares = -np.sort(-nmf.components_[topic])[:k]
+        shares = nmf.components_[topic, columns[topic]]
         heights = np.arange(len(shares))
         axes.barh(heights, shares, color=_BAR, height=0.7)
         axes.set_yticks(heights, words[topic], fontsize=9)

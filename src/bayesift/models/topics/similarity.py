@@ -20,7 +20,7 @@ from bayesift.validation import Targets, check_targets
 
 Array = np.ndarray[Any, Any]
 
-_SETTINGS = ("n_pairs", "calibrated", "random_state")
+_SETTINGS = ("n_pairs", "n_rounds", "roots", "calibrated", "random_state")
 _LEARNED = ("weights", "factors", "variances", "line")
 _LOOSE = 1e4  # C of the line: keeps it finite where pairs are separable
 
@@ -30,13 +30,16 @@ class TopicSimilarity(BaseEstimator):
 
         log odds = slope F + shift,    F = offset - sum_m weights_m (z_m - z'_m)^2
 
-    z are codes of Euclidean length one; F is an additive logistic regression on zero-mean normal densities of same- and
-    different-category differences, a stage a topic. The paper's probability has slope 2 and shift 0.
+    z are square roots of codes, of Euclidean length one; F is an additive logistic regression on zero-mean normal
+    densities of same- and different-category differences. The paper's has codes themselves, one stage a topic, slope 2
+    and shift 0.
 
     Parameters
     ----------
     n_pairs : how many pairs of documents to learn from, half of them from the same category; see
         `bayesift.models.topics.pairs` for how they are drawn
+    n_rounds : how many stages each topic gets; 1 is the paper's
+    roots : compare square roots of codes, whose differences hang less on the few largest; otherwise the codes
     calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 and 0
     random_state : draws the pairs
 
@@ -45,7 +48,7 @@ class TopicSimilarity(BaseEstimator):
     weights_ : how much a squared difference on each topic counts; 0 for topics that say nothing
     offset_ : F of two documents with the same code
     slope_, shift_ : from F to log odds
-    factors_, variances_ : a_m of each topic, and the variances its stage saw (same, different)
+    factors_, variances_ : a_m of each topic's first stage, and the variances it saw (same, different)
     same_share_ : the share of same-category pairs among all pairs, estimated
 
     References
@@ -66,8 +69,18 @@ class TopicSimilarity(BaseEstimator):
     slope_: float
     shift_: float
 
-    def __init__(self, *, n_pairs: int = 40_000, calibrated: bool = True, random_state: Any = 0) -> None:
+    def __init__(
+        self,
+        *,
+        n_pairs: int = 100_000,
+        n_rounds: int = 5,
+        roots: bool = True,
+        calibrated: bool = True,
+        random_state: Any = 0,
+    ) -> None:
         self.n_pairs = n_pairs
+        self.n_rounds = n_rounds
+        self.roots = roots
         self.calibrated = calibrated
         self.random_state = random_state
 
@@ -79,8 +92,10 @@ class TopicSimilarity(BaseEstimator):
             raise ValueError(f"inconsistent numbers of samples: {len(unit)} codes, y has {targets.n_documents}")
         if self.n_pairs < 2:
             raise ValueError(f"n_pairs must be at least 2, got {self.n_pairs!r}")
+        if self.n_rounds < 1:
+            raise ValueError(f"n_rounds must be at least 1, got {self.n_rounds!r}")
         pairs = draw_pairs(targets.members, self.n_pairs, check_random_state(self.random_state))
-        model = fit_additive(unit, pairs.left, pairs.right, pairs.same)
+        model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
         self.offset_, self.weights_ = model.offset, model.weights
         self.factors_, self.variances_ = model.factors, model.variances
         self.same_share_ = pairs.same_share
@@ -125,6 +140,8 @@ class TopicSimilarity(BaseEstimator):
         seed = self.random_state
         settings = {
             "n_pairs": int(self.n_pairs),
+            "n_rounds": int(self.n_rounds),
+            "roots": bool(self.roots),
             "calibrated": bool(self.calibrated),
             "random_state": int(seed) if isinstance(seed, int | np.integer) else None,
         }
@@ -161,7 +178,12 @@ class TopicSimilarity(BaseEstimator):
         return model
 
     def _unit(self, codes: Any) -> Array:
-        unit: Array = normalize(check_array(codes, dtype=np.float64, input_name="codes"))
+        values = check_array(codes, dtype=np.float64, input_name="codes")
+        if self.roots:
+            if np.any(values < 0):
+                raise ValueError("codes must not be negative; roots=False takes any")
+            values = np.sqrt(values)
+        unit: Array = normalize(values)
         return unit
 
 

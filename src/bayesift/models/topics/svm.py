@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.errors import DataError
 from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
-from bayesift.models.topics.nested import part_of, prefixed
+from bayesift.models.topics.nested import encoder_for_categories, part_of, prefixed
 from bayesift.models.topics.sparse_nmf import SparseNMF
 from bayesift.validation import check_targets, check_terms
 
@@ -34,7 +34,7 @@ class TopicSVMClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    encoder : a `SparseNMF`; None takes one with its defaults
+    encoder : a `SparseNMF`; None takes one with the paper's importance and penalty
     C : of the `LinearSVC`
     random_state : of the `LinearSVC` and the folds
 
@@ -71,7 +71,7 @@ class TopicSVMClassifier(ClassifierMixin, BaseEstimator):
         rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
         if not targets.multilabel and len(targets.classes) < 2:
             raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
-        self.encoder_ = clone(SparseNMF() if self.encoder is None else self.encoder)
+        self.encoder_ = encoder_for_categories(self.encoder)
         codes = normalize(self.encoder_.fit_transform(rows))
         indicator = targets.members.toarray().T > 0
         self.coef_, self.intercept_ = self._hyperplanes(codes, indicator)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,14 @@ Starts = list[Solution | None]
 BlockSolver = Callable[[Problem, list[int], Starts], list[Solution]]
 
 _SUB_VECTOR = 100
+
+
+class Workers(Protocol):
+    """Others who solve in place of threads of this process."""
+
+    def solve(self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]) -> Iterable[list[Solution]]:
+        """The solutions of each task, categories and their starts, in order; a task is `solve_some`."""
+        ...
 
 
 def _one_by_one(solve: Callable[[Problem, int, Solution | None], Solution]) -> BlockSolver:
@@ -69,16 +77,33 @@ def choose_solver(name: str, problem: Problem) -> str:
     return name
 
 
+def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
+    """The solutions of a few categories, by the solver that `choose_solver` named.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from bayesift.models.linear import GaussianPrior, Logit
+    >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.eye(2, dtype=np.int8))
+    >>> problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
+    >>> len(solve_some(problem, "dual", [1], [None]))
+    1
+    """
+    return SOLVERS[solver](problem, categories, starts)
+
+
 def solve_all(
     problem: Problem,
     solver: str,
     starts: Starts,
-    n_jobs: int | None,
+    n_jobs: int | Workers | None,
     *,
     categories: Sequence[int] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Solution]:
     """The solutions of all categories, or of those named; `progress` is called with how many are done.
+
+    `n_jobs` is how many threads do it, or who does it instead.
 
     Examples
     --------
@@ -93,19 +118,21 @@ def solve_all(
     if problem.coupled:
         return solve_softmax(problem, solver, starts)
     name = choose_solver(solver, problem)
-    solve, size = SOLVERS[name], BLOCK if name in _BLOCKS else 1
+    size = BLOCK if name in _BLOCKS else 1
     _ = problem.columns, problem.norms, problem.start_intercepts  # made before threads share them
     named = np.arange(len(starts)) if categories is None else np.asarray(categories)
     sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of like size
     order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))
     chunks = [order[k : k + size] for k in range(0, len(named), size)]
-
-    def work(chunk: Array) -> list[Solution]:
-        return solve(problem, named[chunk].tolist(), [starts[place] for place in chunk])
-
+    tasks = [(named[chunk].tolist(), [starts[place] for place in chunk]) for chunk in chunks]
+    parts: Iterable[list[Solution]]
+    if n_jobs is None or isinstance(n_jobs, int):
+        parts = in_threads(lambda task: solve_some(problem, name, *task), tasks, n_jobs)
+    else:
+        parts = n_jobs.solve(problem, name, tasks)
     solutions: list[Solution | None] = [None] * len(named)
     done = 0
-    for chunk, part in zip(chunks, in_threads(work, chunks, n_jobs), strict=True):
+    for chunk, part in zip(chunks, parts, strict=True):
         for place, solution in zip(chunk, part, strict=True):
             solutions[place] = solution
         done += len(part)

@@ -40,9 +40,10 @@ class FastText:
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of categories."""
         probabilities = np.zeros((X.shape[0], self.n_categories_))
-        for row, (names, values) in enumerate(zip(*self.model_.predict(_lines(X), k=-1), strict=True)):
-            columns = [int(name.removeprefix(_LABEL)) for name in names]
-            probabilities[row, columns] = np.clip(values, 0.0, 1.0)
+        for row, line in enumerate(_lines(X)):
+            # Asked for many lines at once, fastText 0.9.2 gives the first probability for every category.
+            for value, name in self.model_.f.predict(f"{line}\n", -1, 0.0, "strict"):
+                probabilities[row, int(name.removeprefix(_LABEL))] = min(value, 1.0)
         return probabilities if self.multilabel else probabilities / probabilities.sum(axis=1, keepdims=True)
 
 

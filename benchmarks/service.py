@@ -1,0 +1,269 @@
+"""The service over HTTP on loopback: how fast documents go in, how soon a judgement is safe, how soon it is up again.
+
+A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. Documents are made up: words
+of Zipf's frequencies, half of the documents with words of one profile among them.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesift.records import Document
+from bayesift.service import Service, ServiceSettings
+from bayesift.service.operations import documents as operations
+from bayesift.service.operations import profiles
+from benchmarks.harness import machine
+
+NAME = "service"
+N_PROFILES = 50
+TERMS = 300
+WORDS = 150
+BATCH = 100
+N_DOCUMENTS = 20_000
+FEEDERS = 2
+JUDGEMENTS_PER_SECOND = 20.0
+N_EVENTS = 1_000_000
+TAIL = 49_000  # events after the last snapshot, nearly as many as there can be
+_SHORT = 30  # words of the documents of the long log
+_VOCABULARY = 20_000
+_SERVE = "from bayesift.cli import main; main()"
+
+
+def run(say: Callable[[str], None]) -> dict[str, Any]:
+    """Measure everything."""
+    measured: dict[str, Any] = {"benchmark": NAME, "command": f"python -m benchmarks {NAME}", "machine": machine()}
+    with tempfile.TemporaryDirectory() as folder:
+        say(f"{NAME}: {N_DOCUMENTS:,} documents and judgements over HTTP")
+        measured["load"] = _load(Path(folder) / "load")
+    with tempfile.TemporaryDirectory() as folder:
+        say(f"{NAME}: writing a log of {N_EVENTS:,} events")
+        measured["restart"] = _restarts(Path(folder) / "long", say)
+    return measured
+
+
+def render(measured: dict[str, Any]) -> list[str]:
+    """The lines of the report."""
+    load, restart = measured["load"], measured["restart"]
+    rows = [
+        (
+            f"{N_PROFILES} profiles of {TERMS} terms, ~{WORDS} words, batches of {BATCH}: 1,000 documents/s",
+            f"**{load['documents_per_second']:,.0f}** documents/s; "
+            f"{load['documents_per_cpu_second']:,.0f} a CPU second of the server; {load['retrieved']:,} retrieved",
+        ),
+        (
+            "judgement under that load: p99 under 100 ms",
+            f"**{load['judge_p99']:.0f} ms** (p50 {load['judge_p50']:.0f} ms, {load['judgements']} judgements)",
+        ),
+        (
+            f"restart with {restart['events']:,} events: under 10 s",
+            f"**{restart['clean']:.1f} s** after a shutdown, {restart['killed']:.1f} s with {restart['tail']:,} events "
+            "after the last snapshot (a kill)",
+        ),
+    ]
+    return ["| asked | got |", "|---|---|", *(f"| {asked} | {got} |" for asked, got in rows)]
+
+
+class _World:
+    """Made-up documents and profiles."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._rng = np.random.default_rng(seed)
+        letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+        self.words = np.unique(["".join(self._rng.choice(letters, 5)) for _ in range(_VOCABULARY)])
+        self._rng.shuffle(self.words)
+        shares = 1.0 / np.arange(1, len(self.words) + 1)
+        self._cumulated = np.cumsum(shares / shares.sum())
+        rare = np.arange(200, len(self.words))
+        self.topics = [self.words[self._rng.choice(rare, TERMS, replace=False)] for _ in range(N_PROFILES)]
+
+    def definition(self, number: int) -> dict[str, Any]:
+        """A profile whose query has all its words."""
+        query = " ".join(self.topics[number])
+        return {"name": f"profile{number}", "query": query, "strategy": "+rel+ig", "max_terms": TERMS}
+
+    def text(self, n_words: int) -> str:
+        """Words by lot; in half of the documents a quarter of them are those of a profile."""
+        places = np.searchsorted(self._cumulated, self._rng.random(n_words))
+        words = self.words[np.minimum(places, len(self.words) - 1)]
+        if self._rng.random() < 0.5:
+            topic = self.topics[self._rng.integers(N_PROFILES)]
+            words[: n_words // 4] = self._rng.choice(topic, n_words // 4)
+        return " ".join(words)
+
+
+class _Caller:
+    """One connection that stays open."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
+        """The answer, which must be a good one; when told to, come again."""
+        while True:
+            self._connection.request(method, path, body, self._headers)
+            answer = self._connection.getresponse()
+            content = answer.read()
+            if answer.status < 300:
+                return json.loads(content)
+            if answer.status != 429:
+                raise RuntimeError(f"{method} {path}: {answer.status} {content[:200]!r}")
+            time.sleep(float(answer.headers["Retry-After"]))
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, float]]:
+    """A server, its port, the token of the first admin if the folder is new, and seconds until it was healthy."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    start = time.perf_counter()
+    arguments = [sys.executable, "-c", _SERVE, "serve", "--data", str(folder), "--port", str(port)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            _await_health(process, port)
+            seconds = time.perf_counter() - start
+            yield process, port, _token(folder, process), seconds
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _token(folder: Path, process: subprocess.Popen[str]) -> str:
+    """What the server printed when the folder was new, or what was kept of it."""
+    file = folder / "token"
+    if not file.exists():
+        assert process.stdout is not None
+        process.stdout.readline()
+        file.write_text(process.stdout.readline().strip())
+    return file.read_text()
+
+
+def _await_health(process: subprocess.Popen[str], port: int) -> None:
+    for _ in range(12_000):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/healthz")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            if process.poll() is not None:
+                raise RuntimeError("the server did not start") from None
+            time.sleep(0.01)
+        finally:
+            connection.close()
+
+
+def _load(folder: Path) -> dict[str, float]:
+    world = _World()
+    bodies = [
+        json.dumps({"documents": [{"id": f"d{start + i}", "text": world.text(WORDS)} for i in range(BATCH)]}).encode()
+        for start in range(0, N_DOCUMENTS, BATCH)
+    ]
+    with _server(folder) as (process, port, token, _):
+        caller = _Caller(port, token)
+        for number in range(N_PROFILES):
+            caller.ask("POST", "/api/profiles", json.dumps(world.definition(number)).encode())
+        latencies: list[float] = []
+        waiting, end = iter(bodies[1:]), threading.Event()
+        caller.ask("POST", "/api/documents/batch", bodies[0])
+        judging = threading.Thread(target=_judge_on, args=(_Caller(port, token), latencies, end))
+        lock = threading.Lock()
+        feeding = [threading.Thread(target=_feed, args=(_Caller(port, token), waiting, lock)) for _ in range(FEEDERS)]
+        cpu, start = _cpu_seconds(process.pid), time.perf_counter()
+        for thread in (judging, *feeding):
+            thread.start()
+        for thread in feeding:
+            thread.join()
+        seconds, cpu = time.perf_counter() - start, _cpu_seconds(process.pid) - cpu
+        end.set()
+        judging.join()
+        listed = _Caller(port, token).ask("GET", "/api/profiles")
+    p50, p99 = np.percentile(latencies, [50, 99])
+    return {
+        "documents_per_second": (N_DOCUMENTS - BATCH) / seconds,
+        "documents_per_cpu_second": (N_DOCUMENTS - BATCH) / cpu,
+        "judge_p50": float(p50),
+        "judge_p99": float(p99),
+        "judgements": len(latencies),
+        "retrieved": sum(profile["counters"]["retrieved"] for profile in listed),
+        "fewest_terms": min(profile["n_terms"] for profile in listed),
+    }
+
+
+def _feed(caller: _Caller, bodies: Iterator[bytes], lock: Any) -> None:
+    while True:
+        with lock:
+            body = next(bodies, None)
+        if body is None:
+            return
+        caller.ask("POST", "/api/documents/batch", body)
+
+
+def _judge_on(caller: _Caller, latencies: list[float], end: Any) -> None:
+    """Judge what profiles retrieved, some a second, and note how long each took (ms)."""
+    number, after = 0, dict.fromkeys(range(N_PROFILES), 0)
+    while not end.is_set():
+        number = (number + 1) % N_PROFILES
+        path = f"/api/profiles/profile{number}"
+        found = caller.ask("GET", f"{path}/decisions?after={after[number]}&limit=1")
+        after[number] = found["next"]
+        for decision in found["decisions"]:
+            body = json.dumps({"document": decision["document"], "relevant": decision["probability"] > 0.5}).encode()
+            start = time.perf_counter()
+            caller.ask("POST", f"{path}/judgements", body)
+            latencies.append(1e3 * (time.perf_counter() - start))
+        time.sleep(1.0 / JUDGEMENTS_PER_SECOND)
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _restarts(folder: Path, say: Callable[[str], None]) -> dict[str, float]:
+    world, next_document = _World(1), 0
+    next_document = _write_log(folder, world, N_EVENTS - TAIL, next_document, snapshot=True)
+    _write_log(folder, world, N_EVENTS, next_document, snapshot=False)
+    seconds = []
+    for name in ("after a kill", "after a shutdown"):
+        say(f"{NAME}: restart {name}")
+        with _server(folder) as (_, port, token, taken):
+            events = _Caller(port, token).ask("GET", "/healthz")["events"]
+            seconds.append(taken)
+    return {"events": events, "tail": TAIL, "killed": seconds[0], "clean": seconds[1]}
+
+
+def _write_log(folder: Path, world: _World, up_to: int, next_document: int, *, snapshot: bool) -> int:
+    """Let a filter observe short documents until its log is so long."""
+    service = Service(ServiceSettings(folder=folder, snapshot_every=10**9))
+    if service.first_token is not None:
+        (folder / "token").write_text(service.first_token)
+        for number in range(N_PROFILES):
+            definition = {**world.definition(number), "settings": {"max_terms": TERMS}}
+            definition.pop("max_terms")
+            service.writer.submit("admin", partial(profiles.create, definition=definition)).result()
+    while service.live.seq < up_to:
+        batch = [Document(f"d{next_document + i}", world.text(_SHORT)) for i in range(500)]
+        next_document += len(batch)
+        service.writer.submit("admin", partial(operations.observe, documents=batch)).result()
+    if snapshot:
+        service.close()
+    else:
+        service.store.close()
+    return next_document

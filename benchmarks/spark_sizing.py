@@ -1,0 +1,107 @@
+"""What a cluster needs for a corpus, from the rates that `python -m benchmarks.spark` measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
+
+_HOUR = 3600.0
+_CORES = (2, 16, 128, 1024)
+_DOCUMENTS = (10**6, 10**7, 10**8, 10**9, 10**10)
+_TEXT_BYTES = 100  # of a short document
+_ENTRIES = 12  # distinct terms of a short document
+_ENTRY_BYTES = 12  # of a block: a place and a number
+_ROW_BYTES = 40  # of a count on its way: kind, name and two numbers
+_HEAPS = (30.0, 0.55)  # distinct terms = 30 tokens^0.55, Heaps' law as large English collections have it
+_TOKENS = 20
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Documents that a core does in a second, and questions a fit asks.
+
+    Parameters
+    ----------
+    scoring : from Parquet to Parquet
+    counting : naive Bayes, both passes
+    gradients : entries of blocks times models
+    questions : of one group of models
+    """
+
+    scoring: float
+    counting: float
+    gradients: float
+    questions: float
+
+
+def _read(name: str) -> dict[str, Any]:
+    file = RESULTS / f"spark-{name}.json"
+    if not file.exists():
+        raise SystemExit(f"{file} is not there; run: python -m benchmarks.spark {name}")
+    measured: dict[str, Any] = json.loads(file.read_text())
+    return measured
+
+
+def measured_rates() -> Rates:
+    """The rates of the last runs on this machine, two cores each."""
+    race, growth, blocks = (_read(name) for name in ("race", "growth", "blocks"))
+    fits = growth["categories"]
+    laplace = blocks["laplace"]
+    groups = -(-blocks["categories"] // min(64, max(8, 2**21 // blocks["terms"])))
+    width = blocks["categories"] / groups
+    work = blocks["documents"] * blocks["entries_per_document"] * width * laplace["questions"]
+    return Rates(
+        scoring=race["documents_per_core_second"],
+        counting=fits[0]["documents"] / fits[0]["fit_seconds"] / 2,
+        gradients=work / laplace["seconds"] / 2,
+        questions=laplace["questions"] / groups,
+    )
+
+
+def distinct_terms(n_documents: int) -> float:
+    """How many distinct terms so many short documents hold, by Heaps' law.
+
+    Examples
+    --------
+    >>> round(distinct_terms(10**6) / 10**6, 1)
+    0.3
+    """
+    factor, power = _HEAPS
+    terms: float = factor * float(n_documents * _TOKENS) ** power
+    return terms
+
+
+def table(rates: Rates | None = None) -> list[str]:
+    """The rows of the table of sizes, as Markdown."""
+    rates = measured_rates() if rates is None else rates
+    lines = [
+        f"Rates a core: scoring {rates.scoring:,.0f} documents/s, counting {rates.counting:,.0f} documents/s, "
+        f"gradients {rates.gradients / 1e6:,.0f} M entries x models/s; {rates.questions:.0f} questions a group.",
+        "",
+        "| documents | text | score, core hours | on cores | hours | naive Bayes, core hours | terms that are counted "
+        "| shuffled by the count | blocks | row-block fit of 16 categories, core hours |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for n in _DOCUMENTS:
+        scoring = n / rates.scoring / _HOUR
+        cores = next((cores for cores in _CORES if scoring / cores <= 1.0), _CORES[-1])
+        terms = distinct_terms(n)
+        fit = n * _ENTRIES * 16 * rates.questions / rates.gradients / _HOUR
+        lines.append(
+            f"| 10^{len(str(n)) - 1} | {_bytes(n * _TEXT_BYTES)} | {scoring:,.2f} | {cores:,} | {scoring / cores:,.2f} "
+            f"| {n / rates.counting / _HOUR:,.2f} | {terms / 1e6:,.1f} M | {_bytes(terms * _ROW_BYTES * 4)} "
+            f"| {_bytes(n * _ENTRIES * _ENTRY_BYTES)} | {fit:,.2f} |"
+        )
+    return lines
+
+
+def _bytes(n: float) -> str:
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if n < 1000 or unit == "TB":
+            return f"{n:,.0f} {unit}"
+        n /= 1000
+    raise AssertionError

@@ -1,0 +1,1 @@
+"""What people can do to the filter; each is a turn of the one writer."""

@@ -1,0 +1,134 @@
+// The service as functions. Every failure is a Problem with a sentence for people.
+
+import { observable } from "./observable.js";
+
+/** Who is signed in: {user, role, csrf}, or null. */
+export const session = observable(null);
+
+/** Whether the server answered the last time it was asked. */
+export const reachable = observable(true);
+
+const TIMEOUT = 60_000;
+const RANK = { reader: 0, reviewer: 1, admin: 2 };
+
+export const mayDo = role => session.value !== null && RANK[session.value.role] >= RANK[role];
+
+export class Problem extends Error {
+  constructor(status, detail, retryAfter = null) {
+    super(detail);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may succeed later. */
+  get passing() {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+}
+
+const SENTENCES = {
+  0: "The server does not answer.",
+  401: "You are signed out.",
+  403: "Your role does not allow this.",
+  404: "There is no such thing here (any more).",
+  413: "This is larger than the server takes.",
+  429: "The server is busy.",
+};
+
+async function request(method, path, { body, signal, type, again = false } = {}) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = type ?? "application/json";
+  if (method !== "GET" && session.value) headers["X-CSRF-Token"] = session.value.csrf;
+  const content = body === undefined || type ? body : JSON.stringify(body);
+  const limits = [AbortSignal.timeout(TIMEOUT), ...(signal ? [signal] : [])];
+  let response;
+  try {
+    response = await fetch(`api/${path}`, { method, headers, body: content, signal: AbortSignal.any(limits), credentials: "same-origin" });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    reachable.set(false);
+    throw new Problem(0, SENTENCES[0]);
+  }
+  reachable.set(true);
+  if (response.ok) return answer(response);
+  const problem = await problemOf(response);
+  if (problem.status === 403 && method !== "GET" && !again && await signedInAnew()) return request(method, path, { body, signal, type, again: true });
+  if (problem.status === 401) session.set(null);
+  throw problem;
+}
+
+/** Whether the same person has signed in anew on another page of this browser, so that this one's CSRF token is stale. */
+async function signedInAnew() {
+  const before = session.value;
+  const current = await get("session");
+  if (!before || current.csrf === before.csrf) return false;
+  session.set(current);
+  if (current.user !== before.user) throw new Problem(401, "Somebody else signed in on another page of this browser.");
+  return true;
+}
+
+/** Ask whether the server is there; what watches `reachable` hears of it. */
+export async function ping() {
+  try {
+    reachable.set((await fetch("healthz", { signal: AbortSignal.timeout(5000), cache: "no-store" })).ok);
+  } catch {
+    reachable.set(false);
+  }
+}
+
+async function answer(response) {
+  const text = await response.text();
+  return text ? JSON.parse(text) : null;
+}
+
+async function problemOf(response) {
+  let detail = null;
+  try {
+    const body = await response.json();
+    detail = typeof body.detail === "string" ? body.detail : body.title;
+  } catch { /* a proxy's page, not the service's */ }
+  const wait = Number(response.headers.get("Retry-After"));
+  const sentence = detail || SENTENCES[response.status] || `The server answered with error ${response.status}.`;
+  return new Problem(response.status, sentence, wait > 0 ? wait : null);
+}
+
+const part = encodeURIComponent;
+const of = name => `profiles/${part(name)}`;
+const get = (path, signal) => request("GET", path, { signal });
+const post = (path, body) => request("POST", path, { body });
+
+export const api = {
+  signIn: async token => session.set(await post("session", { token })),
+  resume: async () => session.set(await get("session")),
+  signOut: async () => { await request("DELETE", "session"); session.set(null); },
+
+  users: signal => get("users", signal),
+  addUser: (name, role) => post("users", { name, role }),
+  removeUser: name => request("DELETE", `users/${part(name)}`),
+
+  profiles: signal => get("profiles", signal),
+  profile: (name, signal) => get(of(name), signal),
+  addProfile: definition => post("profiles", definition),
+  pause: (name, paused) => request("PATCH", of(name), { body: { paused } }),
+  removeProfile: name => request("DELETE", of(name)),
+  importProfile: (file, name) =>
+    request("POST", `profiles/import${name ? `?name=${part(name)}` : ""}`, { body: file, type: "application/octet-stream" }),
+
+  queue: (name, limit, signal) => get(`${of(name)}/queue?limit=${limit}`, signal),
+  explanation: (name, id, signal) => get(`${of(name)}/documents/${part(id)}`, signal),
+  judge: (name, id, relevant) => post(`${of(name)}/judgements`, { document: id, relevant }),
+  takeBack: (name, id) => request("DELETE", `${of(name)}/judgements/${part(id)}`),
+  judgements: (name, limit, signal) => get(`${of(name)}/judgements?limit=${limit}`, signal),
+  conflicts: (name, signal) => get(`${of(name)}/conflicts`, signal),
+
+  words: (name, signal) => get(`${of(name)}/words`, signal),
+  teach: (name, word, strength) => post(`${of(name)}/words`, { word, strength }),
+  terms: (name, limit, signal) => get(`${of(name)}/terms?limit=${limit}`, signal),
+  curve: (name, signal) => get(`${of(name)}/curve`, signal),
+  stopping: (name, signal) => get(`${of(name)}/stopping?recall=0.95`, signal),
+  topics: (name, signal) => get(`${of(name)}/topics?n=8`, signal),
+
+  addDocuments: (documents, signal) => request("POST", "documents/batch", { body: { documents }, signal }),
+  eventsOf: name => `api/${of(name)}/decisions/events`,
+  exportOf: (name, what) => `api/${of(name)}/export/${what}`,
+};

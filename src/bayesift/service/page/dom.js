@@ -1,0 +1,86 @@
+// Nodes are only ever made here, from elements and text: nothing that came from a document or a person is parsed as HTML.
+
+import { ago, exactTime } from "./wording.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An HTML element. Attributes that are null or false are left out; `on` holds listeners, `vars` custom properties. */
+export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+
+/** An SVG element, made alike. */
+export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else if (name === "vars") for (const [property, given] of Object.entries(value)) node.style.setProperty(`--${property}`, given);
+    else if (name === "data") Object.assign(node.dataset, value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+export const byId = id => document.getElementById(id);
+
+/** Text that only a screen reader reads. */
+export const unseen = text => h("span", { class: "unseen" }, text);
+
+/** A sign that a screen reader skips. */
+export const sign = text => h("span", { "aria-hidden": "true" }, text);
+
+/** What people wrote (names, titles, words): isolated, so that right-to-left text does not disturb its surroundings. */
+export const written = text => h("bdi", {}, text);
+
+/** How long ago, and when exactly. */
+export const when = time => h("time", { datetime: time, title: exactTime(time) }, ago(time));
+
+export const button = (label, attributes, onClick) =>
+  h("button", { type: "button", ...attributes, on: { click: onClick } }, label);
+
+/** A field with its label and, below it, what to put in. */
+export function field(label, input, hint) {
+  const id = input.id || `field-${++fields}`;
+  input.id = id;
+  if (hint) input.setAttribute("aria-describedby", `${id}-hint`);
+  return h("div", { class: "field" }, h("label", { for: id }, label), input, hint && h("p", { id: `${id}-hint`, class: "hint" }, hint));
+}
+let fields = 0;
+
+/** Say something to a screen reader, without moving the focus. */
+export function say(text) {
+  byId("speech").textContent = text;
+}
+
+/** Show a message for some seconds; errors stay until they are dismissed. */
+export function notify(text, { kind = "done", action } = {}) {
+  const dismiss = () => notice.remove();
+  const notice = h("div", { class: `notice ${kind}` },
+    h("p", {}, text),
+    action && button(action.label, { class: "quiet" }, () => { dismiss(); action.run(); }),
+    button(sign("×"), { class: "quiet close", "aria-label": "Dismiss" }, dismiss));
+  byId("notices").replaceChildren(notice);
+  if (kind !== "failed") setTimeout(dismiss, 7000);
+}
+
+/** Do something on the server and say what became of it; true if it was done. */
+export async function attempt(deed, { done, failed }) {
+  try {
+    await deed();
+    if (done) notify(done);
+    return true;
+  } catch (problem) {
+    notify(`${failed}: ${problem.message}`, { kind: "failed" });
+    return false;
+  }
+}
+
+/** A dialog that is gone when it is closed. */
+export function openDialog(heading, ...children) {
+  const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, h("h2", { id: "dialog-title" }, heading), children);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

@@ -1,0 +1,17 @@
+/** A value that others can watch; a watcher that comes with a signal leaves when it is aborted. */
+export function observable(value) {
+  const watchers = new Set();
+  return {
+    get value() { return value; },
+    set(next) {
+      if (next === value) return;
+      value = next;
+      for (const watcher of [...watchers]) watcher(value);
+    },
+    watch(watcher, signal) {
+      watchers.add(watcher);
+      signal?.addEventListener("abort", () => watchers.delete(watcher));
+      watcher(value);
+    },
+  };
+}

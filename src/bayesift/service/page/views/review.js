@@ -1,0 +1,188 @@
+// The review queue: one document in front, judged by key or button, saved in order, the rest reordered as the machine learns.
+
+import { api, mayDo, session } from "../api.js";
+import { h, notify, say } from "../dom.js";
+import { shortcut } from "../help.js";
+import { calmly, follow } from "../live.js";
+import { deliver, outcomes } from "../outbox.js";
+import { NONE, REFUSED, ReviewList, SAVED, SAVING } from "../review_list.js";
+import { percent, titleOf, verdict } from "../wording.js";
+import { framed, setTabNumber } from "./frame.js";
+import { drawEvidence, drawList, drawNothing, drawPaper, drawStopping } from "./review_parts.js";
+import { teachForm, teachOnClick } from "./teach.js";
+
+const AHEAD = 6; // documents asked for at a time; the others are for other reviewers
+const RELEARN_PAUSE = 200;
+const ASK_AGAIN = 3000;
+const ESTIMATE_PAUSE = 1500; // what is left costs the server more than the queue
+
+export async function reviewView({ name }, signal) {
+  const [profile, queue, stopping] = await Promise.all([
+    api.profile(name, signal), api.queue(name, AHEAD, signal), api.stopping(name, signal).catch(() => null)]);
+  const review = new Review(profile, signal);
+  review.list.merge(queue);
+  review.stopping = stopping;
+  review.draw();
+  review.listen();
+  const view = framed(profile, "review", review.node, { wide: true });
+  review.frame = view.node;
+  return view;
+}
+
+class Review {
+  list = new ReviewList();
+  done = []; // ids in the order they were judged, for undo
+  stopping = null;
+  asked = 0; // how often news were called for, and up to which call they have come
+  answered = 0;
+
+  constructor(profile, signal) {
+    this.profile = profile;
+    this.signal = signal;
+    this.paper = h("article", { class: "paper", "aria-label": "Document" });
+    this.queue = h("nav", { class: "queue", "aria-label": "Queue" });
+    this.evidence = h("div", { class: "evidence-part" });
+    this.gauge = h("div", { class: "gauge-part" });
+    const side = h("aside", { class: "evidence", "aria-label": "What the profile thinks" },
+      this.evidence, mayDo("reviewer") && teachForm(this.teach, "Or click a word in the text."), this.gauge);
+    this.node = h("div", { class: "review" }, this.queue, this.paper, side);
+    const [refresh, estimate] = [calmly(this.#refresh, RELEARN_PAUSE, signal), calmly(this.#estimate, ESTIMATE_PAUSE, signal)];
+    this.refresh = () => { this.asked += 1; refresh(); estimate(); };
+    if (mayDo("reviewer")) teachOnClick(this.paper, this.teach, signal);
+  }
+
+  get name() { return this.profile.name; }
+
+  /** Whether more documents may be on their way. */
+  get asking() { return this.answered < this.asked || this.list.entries.some(({ state }) => state === SAVING); }
+
+  listen() {
+    const { signal } = this;
+    window.addEventListener("keydown", this.#onKey, { signal });
+    outcomes.addEventListener("saved", ({ detail }) => this.#onSaved(detail), { signal });
+    outcomes.addEventListener("refused", ({ detail }) => this.#onRefused(detail), { signal });
+    follow(this.name, { signal, onEvent: this.refresh, onOpen: this.refresh });
+  }
+
+  draw({ focus = false } = {}) {
+    drawList(this.queue, this.list, this.open);
+    this.drawCurrent();
+    drawStopping(this.gauge, this.stopping);
+    if (focus) this.paper.querySelector("h2")?.focus();
+  }
+
+  drawCurrent() {
+    const { current } = this.list;
+    this.node.classList.toggle("nothing", current === null);
+    if (!current) return drawNothing(this.paper, this.profile, this.asking);
+    const { position, entries } = this.list;
+    const actions = { judge: this.judge, move: this.move, undo: this.done.length ? this.undo : null };
+    drawPaper(this.paper, current, actions, `${position + 1} of ${entries.length}`);
+    drawEvidence(this.evidence, current, mayDo("reviewer") ? this.teach : null);
+  }
+
+  open = id => {
+    if (this.list.goTo(id)) this.draw({ focus: true });
+  };
+
+  move = step => {
+    if (this.list.move(step)) this.draw({ focus: true });
+    else say(step > 0 ? "This is the last document for now." : "This is the first document.");
+  };
+
+  judge = relevant => {
+    const { current } = this.list;
+    if (!current || !mayDo("reviewer")) return;
+    const { id } = current.document;
+    deliver({ kind: "judge", profile: this.name, document: id, relevant, user: session.value.user, known: current.state === SAVED });
+    Object.assign(current, { mine: relevant, state: SAVING });
+    this.done = [...this.done.filter(other => other !== id), id];
+    const more = this.list.advance();
+    this.draw({ focus: true });
+    say(`Judged ${verdict(relevant)}. ${more ? `Next: ${titleOf(this.list.current.document)}, ${percent(this.list.current.probability)}.` : "No document waits."}`);
+  };
+
+  undo = () => {
+    const id = this.done.pop();
+    const entry = id && this.list.find(id);
+    if (!entry) return say("Nothing to take back.");
+    deliver({ kind: "undo", profile: this.name, document: id, user: session.value.user });
+    Object.assign(entry, { mine: null, state: SAVING });
+    this.list.goTo(id);
+    this.draw({ focus: true });
+    say(`Taken back: ${titleOf(entry.document)}.`);
+  };
+
+  teach = (word, strength) => {
+    deliver({ kind: "teach", profile: this.name, word, strength, user: session.value.user });
+    say(`Teaching “${word}” ${strength > 0 ? "for" : "against"}.`);
+  };
+
+  #onKey = event => {
+    const run = {
+      j: () => this.move(1), k: () => this.move(-1), r: () => this.judge(true), n: () => this.judge(false),
+      u: this.undo, t: () => this.node.querySelector(".teach input")?.focus(),
+    }[shortcut(event)];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  };
+
+  #onSaved({ deed, answer }) {
+    if (deed.profile !== this.name) return;
+    if (deed.kind === "teach") notify(`The profile now takes “${deed.word}” as speaking ${deed.strength > 0 ? "for" : "against"}.`,
+      { action: { label: "Undo", run: () => deliver({ ...deed, strength: 0 }) } });
+    const entry = deed.document && this.list.find(deed.document);
+    if (entry && (deed.kind === "judge") === (entry.mine !== null)) entry.state = deed.kind === "judge" ? SAVED : NONE;
+    if (entry) entry.conflict = answer?.conflict ?? false;
+    if (answer?.conflict) notify("Another reviewer judged this document differently. Both judgements are kept; see Conflicts.", { kind: "warn" });
+    drawList(this.queue, this.list, this.open);
+    this.refresh();
+  }
+
+  #onRefused({ deed }) {
+    const entry = deed.profile === this.name && deed.document && this.list.find(deed.document);
+    if (!entry) return;
+    Object.assign(entry, { mine: null, state: REFUSED });
+    this.draw();
+  }
+
+  #refresh = async () => {
+    const call = this.asked;
+    try {
+      const news = await Promise.all([api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]);
+      this.answered = call;
+      this.#takeIn(...news);
+    } catch { // the banner tells of a missing server
+      setTimeout(this.refresh, ASK_AGAIN);
+    }
+  };
+
+  #estimate = async () => {
+    try {
+      this.stopping = await api.stopping(this.name, this.signal);
+      drawStopping(this.gauge, this.stopping);
+    } catch { /* it comes with the next news */ }
+  };
+
+  #takeIn(profile, queue) {
+    if (this.signal.aborted) return;
+    Object.assign(this.profile, profile);
+    const before = this.list.current;
+    const figures = () => JSON.stringify([before, this.list.entries.length]);
+    const old = figures();
+    this.list.merge(queue);
+    if (this.list.current !== before || !before) this.draw({ focus: this.done.length > 0 });
+    else this.#redraw(figures() !== old);
+    setTabNumber(this.frame, "review", profile.waiting);
+    setTabNumber(this.frame, "conflicts", profile.conflicts);
+  }
+
+  /** The queue and, if they are new, the figures of the document in front, without taking the focus from where it is. */
+  #redraw(newFigures) {
+    const focused = this.node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    drawList(this.queue, this.list, this.open);
+    if (newFigures) this.drawCurrent();
+    if (focused && !document.activeElement.dataset.key) this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+}

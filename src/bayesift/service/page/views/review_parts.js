@@ -1,0 +1,141 @@
+// The parts of the review page, drawn from its state.
+
+import { mayDo } from "../api.js";
+import { probabilityBar, stoppingGauge, weightBar } from "../charts.js";
+import { button, h, sign, unseen, when, written } from "../dom.js";
+import { markedLine, markedText, signed } from "../highlight.js";
+import { REFUSED, SAVED, SAVING } from "../review_list.js";
+import { percent, plural, reason, stoppingWords, titleOf, verdict } from "../wording.js";
+import { profileLink } from "./frame.js";
+
+const SHOWN_WORDS = 8;
+
+/** The queue beside the document. */
+export function drawList(place, list, open) {
+  place.replaceChildren(
+    h("h2", { class: "small" }, "Queue"),
+    h("ol", {}, list.entries.map((entry, index) => h("li", {},
+      h("button", { type: "button", data: { key: `open-${entry.document.id}` }, "aria-current": index === list.position ? "true" : null,
+          on: { click: () => open(entry.document.id) } },
+        h("span", { class: "title" }, written(titleOf(entry.document))),
+        h("span", { class: "state" }, stateOf(entry)))))));
+}
+
+function stateOf(entry) {
+  if (entry.state === REFUSED) return [sign("! "), "not saved"];
+  if (entry.mine === null) return entry.state === SAVING ? "taking back …" : percent(entry.probability);
+  const judged = [sign(entry.mine ? "✓ " : "✕ "), verdict(entry.mine)];
+  return entry.state === SAVED ? judged : [...judged, ", saving …"];
+}
+
+/** A document with its reason, its standing and, for reviewers, the buttons; `where` tells its place in the queue. */
+export function drawPaper(place, entry, actions, where = null) {
+  const { document: paper, words } = entry;
+  const [label] = reason(entry);
+  place.replaceChildren(
+    h("header", {},
+      h("p", { class: "meta" },
+        h("span", { class: `tag why-${entry.why}` }, label, h("span", { class: "narrow-only" }, ` · ${percent(entry.probability)}`)),
+        where && h("span", { class: "where" }, where),
+        paper.id !== paper.title && h("span", { class: "id" }, written(paper.id))),
+      h("h2", { tabindex: "-1", dir: "auto", data: { key: "title" } }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
+      standing(entry)),
+    documentText(paper, words),
+    mayDo("reviewer") ? judging(entry, actions) : h("p", { class: "soft" }, "Your role lets you read, not judge."));
+}
+
+/** Text of a document as far as it is kept. */
+function documentText({ text, purged }, words) {
+  if (text.trim()) return h("div", { class: "text", dir: "auto" }, markedText(text, words));
+  const gone = "The text of this document is no longer kept; what was learned from it is.";
+  return h("p", { class: "soft" }, purged ? gone : "This document has no text.");
+}
+
+/** What I said of a document, and others. */
+function standing(entry) {
+  return [myStanding(entry), entry.judgements.map(judgement => h("p", { class: "standing" }, judgementWords(judgement)))];
+}
+
+function myStanding({ mine, state }) {
+  if (state === REFUSED) return h("p", { class: "standing failed" }, "Your judgement was not saved.");
+  if (mine === null) return null;
+  return h("p", { class: `standing ${mine ? "for" : "against"}` },
+    sign(mine ? "✓ " : "✕ "), `You judged it ${verdict(mine)} (${state === SAVED ? "saved" : "saving …"}).`);
+}
+
+export const judgementWords = ({ user, relevant, at }) =>
+  [sign(relevant ? "✓ " : "✕ "), written(user), `: ${verdict(relevant)}, `, when(at)];
+
+/** The buttons; without `move` only those that judge. */
+function judging(entry, { judge, move, undo }) {
+  const act = (label, key, attributes, run) =>
+    button([label, " ", h("kbd", { "aria-hidden": "true" }, key)], { data: { key }, "aria-keyshortcuts": key, ...attributes }, run);
+  const decide = (label, key, relevant) => act(label, key, {
+    class: `verdict ${relevant ? "for" : "against"}`, "aria-label": relevant ? "Relevant" : "Not relevant", "aria-pressed": String(entry.mine === relevant),
+  }, () => judge(relevant));
+  const undoing = { class: "quiet", "aria-label": "Undo", title: "Take back the last judgement (U)", disabled: undo === null };
+  return h("div", { class: "judging", role: "group", "aria-label": "Judge" },
+    move && act([sign("←"), unseen("Previous")], "K", { class: "icon", title: "Previous (K)" }, () => move(-1)),
+    decide([sign("✕ "), "Not", h("span", { class: "long" }, " relevant")], "N", false),
+    decide([sign("✓ "), "Relevant"], "R", true),
+    move && act([sign("→"), unseen("Next")], "J", { class: "icon", title: "Next (J)" }, () => move(1)),
+    act([sign("↶"), h("span", { class: "long" }, " Undo")], "U", undoing, () => undo?.()));
+}
+
+/** Probability, reason and words. */
+export function drawEvidence(place, entry, teach) {
+  const [, sentence] = reason(entry);
+  const strongest = Math.max(...entry.words.map(({ weight }) => Math.abs(weight)), 0);
+  const side = wanted => entry.words.filter(({ weight }) => weight > 0 === wanted && weight !== 0).slice(0, SHOWN_WORDS);
+  place.replaceChildren(
+    h("section", {},
+      h("h3", {}, "Probability of relevance"),
+      h("p", { class: "probability" }, h("strong", {}, percent(entry.probability)),
+        Number.isFinite(entry.low) && h("span", {}, `${percent(entry.low)} to ${percent(entry.high)}`, unseen(" with 90% certainty"))),
+      probabilityBar(entry),
+      h("p", { class: "soft" }, sentence)),
+    h("section", {},
+      h("h3", {}, "Words that spoke"),
+      entry.words.length
+        ? [wordList("For", side(true), strongest, teach), wordList("Against", side(false), strongest, teach)]
+        : h("p", { class: "soft" }, "No word it knows is in this document.")));
+}
+
+export function wordList(label, words, strongest, teach, heading = "h4") {
+  if (!words.length) return null;
+  return h("div", { class: "words" }, h(heading, {}, label),
+    h("ul", {}, words.map(({ word, weight }) => h("li", {},
+      h("span", { class: "word" }, written(word)), weightBar(weight, strongest), h("span", { class: "weight" }, signed(weight)),
+      teach && teachButtons(word, teach)))));
+}
+
+function teachButtons(word, teach) {
+  const one = (glyph, side, strength) => button(sign(glyph), {
+    class: "icon small", "aria-label": `Teach: ${word} speaks ${side}`, title: `speaks ${side}`, data: { key: `${side}-${word}` },
+  }, () => teach(word, strength));
+  return h("span", { class: "teach-buttons" }, one("+", "for", 1), one("−", "against", -1));
+}
+
+/** How much is left, and whether one may stop. */
+export function drawStopping(place, stopping) {
+  if (!stopping) return;
+  const known = stopping.left !== null;
+  const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Go on";
+  place.replaceChildren(h("section", { class: "stopping" },
+    h("h3", {}, "When to stop"),
+    h("p", {}, h("strong", {}, headline), ` · ${plural(stopping.found, "relevant document")} found`),
+    known && stoppingGauge(stopping),
+    h("p", { class: "soft" }, `${stoppingWords(stopping)}.`)));
+}
+
+export function drawNothing(place, profile, asking) {
+  if (asking) return place.replaceChildren(h("p", { class: "loading", role: "status" }, "Looking for more …"));
+  const others = profile.waiting > 0;
+  return place.replaceChildren(h("section", { class: "empty" },
+    h("h2", { tabindex: "-1" }, others ? "Other reviewers have the rest" : "Nothing waits for you"),
+    h("p", {}, others
+      ? `${plural(profile.waiting, "document")} wait, all in front of other reviewers just now. This page shows what they leave.`
+      : profile.counters.seen ? "The profile has brought nothing new. This page fills by itself when it does." : "No documents have come in yet."),
+    h("p", { class: "row" }, mayDo("reviewer") && h("a", { class: "button", href: "#/feed" }, "Feed documents"),
+      h("a", { class: "button quiet", href: profileLink(profile.name, "overview") }, "Overview"))));
+}

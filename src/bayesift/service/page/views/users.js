@@ -1,0 +1,70 @@
+// Who may come in, and what they may do.
+
+import { api, session } from "../api.js";
+import { attempt, button, field, h, written } from "../dom.js";
+
+const ROLES = [["reviewer", "judges, teaches, feeds"], ["reader", "looks on"], ["admin", "does everything"]];
+
+export async function usersView(_params, signal) {
+  const list = h("div", {}), fresh = h("div", { role: "status" });
+  const refresh = async () => list.replaceChildren(people(await api.users(signal), refresh));
+  await refresh();
+  return {
+    title: "People",
+    node: h("div", { class: "narrow" }, h("h1", {}, "People"),
+      h("section", { class: "card" }, h("h2", {}, "Add somebody"), addForm(fresh, refresh), fresh),
+      h("section", { class: "card" }, h("h2", {}, "Who may come in"), list)),
+  };
+}
+
+function addForm(fresh, refresh) {
+  const name = h("input", { name: "name", required: true, maxlength: "100", autocomplete: "off" });
+  const role = h("select", { name: "role" }, ROLES.map(([key, meaning]) => h("option", { value: key }, `${key}: ${meaning}`)));
+  const error = h("p", { class: "error", role: "alert" });
+  const add = async event => {
+    event.preventDefault();
+    error.textContent = "";
+    try {
+      fresh.replaceChildren(tokenCard(await api.addUser(name.value.trim(), role.value)));
+      name.value = "";
+      await refresh();
+    } catch (problem) {
+      error.textContent = `Not added: ${problem.message}`;
+    }
+  };
+  return h("form", { on: { submit: add } }, h("div", { class: "pair" }, field("Name", name), field("Role", role)),
+    error, h("p", {}, h("button", { type: "submit", class: "primary" }, "Add")));
+}
+
+function tokenCard({ name, token }) {
+  const code = h("code", {}, token);
+  const copy = button("Copy", {}, async () => {
+    try {
+      await navigator.clipboard.writeText(token);
+      copy.textContent = "Copied";
+    } catch { // without HTTPS a browser does not let pages copy
+      getSelection().selectAllChildren(code);
+    }
+  });
+  return h("div", { class: "token" }, h("p", {}, "The token of ", h("strong", {}, written(name)), ". It is shown this once; the service keeps only a hash of it."),
+    h("p", { class: "row" }, code, copy));
+}
+
+const people = (users, refresh) => h("ul", { class: "rows people" }, users.map(({ name, role }) => h("li", {},
+  h("span", { class: "grow" }, written(name)), h("span", { class: "tag" }, role),
+  name === session.value.user ? h("span", { class: "soft" }, "you")
+    : button("Remove", { class: "quiet", "aria-label": `Remove ${name}` }, event => askTwice(event.currentTarget, () => remove(name, refresh))))));
+
+/** The first press asks, the second does it. */
+function askTwice(pressed, run) {
+  if (pressed.dataset.sure) return run();
+  pressed.dataset.sure = "yes";
+  pressed.textContent = "Really remove?";
+  pressed.removeAttribute("aria-label");
+  pressed.classList.add("danger");
+  return null;
+}
+
+async function remove(name, refresh) {
+  if (await attempt(() => api.removeUser(name), { done: `${name} can no longer sign in. The judgements stay.`, failed: "Not removed" })) await refresh();
+}

@@ -1,0 +1,117 @@
+"""What profiles retrieved: to ask for, or as a stream of server-sent events."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+
+from bayesift.service import kinds
+from bayesift.service.access import Reader, TheService
+from bayesift.service.errors import BusyError, NotFoundError
+from bayesift.service.parameters import Limit, ProfileName
+from bayesift.service.runtime import Service
+from bayesift.service.schemas import DecisionEntry, DecisionsOut
+from bayesift.stores import EventRow
+
+router = APIRouter(prefix="/api/profiles/{name}/decisions", tags=["decisions"])
+
+_HEARTBEAT = 15.0
+_PAGE = 200
+_SHOWN = (kinds.RETRIEVED, kinds.JUDGED, kinds.TAKEN_BACK)
+_EVENT_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events as they happen."}
+}
+After = Annotated[int, Query(ge=0, le=2**53, description="Only what came after this number.")]
+Newest = Annotated[int | None, Query(ge=0, le=2**53, description="Only what comes after this number; from now on.")]
+OpenFor = Annotated[float, Query(ge=0, le=86_400, description="Seconds after which the stream ends.")]
+
+
+@router.get("")
+def list_decisions(
+    name: ProfileName, person: Reader, service: TheService, after: After = 0, limit: Limit = 100
+) -> DecisionsOut:
+    """Documents that the profile retrieved, in order."""
+    rows = _past(service, name, after, (kinds.RETRIEVED,), limit)
+    return DecisionsOut(decisions=[_decision(row) for row in rows], next=rows[-1].seq if rows else after)
+
+
+@router.get("/events", response_class=StreamingResponse, responses=_EVENT_STREAM)
+async def stream_decisions(
+    name: ProfileName,
+    person: Reader,
+    service: TheService,
+    after: Newest = None,
+    open_for: OpenFor = 3_600.0,
+    last_event_id: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> StreamingResponse:
+    """The same as they happen, and judgements: events `decision` and `judgement`, their id is the number."""
+    if service.open_streams >= service.settings.streams:
+        raise BusyError("too many streams are open", seconds=10)
+    if last_event_id is not None and last_event_id.isdecimal():
+        after = min(int(last_event_id), 2**53)
+    start = service.live.seq if after is None else after
+    await run_in_threadpool(_past, service, name, start, _SHOWN, 1)
+    return StreamingResponse(_events(service, name, start, open_for), media_type="text/event-stream")
+
+
+async def _events(service: Service, name: str, after: int, open_for: float) -> AsyncIterator[str]:
+    """What happened after an event and what happens from then on, until the stream's time is over."""
+    service.open_streams += 1
+    end = time.monotonic() + open_for
+    try:
+        yield "retry: 2000\n\n"
+        while True:
+            rows = await run_in_threadpool(_past, service, name, after, _SHOWN, _PAGE)
+            for row in rows:
+                yield _sent(row)
+                after = row.seq
+            left = end - time.monotonic()
+            if len(rows) == _PAGE:
+                continue
+            if service.closing or left <= 0:
+                return
+            if not await service.news.wait(min(_HEARTBEAT, left)):
+                yield ": still here\n\n"
+    except NotFoundError:
+        return
+    finally:
+        service.open_streams -= 1
+
+
+def _past(service: Service, name: str, after: int, wanted: tuple[str, ...], limit: int) -> list[EventRow]:
+    with service.store.reading() as read:
+        profile = read.profile(name)
+        if profile is None:
+            raise NotFoundError(f"no profile {name!r}")
+        return list(read.events(max(after, profile.seq), profile=name, kinds=wanted, limit=limit))
+
+
+def _decision(row: EventRow) -> DecisionEntry:
+    assert row.document is not None
+    return DecisionEntry(
+        seq=row.seq,
+        document=row.document,
+        why=row.payload["why"],
+        probability=row.payload["probability"],
+        gain=row.payload["gain"],
+        at=row.at,
+    )
+
+
+def _sent(row: EventRow) -> str:
+    if row.kind == kinds.RETRIEVED:
+        return f"event: decision\nid: {row.seq}\ndata: {_decision(row).model_dump_json()}\n\n"
+    said = {
+        "document": row.document,
+        "relevant": row.payload.get("relevant"),
+        "user": row.user,
+        "at": row.at,
+        "conflict": row.payload.get("conflict", False),
+    }
+    return f"event: judgement\nid: {row.seq}\ndata: {json.dumps(said)}\n\n"

@@ -1,0 +1,27 @@
+"""The same models on Apache Spark, for corpora that lie in tables of billions of rows; needs the extra `spark`.
+
+Spark does the distribution. What runs on executors are functions from Arrow batches to Arrow batches that know nothing
+of it.
+"""
+
+from bayesift.spark.evaluation import SparkEvaluation, evaluate
+from bayesift.spark.naive_bayes import fit_naive_bayes
+from bayesift.spark.one_vs_rest import OneVsRestFit, fit_one_vs_rest
+from bayesift.spark.scoring import Scorer, score
+from bayesift.spark.session import running_session, spark_session
+from bayesift.spark.vocabulary import TermScores, term_scores, vocabulary
+
+__all__ = [
+    "OneVsRestFit",
+    "Scorer",
+    "SparkEvaluation",
+    "TermScores",
+    "evaluate",
+    "fit_naive_bayes",
+    "fit_one_vs_rest",
+    "running_session",
+    "score",
+    "spark_session",
+    "term_scores",
+    "vocabulary",
+]

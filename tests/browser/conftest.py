@@ -1,0 +1,67 @@
+"""A browser and a running service; tests are skipped with a reason where either cannot be had."""
+
+import shutil
+
+import pytest
+
+from tests.browser.server import Server
+
+_PATIENCE = 20_000  # milliseconds; a loaded machine is slow, not wrong
+
+
+@pytest.fixture(scope="session")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium on this machine")
+    api.expect.set_options(timeout=_PATIENCE)
+    with api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium)
+        yield running
+        running.close()
+
+
+def _serve(folder):
+    for package in ("fastapi", "sqlalchemy", "uvicorn", "prometheus_client"):
+        pytest.importorskip(package, reason=f"{package} is not installed (bayesift[service])")
+    server = Server(folder)
+    yield server
+    if server.process.poll() is None:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """One service for all tests that leave it running; each has profiles of its own."""
+    yield from _serve(tmp_path_factory.mktemp("service") / "data")
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """A service that a test may kill."""
+    yield from _serve(tmp_path / "data")
+
+
+@pytest.fixture
+def visit(browser):
+    """Open the page as somebody, in a context of its own; afterwards no script may have failed or been refused."""
+    from tests.browser.pages import go, sign_in
+
+    contexts, troubles = [], []
+
+    def open_page(server, token=None, place="#/", **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("console", lambda message: "Security Policy" in message.text and troubles.append(message.text))
+        page.goto(server.url)
+        sign_in(page, token or server.admin)
+        go(page, place)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []

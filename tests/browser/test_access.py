@@ -1,0 +1,140 @@
+"""For everybody: names, landmarks, contrast, keys, phones, dark rooms."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.pages import expect, go, heading, review, wait_saved
+
+AUDIT = Path(__file__).with_name("audit.js").read_text(encoding="utf-8")
+PHONE = {"width": 390, "height": 844}
+LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
+
+
+@pytest.fixture(scope="module")
+def places(server):
+    """Every view, with something in it: long words, a conflict, judgements, taught words."""
+    server.profile("full", query=f"wheat harvest and exports {LONG[:80]}", words={"tonnes": 1, "football": -1})
+    server.profile("empty")
+    server.ask("PATCH", "profiles/empty", {"paused": True})
+    ids = server.feed("access", 12)
+    text = f"Wheat harvest and exports {LONG}.\n\n- wheat\n- harvest"
+    server.ask(
+        "POST", "documents", {"id": f"long/{LONG[:150]}", "title": f"Wheat harvest exports {LONG}", "text": text}
+    )
+    other = server.person("Other")
+    for number, id_ in enumerate(ids[:5]):
+        server.ask("POST", "profiles/full/judgements", {"document": id_, "relevant": number != 2})
+    server.ask("POST", "profiles/full/judgements", {"document": ids[0], "relevant": False}, token=other)
+    tabs = [
+        f"#/profile/full/{tab}"
+        for tab in ("review", "overview", "learned", "topics", "conflicts", "judgements", f"document/{ids[0]}")
+    ]
+    return ["#/", "#/new", "#/feed", "#/users", *tabs, "#/profile/empty/review", "#/profile/empty/overview"]
+
+
+def settle(page):
+    page.wait_for_load_state("networkidle") if page.url.count("/profile/") == 0 else page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["desktop", "phone"])
+def test_every_view_lacks_nothing(server, visit, places, scheme, viewport):
+    page = visit(server, color_scheme=scheme, viewport=viewport)
+    lacks = {}
+    for place in places:
+        go(page, place)
+        settle(page)
+        lacks[place] = page.evaluate(AUDIT)
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            lacks[place].append("scrolls sideways")
+    assert {place: found for place, found in lacks.items() if found} == {}
+
+
+def test_signing_in_lacks_nothing(server, visit):
+    page = visit(server, viewport=PHONE)
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Your token").wait_for()
+    assert page.evaluate(AUDIT) == []
+
+
+def test_the_audit_finds_what_is_wrong(server, visit):
+    page = visit(server)
+    page.evaluate("""() => {
+        const main = document.querySelector("main"), make = tag => document.createElement(tag), grey = make("p");
+        grey.textContent = "hardly to be read";
+        grey.style.color = "#999";
+        grey.style.background = "#fff";
+        main.append(grey, make("button"), make("img"), make("h4"));
+        main.lastChild.textContent = "leap";
+    }""")
+    found = " ".join(page.evaluate(AUDIT))
+    for trouble in ("contrast 2.85", "no name: button", "no alt: img", "heading leaps"):
+        assert trouble in found
+
+
+def test_light_and_dark_can_be_chosen(server, visit):
+    page = visit(server, color_scheme="light")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    for _ in range(2):
+        page.get_by_role("button", name="Theme").click()
+    dark = page.evaluate(paper)
+    assert light != dark
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate(paper) == dark
+    page.get_by_role("button", name="Theme").click()
+    assert page.evaluate(paper) == light
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(paper) == dark
+
+
+def test_help_by_key_and_keys_that_can_be_off(server, visit, places):
+    page = visit(server, place=review("full"))
+    first = heading(page).inner_text()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Reviewing by keys")
+    expect(dialog).to_contain_text("take the last judgement back")
+    page.keyboard.press("r")
+    dialog.get_by_label("Single keys are on").uncheck()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    expect(heading(page)).to_have_text(first)
+
+
+def test_everything_is_reached_by_tab_and_focus_is_seen(server, visit, places):
+    page = visit(server, place=review("full"))
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(
+            page.evaluate(
+                "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()"
+            )
+        )
+        ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert ring != "none" or page.evaluate("document.activeElement === document.body")
+    assert {"Not relevant", "Undo", "Speaks for", "Speaks against"} - {"Undo"} <= seen
+
+
+def test_a_judgement_is_announced(server, visit, places):
+    page = visit(server, place=review("full"))
+    expect(heading(page)).to_be_visible()
+    page.keyboard.press("r")
+    expect(page.locator("#speech")).to_contain_text("Judged relevant. Next: ")
+    page.keyboard.press("u")
+    expect(page.locator("#speech")).to_contain_text("Taken back: ")
+    wait_saved(page)
+
+
+def test_judging_on_a_phone(server, visit, places):
+    page = visit(server, place=review("full"), viewport=PHONE, has_touch=True)
+    first = heading(page).inner_text()
+    page.get_by_role("button", name="Relevant", exact=True).tap()
+    expect(heading(page)).not_to_have_text(first)
+    page.get_by_role("button", name="Undo").tap()
+    expect(heading(page)).to_have_text(first)
+    wait_saved(page)

@@ -1,0 +1,130 @@
+"""Parts of the page that need no server, against Python's own answers."""
+
+import csv
+import io
+import json
+import random
+
+import pytest
+
+from tests.browser.server import Server
+
+CSV_ROWS = """async ([text, size, separator]) => {
+    const { csvRows } = await import("./static/reading.js");
+    async function* pieces() {
+        for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+    }
+    const rows = [];
+    for await (const { cells } of csvRows(pieces(), separator)) rows.push(cells);
+    return rows;
+}"""
+DOCUMENTS = """async ([name, text]) => {
+    const { documentsOf } = await import("./static/reading.js");
+    const found = [];
+    for await (const one of documentsOf(new File([text], name))) found.push(one);
+    return found;
+}"""
+CALL = "async ([file, name, ...given]) => (await import(`./static/${file}`))[name](...given)"
+MARKED = """async ([text, words]) => {
+    const { markedText } = await import("./static/highlight.js");
+    const marks = node => [...node.querySelectorAll("mark")].map(mark => [mark.textContent, mark.className]);
+    return markedText(text, words).map(node => [node.textContent, marks(node)]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(server: Server, browser):
+    context = browser.new_context()
+    opened = context.new_page()
+    opened.goto(server.url)
+    yield opened
+    context.close()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_csv_is_read_as_python_reads_it(page, seed):
+    rng = random.Random(seed)
+    letters = ['"', ",", ";", "\n", "\r\n", "a", "é", " ", "'", "\t"]
+    rows = [["".join(rng.choices(letters, k=rng.randrange(1, 8))) + "." for _ in range(3)] for _ in range(40)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator=rng.choice(["\n", "\r\n"])).writerows(rows)
+    expected = list(csv.reader(io.StringIO(text.getvalue(), newline="")))
+    assert page.evaluate(CSV_ROWS, [text.getvalue(), rng.choice([1, 7, 1000]), ","]) == expected == rows
+
+
+def test_files_become_documents_and_bad_lines_are_named(page):
+    lines = [{"id": 7, "title": "One", "text": "first"}, {"abstract": "second"}, {"other": 1}, [1]]
+    found = page.evaluate(DOCUMENTS, ["a.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n{broken"])
+    assert found[0] == {"document": {"id": "7", "title": "One", "text": "first"}}
+    assert found[1]["document"]["text"] == "second"
+    assert [(one["line"], one["refused"][:12]) for one in found[2:]] == [
+        (3, "has none of "),
+        (4, "is not an ob"),
+        (6, "is not JSON"),
+    ]
+
+    table = 'ID,Title,Text\n1,"A, b","first\nsecond"\n2,only two\n'
+    found = page.evaluate(DOCUMENTS, ["A.CSV", table])
+    assert found[0] == {"document": {"id": "1", "title": "A, b", "text": "first\nsecond"}}
+    assert found[1] == {"line": 4, "refused": "has 2 columns instead of 3"}
+
+
+def test_documents_without_an_id_get_one_of_their_content(page):
+    texts = ["wheat", "wheat ", "Wheat", "", "\x00", "wheat\nwheat", "a" * 5000, "a" * 5001]
+    ids = [page.evaluate(CALL, ["reading.js", "fingerprint", text]) for text in texts]
+    assert len(set(ids)) == len(texts)
+    assert ids == [page.evaluate(CALL, ["reading.js", "fingerprint", text]) for text in texts]
+    assert all(len(id_) == 24 for id_ in ids)
+
+
+def test_wrapped_lines_flow_and_lists_stay(page):
+    wrapped = (
+        "The harvest began early this year and\nis expected to last until the end of\nOctober.\n\n"
+        "A new paragraph follows here, which is\nwrapped alike."
+    )
+    flowing = page.evaluate(CALL, ["highlight.js", "paragraphs", wrapped])
+    assert flowing == [part.replace("\n", " ") for part in wrapped.split("\n\n")]
+    listed = "We need:\n- wheat\n- corn\n- a very long line that tells of barley and of oats and of rye"
+    assert page.evaluate(CALL, ["highlight.js", "paragraphs", listed]) == [listed]
+
+
+def test_words_are_marked_by_their_forms_and_weights(page):
+    words = [
+        {"word": "harvest", "weight": 2.0, "forms": ["harvest", "harvests"]},
+        {"word": "wheat", "weight": 0.5, "forms": ["wheat"]},
+        {"word": "ball", "weight": -1.2, "forms": ["ball"]},
+        {"word": "season", "weight": 0.01, "forms": ["season"]},
+    ]
+    ((text, marks),) = page.evaluate(MARKED, ["Harvests of WHEAT, a ball; ballroom season.", words])
+    assert text == "Harvests of WHEAT, a ball; ballroom season."
+    assert marks == [["Harvests", "for level-3"], ["WHEAT", "for level-2"], ["ball", "against level-3"]]
+
+
+def test_words_for_and_against_a_new_profile(page):
+    strengths = page.evaluate(CALL, ["views/new_profile.js", "wordStrengths", "Wheat, corn;", " football,constructor"])
+    assert strengths == {"wheat": 1, "corn": 1, "football": -1, "constructor": -1}
+
+
+@pytest.mark.parametrize(
+    ("highest", "expected"), [(3, [0, 1, 2, 3]), (20, [0, 5, 10, 15, 20]), (47, [0, 20, 40]), (1000, [0, 500, 1000])]
+)
+def test_axes_have_round_numbers(page, highest, expected):
+    assert page.evaluate(CALL, ["charts.js", "ticks", highest]) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"left": 12.2, "left_low": 7, "left_high": 17, "recall": 0.95, "probability_reached": 0.8},
+            "about 12 ± 5 left; 95% recall reached with probability 0.8",
+        ),
+        (
+            {"left": 0.1, "left_low": 0, "left_high": 0, "recall": 0.95, "probability_reached": 1.0},
+            "none left, as far as it knows; 95% recall reached with probability above 0.99",
+        ),
+        ({"left": None, "sentence": "judge a few"}, "judge a few"),
+    ],
+)
+def test_the_stopping_gauge_in_words(page, given, words):
+    assert page.evaluate(CALL, ["wording.js", "stoppingWords", given]) == words

@@ -1,0 +1,143 @@
+"""A judgement counts as saved when the server says so; one that is not is kept and sent again."""
+
+import signal
+
+import pytest
+
+from tests.browser.pages import expect, go, heading, judged, review, sign_in, wait_saved
+
+
+def test_judgements_outlast_a_killed_server_in_two_browsers(own_server, visit):
+    own_server.profile("kept")
+    own_server.feed("kept", 16)
+    pages = [visit(own_server, token, review("kept")) for token in (own_server.admin, own_server.person("Ann"))]
+    for page in pages:
+        page.keyboard.press("r")
+        wait_saved(page)
+    own_server.stop(signal.SIGKILL)
+    for page in pages:
+        page.keyboard.press("n")
+        expect(page.locator("#saved")).to_contain_text("1 change not saved yet")
+        expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+        expect(page.locator(".queue li").nth(1)).to_contain_text("saving")
+    own_server.start()
+    for page in pages:
+        expect(page.locator("#saved")).to_have_text("✓ All saved", timeout=60_000)
+        expect(page.locator(".banner")).to_have_count(0)
+    users = [user for user, _ in judged(own_server, "kept").values()]
+    assert sorted(users) == ["Ann", "Ann", "admin", "admin"]
+
+
+def test_an_unsent_judgement_outlasts_a_reload(server, visit):
+    server.profile("reload")
+    server.feed("reload")
+    page = visit(server, place=review("reload"))
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.route("**/judgements", lambda route: route.abort())
+    page.keyboard.press("r")
+    expect(page.locator("#saved")).to_contain_text("not saved yet")
+    page.unroute("**/judgements")
+    page.reload()
+    wait_saved(page)
+    assert [relevant for _, relevant in judged(server, "reload").values()] == [True]
+
+
+def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
+    server.profile("session")
+    server.feed("session")
+    page = visit(server, place=review("session"))
+    expect(heading(page)).to_be_visible()
+    page.context.clear_cookies()
+    page.keyboard.press("r")
+    expect(page.get_by_label("Your token")).to_be_visible()
+    sign_in(page, server.admin)
+    wait_saved(page)
+    assert len(judged(server, "session")) == 1
+    expect(heading(page)).to_be_visible()
+
+
+def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
+    server.profile("anew")
+    server.feed("anew")
+    page = visit(server, place=review("anew"))
+    expect(heading(page)).to_be_visible()
+    other = page.context.new_page()
+    other.goto(server.url)
+    other.get_by_role("button", name="Sign out").click()
+    sign_in(other, server.admin)
+    page.keyboard.press("r")
+    wait_saved(page)
+    assert [relevant for _, relevant in judged(server, "anew").values()] == [True]
+
+
+def test_a_busy_server_is_given_time(server, visit):
+    server.profile("busy")
+    server.feed("busy")
+    page = visit(server, place=review("busy"))
+    answers = []
+
+    def refuse_once(route):
+        answers.append(route.request.post_data_json)
+        if len(answers) > 1:
+            return route.continue_()
+        problem = '{"title": "Too much at once", "status": 429, "detail": "the service is busy"}'
+        return route.fulfill(
+            status=429, headers={"Retry-After": "1"}, content_type="application/problem+json", body=problem
+        )
+
+    page.route("**/judgements", refuse_once)
+    page.keyboard.press("n")
+    expect(page.locator("#saved")).to_contain_text("the service is busy")
+    wait_saved(page)
+    assert len(answers) == 2
+    assert [relevant for _, relevant in judged(server, "busy").values()] == [False]
+
+
+def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
+    server.profile("unsent")
+    server.feed("unsent")
+    page = visit(server, place=review("unsent"))
+    expect(heading(page)).to_be_visible()
+    sent = []
+    page.route("**/judgements", lambda route: route.abort())
+    page.keyboard.press("r")
+    expect(page.locator("#saved")).to_contain_text("not saved yet")
+    page.keyboard.press("n")
+    page.keyboard.press("u")
+    page.on("request", lambda request: sent.append(request) if request.method in ("POST", "DELETE") else None)
+    page.unroute("**/judgements")
+    wait_saved(page)
+    assert {request.method for request in sent} == {"POST"}
+    assert len({request.post_data for request in sent}) == 1
+    assert [relevant for _, relevant in judged(server, "unsent").values()] == [True]
+
+
+def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
+    server.profile("refused")
+    server.feed("refused")
+    page = visit(server, place=review("refused"))
+    problem = '{"title": "Not there", "status": 404, "detail": "no document of that name"}'
+    page.route(
+        "**/judgements", lambda route: route.fulfill(status=404, content_type="application/problem+json", body=problem)
+    )
+    page.keyboard.press("r")
+    expect(page.locator(".notice.failed")).to_contain_text("no document of that name")
+    expect(page.locator(".queue li").first).to_contain_text("not saved")
+    assert judged(server, "refused") == {}
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "not known"), (429, "Try again in 7 seconds")])
+def test_signing_in_fails_with_a_sentence(server, visit, status, words):
+    page = visit(server)
+    page.get_by_role("button", name="Sign out").click()
+    page.route("**/api/session", lambda route: route.fulfill(status=status, headers={"Retry-After": "7"}, body="{}"))
+    page.get_by_label("Your token").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text=words)).to_be_visible()
+
+
+def test_a_profile_that_is_gone_is_said_to_be_gone(server, visit):
+    page = visit(server)
+    go(page, "#/profile/never%20there/overview")
+    expect(page.locator("main")).to_contain_text("This could not be shown")
+    expect(page.locator("main")).to_contain_text("never there")

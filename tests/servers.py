@@ -1,0 +1,80 @@
+"""A PostgreSQL server of our own, and the address of a fresh store of each kind."""
+
+import getpass
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import uuid
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _binaries():
+    """The folder of the server's programs; None if it is not installed."""
+    found = shutil.which("initdb")
+    places = [Path(found).resolve().parent] if found else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((place for place in places if (place / "initdb").exists() and (place / "postgres").exists()), None)
+
+
+def _as_user():
+    """PostgreSQL refuses to run as root: then it runs as the user its package made."""
+    if os.geteuid() != 0:
+        return {}, getpass.getuser()
+    owner = pwd.getpwnam("postgres")
+    return {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}, "postgres"
+
+
+@contextmanager
+def postgres_server():
+    """A running server; gives the address of its databases."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    try:
+        options, owner = _as_user()
+    except KeyError:
+        pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+    folder = Path(tempfile.mkdtemp(prefix="bayesift-postgres-"))
+    shutil.chown(folder, owner)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **options}
+    data = folder / "data"
+    initdb = [binaries / "initdb", "-D", data, "-U", "bayesift", "-A", "trust", "-E", "UTF8", "--locale=C"]
+    subprocess.run(initdb, check=True, **quiet)
+    port = free_port()
+    arguments = ["-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", folder]
+    server = subprocess.Popen([binaries / "postgres", *arguments], **quiet)
+    try:
+        address = f"postgresql://bayesift@127.0.0.1:{port}"
+        ready = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port), "-t", "30"]
+        for _ in range(100):
+            if subprocess.run(ready, check=False).returncode == 0:
+                break
+            subprocess.run(["sleep", "0.1"], check=True)
+        yield address
+    finally:
+        server.send_signal(signal.SIGINT)  # does not wait for clients
+        server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_database(address):
+    """The address of a new database of a server."""
+    import psycopg
+
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return f"{address}/{name}"

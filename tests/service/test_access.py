@@ -1,0 +1,250 @@
+"""Who may do what, and what a browser is told to keep to."""
+
+import asyncio
+import hashlib
+import json
+
+import pytest
+from sqlalchemy import text
+
+from bayesift.service.routers.decisions import _events
+from bayesift.stores import Writing
+from tests.service.worlds import Clients, documents, running
+
+UNSAFE = [
+    ("POST", "/api/users", {"name": "eve", "role": "reader"}, "admin"),
+    ("DELETE", "/api/users/ada", None, "admin"),
+    ("GET", "/api/users", None, "admin"),
+    ("POST", "/api/retention", {"keep": 5}, "admin"),
+    ("POST", "/api/profiles", {"name": "grain"}, "reviewer"),
+    ("PATCH", "/api/profiles/grain", {"paused": True}, "reviewer"),
+    ("DELETE", "/api/profiles/grain", None, "reviewer"),
+    ("POST", "/api/profiles/import", None, "reviewer"),
+    ("POST", "/api/documents", {"id": "1", "text": "corn"}, "reviewer"),
+    ("POST", "/api/documents/batch", {"documents": []}, "reviewer"),
+    ("POST", "/api/documents/stream", None, "reviewer"),
+    ("POST", "/api/profiles/grain/judgements", {"document": "1", "relevant": True}, "reviewer"),
+    ("DELETE", "/api/profiles/grain/judgements/1", None, "reviewer"),
+    ("POST", "/api/profiles/grain/words", {"word": "corn", "strength": 1}, "reviewer"),
+    ("GET", "/api/profiles/grain/queue", None, "reviewer"),
+]
+READ = ["/api/profiles", "/api/profiles/grain", "/api/profiles/grain/judgements", "/api/profiles/grain/decisions"]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "role"), UNSAFE)
+def test_every_change_needs_its_role(clients, method, path, body, role):
+    assert clients.anybody.request(method, path, json=body).status_code == 401
+    refused = clients.reader.request(method, path, json=body)
+    assert refused.status_code == 403
+    assert f"needs the role {role}" in refused.json()["detail"]
+    if role == "admin":
+        assert clients.ada.request(method, path, json=body).status_code == 403
+
+
+def test_every_route_is_guarded(clients):
+    description = clients.anybody.get("/openapi.json").json()
+    open_paths = {"/healthz", "/metrics", "/api/session"}
+    for path, operations in description["paths"].items():
+        for method in operations:
+            if path not in open_paths:
+                answer = clients.anybody.request(method.upper(), path.replace("{", "").replace("}", ""))
+                assert answer.status_code == 401, (method, path)
+
+
+def test_tokens_are_kept_as_hashes_only(clients):
+    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).json()["token"]
+    client, session = clients.signed_in(token)
+    with clients.service.store.reading() as read:
+        assert (
+            next(user for user in read.users() if user.name == "eve").token
+            == hashlib.sha256(token.encode()).hexdigest()
+        )
+        rows = read._connection.execute(text("SELECT * FROM users")).all()
+        rows += read._connection.execute(text("SELECT * FROM sessions")).all()
+    everything = repr(rows)
+    assert token not in everything
+    assert client.cookies["bayesift_session"] not in everything
+    assert session["csrf"] in everything  # of no use without the cookie
+
+
+def test_a_token_ends_with_its_person(clients):
+    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reviewer"}).json()["token"]
+    client, _ = clients.signed_in(token)
+    assert client.get("/api/session").json()["user"] == "eve"
+    assert clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).status_code == 409
+    assert clients.admin.delete("/api/users/eve").status_code == 204
+    assert client.get("/api/session").status_code == 401
+    assert clients.admin.delete("/api/users/eve").status_code == 404
+    last = clients.admin.delete("/api/users/admin")
+    assert (last.status_code, last.json()["detail"]) == (409, "'admin' is the last admin")
+
+
+@pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Basic YTpi", "", "Bearer \xff"])
+def test_wrong_tokens_are_refused(clients, header):
+    answer = clients.anybody.get("/api/profiles", headers={"Authorization": header.encode("latin-1")})
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_sessions_need_their_csrf_token(clients):
+    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reviewer"}).json()["token"]
+    client, session = clients.signed_in(token)
+    assert client.get("/api/session").json() == session
+    body = {"name": "grain", "query": "corn"}
+    assert client.post("/api/profiles", json=body).status_code == 403
+    assert client.post("/api/profiles", json=body, headers={"X-CSRF-Token": "guess"}).status_code == 403
+    headers = {"X-CSRF-Token": session["csrf"]}
+    assert client.post("/api/profiles", json=body, headers=headers).status_code == 201
+    assert client.delete("/api/session").status_code == 403
+    assert client.delete("/api/session", headers=headers).status_code == 204
+    assert client.get("/api/session").status_code == 401
+
+
+def test_the_cookie_is_kept_from_scripts_and_other_sites(clients):
+    answer = clients.anybody.post("/api/session", json={"token": clients.service.first_token})
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert clients.anybody.post("/api/session", json={"token": "nonsense"}).status_code == 401
+
+
+def test_sessions_end(tmp_path):
+    with running(tmp_path, session_hours=0.0) as service:
+        client, _ = Clients(service).signed_in(service.first_token)
+        assert client.get("/api/session").status_code == 401
+
+
+def test_people_and_sessions_outlive_a_restart(tmp_path, database):
+    with running(tmp_path, database) as service:
+        clients = Clients(service)
+        client, session = clients.signed_in(service.first_token)
+        cookie = client.cookies["bayesift_session"]
+        token = service.first_token
+    with running(tmp_path, database) as service:
+        assert service.first_token is None
+        assert service.people.of_token(token).role == "admin"
+        assert service.people.of_cookie(cookie).csrf == session["csrf"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/profiles", "/nowhere", "/openapi.json"])
+def test_browsers_are_told_what_to_keep_to(clients, path):
+    headers = clients.anybody.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["cache-control"] == ("no-store" if path.startswith("/api") else "no-cache")
+
+
+def test_markup_goes_out_as_data(clients):
+    """Nothing but JSON carries what people wrote, and no browser is to take it for a page."""
+    evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat alert"})
+    clients.ada.post("/api/documents", json={"id": evil, "title": evil, "text": f"wheat {evil}"})
+    queue = clients.ada.get("/api/profiles/grain/queue")
+    assert queue.headers["content-type"] == "application/json"
+    assert queue.json()[0]["document"]["title"] == evil
+    clients.ada.post("/api/profiles/grain/judgements", json={"document": evil, "relevant": True})
+    for path in ("judgements", "conflicts", "export/judgements.csv", "export/judgements.jsonl", "topics", "terms"):
+        answer = clients.ada.get(f"/api/profiles/grain/{path}")
+        assert answer.status_code == 200
+        assert "html" not in answer.headers["content-type"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    problem = clients.ada.get("/api/profiles/<script>")
+    assert problem.headers["content-type"] == "application/problem+json"
+    name = clients.ada.post("/api/profiles", json={"name": "a\r\nX-Evil: 1"})
+    assert name.status_code == 422
+
+
+def test_too_many_requests_are_put_off(tmp_path):
+    with running(tmp_path, requests_per_second=1.0, burst=5, logins_per_minute=3) as service:
+        clients = Clients(service)
+        answers = [clients.ada.get("/api/profiles") for _ in range(8)]
+        assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        assert clients.bob.get("/api/profiles").status_code == 200
+        logins = [clients.anybody.post("/api/session", json={"token": "guess"}) for _ in range(5)]
+        assert [login.status_code for login in logins] == [401, 401, 401, 429, 429]
+
+
+def test_what_is_too_large_is_refused(tmp_path):
+    with running(tmp_path, max_body=2_000, max_text=100, max_batch=2) as service:
+        ada = Clients(service).ada
+        assert ada.post("/api/documents", json={"id": "1", "text": "x" * 3_000}).status_code == 413
+        long = ada.post("/api/documents", json={"id": "1", "text": "x" * 101})
+        assert (long.status_code, "document '1'" in long.json()["detail"]) == (413, True)
+        assert ada.post("/api/documents/batch", json={"documents": documents(0, 3)}).status_code == 413
+        pieces = (b"x" * 500 for _ in range(10))
+        assert ada.post("/api/documents", content=pieces).status_code == 413
+        line = json.dumps({"id": "1", "text": "x" * 20_000})
+        assert ada.post("/api/documents/stream", content=line).status_code == 413
+        assert ada.get("/healthz").json()["events"] == 0
+
+
+def test_a_full_line_is_told_to_come_again(tmp_path):
+    with running(tmp_path, waiting_batches=0) as service:
+        answer = Clients(service).ada.post("/api/documents/batch", json={"documents": documents(0, 3)})
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+
+
+def test_a_store_that_fails_loses_nothing_and_keeps_nothing(tmp_path, monkeypatch):
+    with running(tmp_path) as service:
+        ada = Clients(service).ada
+        ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+        before = service.live.seq
+        with monkeypatch.context() as patch:
+            patch.setattr(Writing, "append", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+            failed = ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
+            assert failed.status_code == 503
+        assert ada.post("/api/documents/batch", json={"documents": documents(30, 60)}).json()["accepted"] == 30
+        assert service.live.seq > before
+        assert ada.get("/api/profiles/grain").json()["counters"]["seen"] == 60
+
+
+def test_numbers_for_prometheus(clients):
+    clients.ada.post("/api/profiles", json={"name": "secret-name", "query": "wheat corn"})
+    clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+    clients.ada.post("/api/profiles/secret-name/judgements", json={"document": "d0", "relevant": True})
+    page = clients.anybody.get("/metrics").text
+    assert "bayesift_documents_total 30.0" in page
+    assert 'bayesift_judgements_total{relevant="true"} 1.0' in page
+    assert "secret-name" not in page
+    assert clients.anybody.get("/healthz").json() == {
+        "status": "ok",
+        "events": clients.service.live.seq,
+        "profiles": 1,
+    }
+
+
+def test_event_streams_are_bounded_and_end_with_the_service(tmp_path):
+    with running(tmp_path, streams=0) as service:
+        ada = Clients(service).ada
+        ada.post("/api/profiles", json={"name": "grain"})
+        assert ada.get("/api/profiles/grain/decisions/events?open_for=0").status_code == 429
+    with running(tmp_path) as service:
+        service.end_streams()
+        assert asyncio.run(_all_of(_events(service, "grain", 0, open_for=3600.0))) == ["retry: 2000\n\n"]
+
+
+async def _all_of(stream):
+    return [piece async for piece in stream]
+
+
+def test_problems_have_one_form(clients):
+    for answer, status in (
+        (clients.ada.get("/nowhere"), 404),
+        (clients.ada.put("/api/profiles"), 405),
+        (clients.ada.post("/api/profiles", content=b"{nonsense"), 422),
+        (clients.ada.post("/api/profiles", content=rb'{"name": "\ud800"}'), 422),
+        (clients.ada.get("/api/profiles?limit=x"), 200),
+        (clients.ada.get("/api/profiles/none/curve"), 404),
+    ):
+        assert answer.status_code == status, answer.text
+        if status >= 400:
+            body = answer.json()
+            assert (answer.headers["content-type"], body["status"]) == ("application/problem+json", status)
+            assert body["detail"]
+            assert "\n" not in body["detail"]

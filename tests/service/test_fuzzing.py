@@ -1,0 +1,159 @@
+"""Whatever is sent: never an error of the server, never a lost event."""
+
+import json
+import random
+import string
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from bayesift.service.recalling import RecallingEngine
+from bayesift.service.replay import replay
+from tests.service.worlds import Clients, documents, listening, running, same_filter
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+OPTIONS = {"requests_per_second": 1e9, "burst": 10**9, "logins_per_minute": 10**9}
+
+
+@schemathesis.serializer("application/x-ndjson", "application/zip")
+def _as_it_is(context, value):
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
+@pytest.fixture(scope="module")
+def lively(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("fuzzed"), **OPTIONS) as service:
+        clients = Clients(service)
+        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+        yield clients
+        assert is_whole(service)
+
+
+def is_whole(service):
+    """The log has no gap, and the filter is what it says."""
+    again = RecallingEngine()
+    with service.store.reading() as read:
+        assert replay(again, read) == service.live.seq
+    return same_filter(service.live.engine, again)
+
+
+def test_answers_keep_to_the_description(lively):
+    headers = {"Authorization": lively.admin.headers["Authorization"]}
+    with listening(lively.service) as address:
+        description = schemathesis.openapi.from_url(f"{address}/openapi.json").exclude(path_regex="events$")
+        for operation in description.get_all_operations():
+
+            @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+            @given(case=operation.ok().as_strategy())
+            def keeps_to_it(case):
+                case.call_and_validate(headers=headers, checks=CHECKS)
+
+            keeps_to_it()
+
+
+def junk(rng, depth=0):
+    """Any JSON, with a liking for what breaks things."""
+    kind = rng.randrange(9 if depth < 3 else 7)
+    if kind == 0:
+        return rng.choice([None, True, False])
+    if kind == 1:
+        return rng.choice([0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, rng.randrange(100)])
+    if kind == 2:
+        return rng.choice([0.5, -0.0, 1e308, float("nan"), float("inf"), -1e-320])
+    if kind < 7:
+        return text(rng)
+    if kind == 7:
+        return [junk(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return {text(rng): junk(rng, depth + 1) for _ in range(rng.randrange(4))}
+
+
+def text(rng):
+    nasty = [
+        "",
+        "\x00",
+        "\ud800",
+        "\U0010ffff",
+        "corn",
+        "d1",
+        "grain",
+        "\r\n",
+        "a" * 300,
+        "../..",
+        "%00",
+        "' OR 1=1 --",
+    ]
+    return rng.choice([*nasty, "".join(rng.choices(string.printable, k=rng.randrange(12)))])
+
+
+SHAPES = {
+    ("POST", "/api/profiles"): {"name": "p", "query": "wheat", "words": {"corn": 1}, "strategy": "+ig"},
+    ("POST", "/api/documents"): {"id": "x", "title": "t", "text": "wheat corn"},
+    ("POST", "/api/documents/batch"): {"documents": [{"id": "y", "text": "wheat"}, {"id": "z", "text": "oil"}]},
+    ("POST", "/api/documents/stream"): {"id": "w", "text": "wheat corn"},
+    ("POST", "/api/profiles/grain/judgements"): {"document": "d1", "relevant": True},
+    ("POST", "/api/profiles/grain/words"): {"word": "corn", "strength": 1},
+    ("PATCH", "/api/profiles/grain"): {"paused": False},
+    ("POST", "/api/session"): {"token": "x"},
+    ("POST", "/api/users"): {"name": "u", "role": "reader"},
+    ("POST", "/api/profiles/import"): {"model": "x"},
+    ("POST", "/api/retention"): {"keep": 10},
+}
+
+
+def mutated(rng, body):
+    """A body with something wrong, as bytes."""
+    body = json.loads(json.dumps(body))
+    place = body
+    while isinstance(place, dict | list) and place:
+        key = rng.choice(list(place)) if isinstance(place, dict) else rng.randrange(len(place))
+        if not isinstance(place[key], dict | list) or rng.random() < 0.3:
+            place[key] = junk(rng)
+            break
+        place = place[key]
+    if rng.random() < 0.1:
+        body[text(rng)] = junk(rng)
+    content = json.dumps(body if rng.random() < 0.9 else junk(rng)).encode("utf-8", "surrogatepass")
+    if rng.random() < 0.1:
+        content = bytearray(content or b"x")
+        for _ in range(3):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+    if rng.random() < 0.01:
+        content = b"[" * 100_000
+    return bytes(content)
+
+
+def fuzz(clients, n, seed):
+    rng = random.Random(seed)
+    statuses = {}
+    for _ in range(n):
+        method, path = rng.choice(list(SHAPES))
+        content = mutated(rng, SHAPES[method, path])
+        answer = clients.admin.request(method, path, content=content, headers={"Content-Type": "application/json"})
+        statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
+        assert answer.status_code < 500, (method, path, content[:500], answer.text)
+    return statuses
+
+
+def test_no_body_brings_it_down(lively):
+    statuses = fuzz(lively, 300, seed=1)
+    assert statuses.keys() >= {200, 422}
+    assert is_whole(lively.service)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_ten_thousand_bodies(tmp_path, database, part):
+    with running(tmp_path, database, **OPTIONS) as service:
+        clients = Clients(service)
+        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+        print(fuzz(clients, 1_000, seed=100 + part))
+        assert is_whole(service)

@@ -1,0 +1,174 @@
+"""A real server killed at any moment, again and again: what was acknowledged is there, bit for bit."""
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from bayesift.service import Service, ServiceSettings
+from tests.servers import free_port
+from tests.service.worlds import InputReplay, documents, is_about, same_filter
+
+PROFILES = ("grain", "crude", "ship")
+PROGRAM = """
+import sys
+from pathlib import Path
+from bayesift.service import Service, ServiceSettings, run
+folder, port, database = sys.argv[1:]
+settings = ServiceSettings(
+    folder=Path(folder), database=database or None, snapshot_every=300, requests_per_second=1e6, burst=10**6
+)
+run(Service(settings), host="127.0.0.1", port=int(port))
+"""
+
+
+class KilledServer:
+    """A server in a process of its own, with people at work on it."""
+
+    def __init__(self, folder, database=None):
+        self.folder, self.database = folder, database
+        service = Service(self._settings())
+        self.token = service.first_token
+        service.close()
+        self.acknowledged = {}  # (profile, document) -> relevant
+        self.fed = []
+        self.next_document = 0
+        self._lock = threading.Lock()
+
+    def _settings(self):
+        return ServiceSettings(folder=self.folder, database=self.database)
+
+    def start(self):
+        self.port = free_port()
+        arguments = [sys.executable, "-c", PROGRAM, str(self.folder), str(self.port), self.database or ""]
+        self.process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        for _ in range(1200):
+            try:
+                return self.ask("GET", "/healthz")
+            except OSError:
+                assert self.process.poll() is None, "the server did not start"
+                time.sleep(0.05)
+        raise AssertionError("the server did not come up")
+
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        url = f"http://127.0.0.1:{self.port}{path}"
+        request = urllib.request.Request(url, data=data, method=method, headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read())
+
+    def work_until_killed(self, seconds):
+        """Feed and judge from three threads, kill the server meanwhile."""
+        people = [threading.Thread(target=self._work, args=(act,)) for act in (self._feed, self._judge, self._judge)]
+        for person in people:
+            person.start()
+        time.sleep(seconds)
+        self.process.kill()
+        for person in people:
+            person.join()
+        self.process.wait()
+
+    def _work(self, act):
+        rng = random.Random(threading.get_ident())
+        while True:
+            try:
+                act(rng)
+            except urllib.error.HTTPError as error:
+                error.close()
+                if error.code not in (404, 409, 429):
+                    raise
+            except OSError:
+                return
+            except Exception:  # cut off in the middle of an answer
+                if self.process.poll() is None:
+                    time.sleep(0.2)
+                    if self.process.poll() is None:
+                        raise
+                return
+
+    def _feed(self, rng):
+        with self._lock:
+            start, self.next_document = self.next_document, self.next_document + 20
+        batch = documents(start, start + 20)
+        self.ask("POST", "/api/documents/batch", {"documents": batch})
+        self.fed += [document["id"] for document in batch]
+
+    def _judge(self, rng):
+        profile = rng.choice(PROFILES)
+        waiting = self.ask("GET", f"/api/profiles/{profile}/queue?limit=10")
+        for item in waiting:
+            document = item["document"]["id"]
+            relevant = is_about(profile, document)
+            if (profile, document) in self.acknowledged:
+                continue
+            self.ask("POST", f"/api/profiles/{profile}/judgements", {"document": document, "relevant": relevant})
+            self.acknowledged[profile, document] = relevant
+        if rng.random() < 0.1 and waiting:
+            document = waiting[0]["document"]["id"]
+            del self.acknowledged[profile, document]
+            self.ask("DELETE", f"/api/profiles/{profile}/judgements/{document}")
+
+    def check(self, inputs):
+        """What was acknowledged is there, and the filter is what its inputs make of it."""
+        service = Service(self._settings())
+        try:
+            with service.store.reading() as read:
+                for (profile, document), relevant in self.acknowledged.items():
+                    (row,) = read.judgements(profile, [document])
+                    assert row.relevant is relevant
+                assert read.known(self.fed) == set(self.fed)
+                inputs.follow(read)
+            assert same_filter(service.live.engine, inputs.engine)
+            return service.live.seq
+        finally:
+            service.store.close()
+
+
+def survive(folder, database, kills, seed=0):
+    server, inputs = KilledServer(folder, database), InputReplay()
+    rng = random.Random(seed)
+    for number in range(kills):
+        server.start()
+        if number == 0:
+            for name in PROFILES:
+                server.ask("POST", "/api/profiles", {"name": name, "query": f"{name} wheat oil vessel"})
+        server.work_until_killed(rng.uniform(0.2, 2.0))
+        events = server.check(inputs)
+        print(f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, {len(server.fed)} documents")
+    assert server.acknowledged
+    assert server.fed
+
+
+def test_nothing_acknowledged_is_lost(tmp_path, database):
+    survive(tmp_path / "service", database, kills=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_a_hundred_kills(tmp_path, part):
+    survive(tmp_path / "service", None, kills=5, seed=part)
+
+
+def test_told_to_end_it_finishes_and_takes_a_snapshot(tmp_path):
+    server, inputs = KilledServer(tmp_path), InputReplay()
+    server.start()
+    server.ask("POST", "/api/profiles", {"name": "grain", "query": "wheat corn"})
+    server.ask("POST", "/api/documents/batch", {"documents": documents(0, 50)})
+    stream = urllib.request.Request(
+        f"http://127.0.0.1:{server.port}/api/profiles/grain/decisions/events",
+        headers={"Authorization": f"Bearer {server.token}"},
+    )
+    with urllib.request.urlopen(stream, timeout=30) as events:
+        assert events.readline() == b"retry: 2000\n"
+        server.process.terminate()
+        assert server.process.wait(30) in (0, -15)
+        assert b"decision" not in events.read()
+    assert list((tmp_path / "snapshots").glob("*/*/latest"))
+    server.check(inputs)

@@ -1,0 +1,165 @@
+"""A service under test: a client for each role, made-up documents, and the filter made again from what people did."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import uvicorn
+from fastapi.testclient import TestClient
+
+from bayesift.filtering import FilterEngine, ProfileState, same_state
+from bayesift.filtering.definitions import add_described
+from bayesift.records import Document
+from bayesift.service import Service, ServiceSettings, create_app, kinds
+from bayesift.service.transfer import install_profile
+from tests.servers import free_port
+
+TOPICS = {
+    "grain": ["wheat", "corn", "barley", "harvest", "tonnes", "exports", "crop", "farmers", "silo"],
+    "crude": ["oil", "barrel", "crude", "refinery", "drilling", "tanker", "opec", "pipeline", "gas"],
+    "ship": ["vessel", "port", "cargo", "strike", "harbour", "freight", "dockers", "captain", "sea"],
+}
+COMMON = ["market", "said", "company", "year", "prices", "report", "week", "government", "trade", "new"]
+
+
+def text_about(topic, number):
+    """Forty words, half of them of the topic; always the same for the same number."""
+    rng = np.random.default_rng([list(TOPICS).index(topic), number])
+    return " ".join([*rng.choice(TOPICS[topic], 20), *rng.choice(COMMON, 20), f"note{number}"])
+
+
+def documents(start, stop):
+    names = list(TOPICS)
+    return [
+        {"id": f"d{number}", "title": f"Report {number}", "text": text_about(names[number % 3], number)}
+        for number in range(start, stop)
+    ]
+
+
+def is_about(topic, document):
+    return list(TOPICS)[int(document.removeprefix("d")) % 3] == topic
+
+
+class Clients:
+    """Callers by role; each is a person of their own."""
+
+    def __init__(self, service):
+        self.service = service
+        self._app = service.app
+        self.anybody = TestClient(self._app, raise_server_exceptions=False)
+        self.admin = self._with_token(service.first_token)
+        self.ada = self.person("ada", "reviewer")
+        self.bob = self.person("bob", "reviewer")
+        self.reader = self.person("rita", "reader")
+
+    def person(self, name, role):
+        answer = self.admin.post("/api/users", json={"name": name, "role": role})
+        assert answer.status_code == 201, answer.text
+        return self._with_token(answer.json()["token"])
+
+    def signed_in(self, token):
+        """A browser: a session instead of a token."""
+        client = TestClient(self._app, raise_server_exceptions=False)
+        answer = client.post("/api/session", json={"token": token})
+        assert answer.status_code == 200, answer.text
+        return client, answer.json()
+
+    def _with_token(self, token):
+        headers = {"Authorization": f"Bearer {token}"}
+        return TestClient(self._app, headers=headers, raise_server_exceptions=False)
+
+
+@contextmanager
+def running(folder, database=None, **options):
+    """A service with its clients, closed at the end."""
+    service = Service(ServiceSettings(folder=folder, database=database, **options))
+    app = create_app(service)
+    service.app = app
+    with TestClient(app):
+        yield service
+
+
+@contextmanager
+def listening(service):
+    """The address of a service that is already running, at a port of its own."""
+    config = uvicorn.Config(service.app, host="127.0.0.1", port=free_port(), lifespan="off", log_level="critical")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{config.port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class InputReplay:
+    """An engine in memory that is given again what came in, in the order of the log: it decides everything itself."""
+
+    def __init__(self):
+        self.engine = FilterEngine()
+        self.seq = 0
+        self.retrieved = []
+        self._said = {}
+
+    def follow(self, read):
+        """Take in what the log has more."""
+        rows = list(read.events(self.seq))
+        arrived = [row.document for row in rows if row.kind == kinds.SEEN]
+        texts = {name: Document(name, row.text, title=row.title) for name, row in read.documents(arrived).items()}
+        others = read.documents({row.document for row in rows if row.kind == kinds.JUDGED})
+        for place, row in enumerate(rows):
+            assert row.seq == self.seq + 1
+            self.seq = row.seq
+            if row.kind == kinds.COUNTED:
+                batch = [r.document for r in rows[place:] if r.batch == row.batch and r.kind == kinds.SEEN]
+                decisions = self.engine.observe_many([texts[name] for name in batch])
+                logged = [r for r in rows[place:] if r.batch == row.batch and r.kind == kinds.RETRIEVED]
+                assert [(d.profile, d.document, d.why, d.probability, d.gain) for d in decisions] == [
+                    (r.profile, r.document, *(r.payload[k] for k in ("why", "probability", "gain"))) for r in logged
+                ]
+            else:
+                self._act(row, others)
+
+    def _act(self, row, others):
+        engine, profile = self.engine, row.profile
+        if row.kind == kinds.CREATED:
+            add_described(engine, row.payload["definition"])
+        elif row.kind == kinds.IMPORTED:
+            install_profile(engine, profile, row.payload["model"])
+        elif row.kind == kinds.DELETED:
+            del engine.profiles[profile], engine.starts[profile]
+            engine.log._events = [event for event in engine.log._events if event.profile != profile]
+            self._said = {key: said for key, said in self._said.items() if key[0] != profile}
+        elif row.kind in (kinds.PAUSED, kinds.RESUMED):
+            engine.pause(profile, row.kind == kinds.PAUSED)
+        elif row.kind == kinds.TAUGHT:
+            engine.teach(profile, row.payload["word"], row.payload["strength"])
+        elif row.kind == kinds.JUDGED:
+            stored = others[row.document]
+            said = self._said.setdefault((profile, row.document), {})
+            said.pop(row.user, None)
+            said[row.user] = row.payload["relevant"]
+            engine.judge(profile, Document(row.document, stored.text, title=stored.title), row.payload["relevant"])
+        elif row.kind == kinds.TAKEN_BACK:
+            said = self._said[profile, row.document]
+            del said[row.user]
+            if said:
+                engine.judge(profile, row.document, list(said.values())[-1])
+            else:
+                engine.take_back(profile, row.document)
+
+
+def same_filter(one, other):
+    """Whether two engines are the same bit for bit: words, frequencies, profiles and their starts."""
+    assert one.space.get_state()[0] == other.space.get_state()[0]
+    assert one.space.get_state()[2] == other.space.get_state()[2]
+    assert np.array_equal(one.space.frequencies, other.space.frequencies)
+    assert list(one.profiles) == list(other.profiles)
+    for name in one.profiles:
+        assert same_state(ProfileState.of(one.profiles[name]), ProfileState.of(other.profiles[name])), name
+        assert same_state(one.starts[name], other.starts[name]), name
+    return True

@@ -1,0 +1,85 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from pyarrow import parquet
+
+from bayesift import TextClassifier
+from bayesift.cli import main
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return ended.value.code or 0, said.out, said.err
+
+
+@pytest.fixture(scope="module")
+def news(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("lake") / "news"
+    frame.write.parquet(str(path))
+    return path
+
+
+def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
+    model, out = tmp_path / "model.zip", tmp_path / "sorted"
+    code, said, _ = run(capsys, "fit", news, "-o", model, "--label", "topics", "--engine", "spark")
+    assert code == 0
+    assert "naive-bayes learned from 600 documents, 4 categories" in said
+    code, _, noted = run(capsys, "classify", model, news, "-o", out, "--engine", "spark")
+    assert code == 0
+    assert "600 documents classified, 0 could not be read" in noted
+    scored = {row["id"]: row["categories"] for row in parquet.read_table(out).to_pylist()}
+    ids, texts, topics = zip(*documents, strict=True)
+    local = TextClassifier().fit(list(texts), [list(t) for t in topics])
+    assert scored == {name: list(found) for name, found in zip(ids, local.predict(list(texts)), strict=True)}
+    code, said, _ = run(capsys, "evaluate", model, news, "--label", "topics", "--engine", "spark", "--json")
+    assert code == 0
+    from bayesift.evaluation import evaluate_decisions
+
+    decisions, scores = local.decide(list(texts))
+    expected = evaluate_decisions(local._form.encode(topics), decisions, scores, categories=local.categories_)
+    found = json.loads(said)
+    assert found["micro"]["f1"] == pytest.approx(expected.micro.f1, abs=1e-12)
+    assert found["accuracy"] == pytest.approx(expected.accuracy, abs=1e-12)
+    assert found["log_loss"] == pytest.approx(expected.probabilities.log_loss, rel=1e-10)
+    assert found["brier_score"] == pytest.approx(expected.probabilities.brier_score, rel=1e-10)
+    code, _, noted = run(capsys, "classify", model, news, "-o", out, "--engine", "spark")
+    assert code == 1
+    assert "is there already" in noted
+
+
+def test_bad_use(capsys, news, tmp_path):
+    code, _, noted = run(capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "sparc")
+    assert code == 2
+    assert "no 'sparc'; there are: local, spark" in noted
+    code, _, noted = run(capsys, "fit", tmp_path / "nowhere", "-o", tmp_path / "m.zip", "--engine", "spark")
+    assert code == 1
+    assert "nowhere" in noted
+    assert noted.count("\n") == 1
+    code, _, noted = run(capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "spark", "--label", "desk")
+    assert code == 1
+    assert "no column 'desk'" in noted
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("sys.modules['pyspark'] = None", 'this needs pyspark, not installed yet; run: pip install "bayesift[spark]"'),
+        ("os.environ.pop('JAVA_HOME', None); os.environ['PATH'] = '/nowhere'", "Spark needs Java 17 or newer"),
+    ],
+)
+def test_what_is_missing_is_said_in_one_line(program, message, tmp_path):
+    if "JAVA" in program:
+        pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    code = f"import os, sys; {program}; from bayesift.cli import main; main(sys.argv[1:])"
+    command = ["fit", "news", "-o", str(tmp_path / "m.zip"), "--engine", "spark"]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, env=dict(os.environ))
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
