@@ -10,14 +10,14 @@ SELECTIONS = ("DF", "CHI", "OCFS", "SNMF")
 _QUICK = (4, 16)
 
 
-def table(name: str, corpus: str, *, largest: dict[str, int]) -> Experiment:
+def table(name: str, corpus: str, *, most_topics: int) -> Experiment:
     """A table on a corpus.
 
     Parameters
     ----------
     name : of the experiment
     corpus : what it reads
-    largest : by classifier the most features that are tried; larger cells are left out, and say so
+    most_topics : more topics are not tried, for the time they take
     """
 
     def grid(extent: Extent) -> Grid:
@@ -26,13 +26,20 @@ def table(name: str, corpus: str, *, largest: dict[str, int]) -> Experiment:
             for features in FEATURES:
                 for classifier in ("RCut kNN", "SVM", *(("Additive LR",) if selection == "SNMF" else ())):
                     row, column = f"{classifier}, {selection}", str(features)
-                    if features > (max(_QUICK) if extent.quick else largest[classifier]):
-                        found[row, column] = Absent("left out: it takes more time than all others together")
-                    else:
-                        found[row, column] = reading(_task(corpus, selection, features, classifier, extent), classifier)
+                    task = _task(corpus, selection, features, classifier, extent)
+                    absent = _left_out(selection, features, most_topics, extent)
+                    found[row, column] = reading(task, classifier) if absent is None else absent
         return found
 
     return Experiment(name, grid)
+
+
+def _left_out(selection: str, features: int, most_topics: int, extent: Extent) -> Absent | None:
+    if extent.quick:
+        return None if features in _QUICK else Absent("left out of a quick run")
+    if selection == "SNMF" and features > most_topics:
+        return Absent(f"left out: more than {most_topics} topics take minutes a cell, and the run is to end in an hour")
+    return None
 
 
 def _task(corpus: str, selection: str, features: int, classifier: str, extent: Extent) -> Task:
