@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help demo test slow check bench format clean
+.PHONY: help demo test slow check bench results format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ check: $(INSTALLED)  ## lint, format, types, layers
 
 bench: $(INSTALLED)  ## run every benchmark and render docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
+
+results: $(INSTALLED)  ## run every table and figure of the papers and the leaderboard; renders docs/results.md
+	@$(BIN)/bayesift reproduce all --report out/results.html --markdown docs/results.md
 
 format: $(INSTALLED)  ## put the code into house style
 	@$(BIN)/ruff check --fix .
