@@ -4,6 +4,7 @@
 folder, `FilterRun` puts it in a pipe. `ReviewQueue` ranks a pool that is read to the end or until it is time to stop.
 """
 
+from bayesift.filtering.decay import RankDecay
 from bayesift.filtering.definitions import engine_of
 from bayesift.filtering.engine import Decision, FilterEngine
 from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
@@ -52,6 +53,7 @@ __all__ = [
     "Profile",
     "ProfileSettings",
     "ProfileState",
+    "RankDecay",
     "RecallFloor",
     "RelevanceModel",
     "RelevanceSettings",
