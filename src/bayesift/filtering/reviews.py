@@ -74,6 +74,18 @@ class ReviewCurve:
         return float(np.searchsorted(self.positions, n_read, side="right") / len(self.positions))
 
 
+def random_start(relevant: Any, seed: int) -> tuple[int, int]:
+    """A relevant and an irrelevant row, drawn at random.
+
+    Examples
+    --------
+    >>> random_start([0, 1, 0], 3)[0]
+    1
+    """
+    rng, labels = np.random.default_rng(seed), np.asarray(relevant).astype(bool)
+    return int(rng.choice(np.flatnonzero(labels))), int(rng.choice(np.flatnonzero(~labels)))
+
+
 def simulate_review(
     X: Any,
     relevant: Any,
