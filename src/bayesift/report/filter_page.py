@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from bayesift.filtering.simulation import Simulation
@@ -10,7 +11,7 @@ from bayesift.report.content import Fact
 from bayesift.report.html import Markup, element, join
 from bayesift.report.page import Section, page
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 348.0, 10.0, 282.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 348.0, 10.0, 282.0
 _TICKS = 5
 
 
@@ -47,7 +48,11 @@ def filter_report(simulation: Simulation) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], labels: int = 1) -> Markup:
-    head = element("tr", (element("th", name, scope="col") for name in rows[0]))
+    head = element(
+        "tr",
+        (element("th", name, scope="col") for name in rows[0][:labels]),
+        (element("th", name, scope="col", class_="numeric") for name in rows[0][labels:]),
+    )
     body = (
         element(
             "tr",
@@ -62,16 +67,16 @@ def _table(rows: Sequence[Sequence[str]], labels: int = 1) -> Markup:
 
 def _chart(x_name: str, y_name: str, curves: Mapping[str, Sequence[float]], x_end: float) -> Markup:
     """Curves over equally spaced points from 0 on, with a legend in HTML."""
-    highest = max((max(curve) for curve in curves.values()), default=1.0) or 1.0
-    longest = max(len(curve) for curve in curves.values())
+    top, right = _round_end(max((max(curve) for curve in curves.values()), default=1.0)), _round_end(x_end)
+    step = x_end / max(max(len(curve) for curve in curves.values()) - 1, 1)
     lines = [
-        element("path", class_=f"series series-{place}", d=_path(curve, longest, highest))
+        element("path", class_=f"series series-{place}", d=_path(curve, step / right, top))
         for place, curve in enumerate(curves.values(), 1)
     ]
     svg = element(
         "svg",
         element("title", f"{y_name} against {x_name}"),
-        _frame(x_name, y_name, x_end or 1.0, highest),
+        _frame(x_name, y_name, right, top),
         lines,
         viewBox="0 0 370 326",
         role="img",
@@ -85,8 +90,16 @@ def _key(place: int, name: str) -> Markup:
     return element("li", element("svg", line, viewBox="0 0 36 12", aria_hidden="true"), name)
 
 
-def _path(curve: Sequence[float], longest: int, highest: float) -> str:
-    width, height = (_RIGHT - _LEFT) / max(longest - 1, 1), (_BOTTOM - _TOP) / highest
+def _round_end(value: float) -> float:
+    """Where an axis ends whose ticks are round numbers."""
+    if value <= 0:
+        return 1.0
+    scale = 10.0 ** math.floor(math.log10(value / _TICKS))
+    return next(_TICKS * scale * step for step in (1, 2, 5, 10) if _TICKS * scale * step >= value * (1 - 1e-9))
+
+
+def _path(curve: Sequence[float], step: float, highest: float) -> str:
+    width, height = (_RIGHT - _LEFT) * step, (_BOTTOM - _TOP) / highest
     return "M" + "L".join(f"{_LEFT + i * width:.1f} {_BOTTOM - y * height:.1f}" for i, y in enumerate(curve))
 
 
