@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from bayesift.datasets.screening import REVIEWS, load_review
-from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.pool import Pool
 from bayesift.filtering.reviews import ReviewCurve, recall_curves, simulate_review, simulate_stopping
 from benchmarks.screening_asreview import draw_start
@@ -35,8 +34,11 @@ FILES = {file: name for name, file in REVIEWS.items()}
 
 def load(review: str) -> tuple[Any, Any]:
     """Vectors and decisions."""
-    corpus = load_review(FILES[review])
-    return Pool.of_texts(corpus.texts).X, corpus.indicator.toarray()[:, 0]
+    return Pool.of_texts(load_review(FILES[review]).texts).X, _labels(review)
+
+
+def _labels(review: str) -> Any:
+    return load_review(FILES[review]).indicator.toarray()[:, 0]
 
 
 def run_ranking(review: str) -> None:
@@ -48,12 +50,13 @@ def run_ranking(review: str) -> None:
 
 
 def run_stopping(review: str) -> None:
-    """Where both rules stop, of every seed."""
-    X, labels = load(review)
-    forecast = Forecast(X)
+    """Where both rules stop in the order that was read, of every seed that `ranking` has run."""
+    orders, labels = _kept("ranking", review), _labels(review)
     for seed, runs, keep in _missing("stopping", review):
-        start = draw_start(labels, int(seed))
-        stopped = simulate_stopping(X, labels, start=start, forecast=forecast, batch=10, seed=int(seed))
+        if seed not in orders:
+            continue
+        curve = ReviewCurve.of(orders[seed], labels, draw_start(labels, int(seed)))
+        stopped = simulate_stopping(curve, seed=int(seed))
         low, high = stopped.expected.interval(0.95)
         runs[seed] = {
             "posterior": [stopped.by_posterior.n_read / stopped.n_documents, stopped.by_posterior.recall],
@@ -75,7 +78,7 @@ def show() -> list[str]:
         seeds = sorted(set(ours) & set(theirs), key=int)
         if not seeds:
             continue
-        labels = load_review(FILES[review]).indicator.toarray()[:, 0]
+        labels = _labels(review)
         curves = {
             name: [ReviewCurve.of(runs[seed], labels, draw_start(labels, int(seed))) for seed in seeds]
             for name, runs in (("bayesift", ours), ("ASReview", theirs))

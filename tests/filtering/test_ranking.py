@@ -234,7 +234,7 @@ def test_a_review_played_back(texts):
     start = [int(np.flatnonzero(relevant)[0]), int(np.flatnonzero(~relevant)[0])]
     curve = simulate_review(X, relevant, start=start)
     assert curve.average_time_to_discovery < 0.7 * relevant.sum() + 5
-    stopped = simulate_stopping(X, relevant, start=start, every=10)
+    stopped = simulate_stopping(curve, every=10)
     assert max(stopped.by_posterior.n_read, stopped.by_sample.n_read) <= stopped.n_documents
     assert stopped.by_sample.recall >= 0.95
 

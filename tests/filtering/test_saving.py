@@ -140,6 +140,14 @@ def test_bad_lines_are_told_with_their_number(tmp_path, profiles):
             list(FilterRun(tmp_path / "f", opened).feed(["nonsense"]))
 
 
+def test_a_bad_line_that_ends_a_run_loses_no_document_before_it(tmp_path, profiles):
+    opened = create_filter(tmp_path / "f", engine_of(profiles))
+    with opened.log, pytest.raises(DataError, match="not JSON"):
+        list(FilterRun(tmp_path / "f", opened).feed(['{"id": "1", "text": "wheat corn"}', "nonsense"]))
+    assert opened.log.position == 1
+    assert [event.document.id for event in opened.log.of_profile("grain")] == ["1"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

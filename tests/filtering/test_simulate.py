@@ -179,6 +179,27 @@ def test_bad_use_is_told_from_bad_data(capsys, tmp_path, options, code):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_review_is_played_from_the_command_line(capsys, tmp_path):
+    options = ["--starts", "2", "--batch", "20", "-q"]
+    with pytest.raises(SystemExit) as done:
+        main(["filter", "review", str(file_of(tmp_path)), *options, "--json"])
+    assert not done.value.code
+    played = json.loads(capsys.readouterr().out)
+    assert [row["seed"] for row in played] == [0, 1]
+    assert all(row["wss95"] > 0.3 and row["recall_by_sample"] >= 0.95 for row in played)
+    with pytest.raises(SystemExit):
+        main(["filter", "review", str(file_of(tmp_path)), *options])
+    assert "WSS@95" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("options", "code"), [(["--by", "x"], 2), (["--category", "x"], 1), (["--recall", "2"], 2)])
+def test_a_review_that_makes_no_sense_is_refused(capsys, tmp_path, options, code):
+    with pytest.raises(SystemExit) as done:
+        main(["filter", "review", str(file_of(tmp_path)), "-q", "--batch", "50", *options])
+    assert done.value.code == code
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_the_pipe_answers_saves_and_resumes(capsys, monkeypatch, tmp_path):
     import io
     import sys

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bayesift.cli.corpora import CorpusName, CorpusOptions, SkipBad, busy
+from bayesift.cli.filter_review import review
 from bayesift.cli.groups import grouped
 from bayesift.cli.options import AsJson, Quiet, ReportPath, bad_options, counting
 from bayesift.errors import DataError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from bayesift.records import Corpus
 
 app = typer.Typer(help="Filter a stream of documents, learning from every judgement.", no_args_is_help=True)
+app.command()(review)
 
 
 @dataclass(frozen=True)

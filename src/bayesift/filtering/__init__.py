@@ -4,6 +4,7 @@
 folder, `FilterRun` puts it in a pipe. `ReviewQueue` ranks a pool that is read to the end or until it is time to stop.
 """
 
+from bayesift.filtering.decay import RankDecay
 from bayesift.filtering.definitions import engine_of
 from bayesift.filtering.engine import Decision, FilterEngine
 from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
@@ -14,7 +15,14 @@ from bayesift.filtering.pool import Pool, pool_vectorizer, pool_vectors
 from bayesift.filtering.profile import Profile, ProfileSettings
 from bayesift.filtering.ranking import ReviewQueue
 from bayesift.filtering.relevance import RelevanceModel, RelevanceSettings
-from bayesift.filtering.reviews import ReviewCurve, StoppedReview, recall_curves, simulate_review, simulate_stopping
+from bayesift.filtering.reviews import (
+    ReviewCurve,
+    StoppedReview,
+    random_start,
+    recall_curves,
+    simulate_review,
+    simulate_stopping,
+)
 from bayesift.filtering.running import FilterRun
 from bayesift.filtering.saving import OpenFilter, create_filter, open_filter, save_checkpoint
 from bayesift.filtering.simulation import STRATEGIES, Simulation, Stream, TopicRun, play, simulate, stream_of
@@ -52,6 +60,7 @@ __all__ = [
     "Profile",
     "ProfileSettings",
     "ProfileState",
+    "RankDecay",
     "RecallFloor",
     "RelevanceModel",
     "RelevanceSettings",
@@ -80,6 +89,7 @@ __all__ = [
     "play",
     "pool_vectorizer",
     "pool_vectors",
+    "random_start",
     "recall_curves",
     "recall_figure",
     "recall_p_value",

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -31,8 +32,15 @@ _NO_LENGTH = 1e-9  # a document without terms, but for rounding
 _MAX_SHARE = 0.95  # terms in more documents than this are left out
 
 
-class Pool(NamedTuple):
-    """Documents x columns, and the terms that the first columns stand for."""
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """A pool as vectors.
+
+    Parameters
+    ----------
+    X : documents x columns
+    index : the terms that the first columns stand for
+    """
 
     X: sparse.csr_array
     index: TermIndex

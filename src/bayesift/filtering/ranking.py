@@ -101,11 +101,11 @@ class ReviewQueue:
     ) -> Self:
         """The queue of texts, as `Pool.of_texts` unless a vectorizer is given."""
         if vectorizer is None:
-            X, index = Pool.of_texts(texts)
+            pool = Pool.of_texts(texts)
         else:
             X = vectorizer.fit_transform(texts)
-            index = TermIndex.of(vectorizer, X)
-        return cls(X, ids=ids, index=index, settings=settings)
+            pool = Pool(X, TermIndex.of(vectorizer, X))
+        return cls(pool.X, ids=ids, index=pool.index, settings=settings)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesift.errors import DataError
 from bayesift.extras import require
-from bayesift.filtering.forecast import Forecast
+from bayesift.filtering.decay import RankDecay
 from bayesift.filtering.ranking import Order, ReviewQueue
 from bayesift.filtering.relevance import RelevanceSettings
 from bayesift.filtering.stopping import RemainingRelevant, SampleCheck
@@ -72,6 +72,18 @@ class ReviewCurve:
     def recall_after(self, n_read: int) -> float:
         """The share of the relevant documents among the first so many."""
         return float(np.searchsorted(self.positions, n_read, side="right") / len(self.positions))
+
+
+def random_start(relevant: Any, seed: int) -> tuple[int, int]:
+    """A relevant and an irrelevant row, drawn at random.
+
+    Examples
+    --------
+    >>> random_start([0, 1, 0], 3)[0]
+    1
+    """
+    rng, labels = np.random.default_rng(seed), np.asarray(relevant).astype(bool)
+    return int(rng.choice(np.flatnonzero(labels))), int(rng.choice(np.flatnonzero(~labels)))
 
 
 def simulate_review(
@@ -140,29 +152,25 @@ class StoppedReview:
 
 
 def simulate_stopping(
-    X: Any,
-    relevant: Any,
+    curve: ReviewCurve,
     *,
-    start: Sequence[int],
-    forecast: Forecast | None = None,
+    found_before: int = 1,
     recall: float = 0.95,
     confidence: float = 0.95,
     every: int = 25,
-    batch: int = 1,
     switch: float = 0.5,
     seed: int = 0,
-    settings: RelevanceSettings | None = None,
 ) -> StoppedReview:
-    """Play a review back with both rules for stopping.
+    """Where both rules for stopping end a review that was played back.
 
-    One reader goes by relevance until the posterior is sure of the recall, which is asked after every so many
-    documents. Another begins to read in random order as soon as it is as probable as `switch`, until `SampleCheck`
-    proves it.
+    One reader goes on in ranked order until the posterior (`RankDecay`) is sure of the recall, which is asked after
+    every so many documents. Another begins to read in random order as soon as it is as probable as `switch`, until
+    `SampleCheck` proves it.
 
     Parameters
     ----------
-    X, relevant, start, batch, settings : as in `simulate_review`
-    forecast : of this pool, if it is there already
+    curve : the review
+    found_before : relevant documents that it started from
     recall, confidence : what is aimed at
     every : documents between two looks at the posterior
     switch : the probability of the recall at which the sample begins
@@ -170,40 +178,38 @@ def simulate_stopping(
 
     Examples
     --------
-    >>> X = np.vstack([np.tile([1.0, 0.0], (30, 1)), np.tile([0.0, 1.0], (70, 1))])
-    >>> stopped = simulate_stopping(X, [1] * 30 + [0] * 70, start=[0, 99], every=10)
-    >>> stopped.by_sample.recall >= 0.95
-    True
+    >>> curve = ReviewCurve.of(range(2, 98), [1] * 30 + [0] * 70, start=[0, 1])
+    >>> stopped = simulate_stopping(curve, found_before=2, every=10)
+    >>> stopped.by_posterior.recall, stopped.by_sample.recall >= 0.95
+    (1.0, True)
     """
-    labels = np.asarray(relevant).astype(bool)
-    queue = _started(X, labels, start, settings)
-    model = Forecast(queue.model.X) if forecast is None else forecast
-    total, n_start = int(labels.sum()), len(start)
+    hits = np.zeros(curve.n_documents, dtype=bool)
+    hits[curve.positions - 1] = True
+    total = found_before + len(curve.positions)
+    decay = RankDecay(curve.n_documents)
     by_sample, at_switch, n_missing = None, None, 0
-    while True:
-        _read_on(queue, labels, every, batch)
-        expected = model.remaining(queue.labels, seed=seed)
-        sure = expected.probability_of_recall(recall)
-        if by_sample is None and (sure >= switch or not len(queue.unseen)):
-            check = _sampled(queue, labels, expected, recall, confidence, seed)
-            n_read, n_found = queue.n_judged - n_start + check.n_drawn, queue.n_found + check.n_hits
-            by_sample, at_switch = StopPoint(n_read, n_found / total), expected
-            n_missing = total - queue.n_found
-        if by_sample is not None and at_switch is not None and (sure >= confidence or not len(queue.unseen)):
-            by_posterior = StopPoint(queue.n_judged - n_start, queue.n_found / total)
-            return StoppedReview(by_posterior, by_sample, at_switch, n_missing, len(labels) - n_start)
+    for n_read in [*range(every, curve.n_documents, every), curve.n_documents]:
+        expected = decay.remaining(hits[:n_read].tolist(), found_before=found_before, seed=seed)
+        sure = 1.0 if n_read == curve.n_documents else expected.probability_of_recall(recall)
+        if at_switch is None and sure >= switch:
+            check = _sampled(hits[n_read:], expected, recall, confidence, seed)
+            by_sample = StopPoint(n_read + check.n_drawn, (expected.n_found + check.n_hits) / total)
+            at_switch, n_missing = expected, total - expected.n_found
+        if sure >= confidence:
+            break
+    assert by_sample is not None
+    assert at_switch is not None
+    by_posterior = StopPoint(n_read, expected.n_found / total)
+    return StoppedReview(by_posterior, by_sample, at_switch, n_missing, curve.n_documents)
 
 
-def _sampled(
-    queue: ReviewQueue, labels: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int
-) -> SampleCheck:
-    """The check at its end when the unseen documents are read in random order; the queue stays as it is."""
-    unseen = queue.unseen
-    check = SampleCheck(n_unseen=len(unseen), n_found=queue.n_found, expected=expected, confidence=confidence)
-    for row in np.random.default_rng(seed).permutation(unseen):
+def _sampled(unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int) -> SampleCheck:
+    """The check at its end when the unseen documents are read in random order."""
+    check = SampleCheck(n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence)
+    for relevant in np.random.default_rng(seed).permutation(unseen):
         if check.reaches(recall):
             break
-        check.draw(relevant=bool(labels[row]))
+        check.draw(relevant=bool(relevant))
     return check
 
 
@@ -247,12 +253,3 @@ def _started(X: Any, labels: Array, start: Sequence[int], settings: RelevanceSet
     for row in start:
         queue.judge(str(row), bool(labels[row]))
     return queue
-
-
-def _read_on(queue: ReviewQueue, labels: Array, n: int, batch: int) -> None:
-    """Judge the next n documents."""
-    left = min(n, len(queue.unseen))
-    while left:
-        for name in queue.next_documents(min(batch, left)):
-            queue.judge(name, bool(labels[int(name)]))
-            left -= 1

@@ -88,7 +88,11 @@ class FilterRun:
                     yield from self._flush(waiting)
                     self._apply(*record, number)
             except DataError as error:
-                self._refuse(error)
+                if self._report is None:
+                    yield from self._flush(waiting)
+                    self._log.position = self.position + self.n_lines - 1
+                    raise
+                self._report(error)
             if len(waiting) >= self._batch:
                 yield from self._flush(waiting)
             if not waiting:
@@ -126,11 +130,6 @@ class FilterRun:
             text = order.get("text")
             document = order["id"] if text is None else Document(order["id"], text)
             self.engine.judge(profile, document, order["relevant"])
-
-    def _refuse(self, error: DataError) -> None:
-        if self._report is None:
-            raise error
-        self._report(error)
 
 
 def _decision_line(decision: Decision) -> str:

@@ -45,7 +45,11 @@ def filter_report(simulation: Simulation) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], labels: int = 1) -> Markup:
-    head = element("tr", (element("th", name, scope="col") for name in rows[0]))
+    head = element(
+        "tr",
+        (element("th", name, scope="col") for name in rows[0][:labels]),
+        (element("th", name, scope="col", class_="numeric") for name in rows[0][labels:]),
+    )
     body = (
         element(
             "tr",
