@@ -187,6 +187,7 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.classifier_tags.multi_label = True
+        tags.classifier_tags.poor_score = True  # of two features, codes of length one keep only an angle
         return tags
 
     def _likeness(self, distances: Array) -> Array:
