@@ -89,7 +89,7 @@ class RowBlocks:
         shape = question.weights.shape
         answers = map_batches(self.df, question, ANSWER_SCHEMA)
         if n_parts > _DIRECT:
-            answers = map_batches(answers.repartitionByRange(isqrt(n_parts), _PART), AnswerAdder(shape), ANSWER_SCHEMA)
+            answers = map_batches(answers.repartition(isqrt(n_parts), _PART), AnswerAdder(shape), ANSWER_SCHEMA)
         return add_answers(collect(answers).to_pylist(), shape)
 
 
