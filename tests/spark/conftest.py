@@ -10,15 +10,11 @@ from tests.spark.cluster import LOOPBACK, QUICK, Cluster
 from tests.spark.newsroom import make_documents
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "cluster" in getattr(item, "fixturenames", ()) or "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.skipif(shutil.which("java") is None, reason="no Java on this machine"))
-
-
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
     pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("no Java on this machine")
     running = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
         for name in ("one", "two"):

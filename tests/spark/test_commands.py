@@ -73,6 +73,7 @@ def test_bad_use(capsys, news, tmp_path):
         ("sys.modules['pyspark'] = None", 'this needs pyspark, not installed yet; run: pip install "bayesift[spark]"'),
         ("os.environ.pop('JAVA_HOME', None); os.environ['PATH'] = '/nowhere'", "Spark needs Java 17 or newer"),
     ],
+    ids=["pyspark", "java"],
 )
 def test_what_is_missing_is_said_in_one_line(program, message, tmp_path):
     if "JAVA" in program:

@@ -101,12 +101,13 @@ def test_two_classes_and_signs_on_rows(spark, in_order):
     assert (found - best) / best <= 1e-5
 
 
+@pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_killed_worker_changes_nothing(spark, cluster, frame):
     from bayesift.spark import fit_one_vs_rest
     from tests.spark.killing import replace
 
     df = frame.select("text", "topics").repartition(8)
-    model = SparseBayesClassifier(prior=PRIORS["laplace"])
+    model = SparseBayesClassifier(prior=PRIORS["laplace"], max_iter=12)
     vectorizer = TermVectorizer(weighting="ltc")
     asked = []
 

@@ -64,7 +64,7 @@ def fit_one_vs_rest(
     threshold: str | ThresholdRule = "auto",
     threshold_cv: int | None = None,
     strategy: Strategy = "auto",
-    tolerance: float = 1e-5,
+    tolerance: float | None = None,
     separator: str | None = None,
     skip_bad: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -82,7 +82,7 @@ def fit_one_vs_rest(
     strategy : "categories" gathers the vectors of all documents in one matrix, which every executor maps, and deals out
         categories; folds, paths and searches of the prior's scale too. "rows" leaves blocks of documents where they are
         and asks them for gradients. "auto" takes the first up to 4 GiB
-    tolerance : with "rows", the share of the objective that may be left to gain
+    tolerance : with "rows", the share of the objective that may be left to gain, by its bound; see `fit_row_blocks`
     separator : what stands between several categories of a string
     skip_bad : leave out texts that cannot be read, instead of refusing the documents
     progress : with "rows", called with how many models are done and how many questions their successors asked
@@ -164,7 +164,7 @@ def _by_rows(
     form: LabelForm,
     counts: PairCounts,
     threshold: str | ThresholdRule,
-    tolerance: float,
+    tolerance: float | None,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[ThresholdedClassifier, Array]:
     rule = fixed_rule(threshold, form, probabilities=True)

@@ -30,6 +30,7 @@ _WEIGHTS = 1 << 21  # of all models that are worked on at a time
 _FEWEST, _MOST = 8, 64  # models at a time
 _DIRECT = 16  # answers that the driver adds itself
 _PART = "part"
+_TOLERANCES = {"gaussian": 1e-5, "laplace": 1e-3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ class RowBlocks:
         shape = question.weights.shape
         answers = map_batches(self.df, question, ANSWER_SCHEMA)
         if n_parts > _DIRECT:
-            answers = map_batches(answers.repartitionByRange(isqrt(n_parts), _PART), AnswerAdder(shape), ANSWER_SCHEMA)
+            answers = map_batches(answers.repartition(isqrt(n_parts), _PART), AnswerAdder(shape), ANSWER_SCHEMA)
         return add_answers(collect(answers).to_pylist(), shape)
 
 
@@ -106,7 +107,7 @@ def fit_row_blocks(
     margins: Margins,
     models: list[int],
     *,
-    tolerance: float = 1e-5,
+    tolerance: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Solution], Array]:
     """The modes of models, one a category named, and bounds of what share of each objective is left to gain.
@@ -117,10 +118,12 @@ def fit_row_blocks(
     learner : says which link, which prior and how many steps
     margins : sums over all blocks
     models : the categories, a model each
-    tolerance : the share of the objective that may be left to gain
+    tolerance : the share of the objective that may be left to gain, by its bound; None is 1e-5 for a Gaussian prior and
+        1e-3 for a Laplace prior, whose bound is some thousand times the gap itself
     progress : called with how many models are done and how many questions were asked
     """
     _check(learner)
+    limit = _TOLERANCES[prior_of(learner.prior).kind] if tolerance is None else tolerance
     n_parts = blocks.sizes()[2]
     step = int(np.clip(_WEIGHTS // blocks.n_terms, _FEWEST, _MOST))
     solutions: list[Solution] = []
@@ -128,7 +131,7 @@ def fit_row_blocks(
     for first in range(0, len(models), step):
         some = models[first : first + step]
         asked = None if progress is None else lambda n, done=first: progress(done, n)
-        found, left = _fit_some(blocks, learner, margins, some, n_parts, Settings(tolerance, learner.max_iter, asked))
+        found, left = _fit_some(blocks, learner, margins, some, n_parts, Settings(limit, learner.max_iter, asked))
         solutions += found
         gaps.append(left)
     return solutions, np.concatenate(gaps)

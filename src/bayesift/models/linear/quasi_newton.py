@@ -238,11 +238,10 @@ def gap_bounds(terms: Terms, weights: Array, gradients: Array, objectives: Array
 
     The objective is convex: with slope g, what is left is at most g (w - w*). Under a normal prior of precision L2 it
     is at most the sum of g^2 / 2 L2. Under a Laplace prior |w* - mode| is at most objective / L1, since no part of the
-    objective is negative. What a flat intercept can still gain is taken from its Newton step.
+    objective is negative. The intercept is taken to be within 1 of its best.
     """
     penalty = terms.penalty[:, :-1]
     slope = terms.slope(weights, gradients)
-    flat = slope[-1] ** 2 / (2.0 * np.maximum(terms.curvatures[-1] + terms.penalty[L2, -1], 1e-10))
     straight, bent = penalty[L1] > 0, penalty[L1] == 0
     distance = np.abs(weights[:-1] - penalty[MODE])
     quadratic = np.sum(np.where(bent, slope[:-1] ** 2 / (2.0 * np.maximum(penalty[L2], 1e-300)), 0.0), axis=0)
@@ -250,5 +249,5 @@ def gap_bounds(terms: Terms, weights: Array, gradients: Array, objectives: Array
     size = np.sum(np.where(straight, penalty[L1] * distance, 0.0), axis=0)
     gained = np.sum(np.where(straight, slope[:-1] * (weights[:-1] - penalty[MODE]), 0.0), axis=0)
     linear = np.minimum(worst * (size + objectives), np.maximum(gained, 0.0) + worst * objectives)
-    bounds: Array = (quadratic + linear + flat) / np.maximum(objectives, 1e-300)
+    bounds: Array = (quadratic + linear + np.abs(slope[-1])) / np.maximum(objectives, 1e-300)
     return bounds
