@@ -46,9 +46,8 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     wait_saved(page)
     said = judged(server, "made in the browser")
     assert sorted(relevant for _, relevant in said.values()) == [False, True]
-    terms = server.ask("GET", "profiles/made in the browser/terms")
-    assert "football" in [word["word"] for word in terms["against"]]
-    assert {"tonnes", "season"} <= {word["word"] for word in terms["for"]}
+    words = {word["word"]: word["strength"] for word in server.ask("GET", "profiles/made in the browser/words")}
+    assert words == {"tonnes": 1, "season": 1, "football": -1}
 
 
 def test_next_previous_and_undo(server, visit, full):
@@ -216,3 +215,28 @@ def test_people_are_let_in_and_put_out(server, visit):
     go(other, "#/new")
     go(other, "#/")
     expect(other.get_by_label("Your token")).to_be_visible()
+
+
+def test_a_profile_leaves_as_a_file_and_comes_back_under_another_name(server, visit, full):
+    page = visit(server, place=f"#/profile/{full}/overview")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="The profile, model file").click()
+    go(page, "#/")
+    page.get_by_label("Import a profile").set_input_files(download.value.path())
+    dialog = page.get_by_role("dialog", name="Import under another name")
+    dialog.get_by_label("Name").fill(f"{full} again")
+    dialog.get_by_role("button", name="Import").click()
+    expect(page.locator(".notice")).to_contain_text(f"Imported “{full} again”")
+    expect(page.locator(".cards")).to_contain_text(f"{full} again")
+
+
+def test_a_profile_is_paused_and_deleted(server, visit, full):
+    page = visit(server, place=f"#/profile/{full}/overview")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("h1 .tag")).to_have_text("paused")
+    assert server.ask("GET", f"profiles/{full}")["paused"]
+    page.get_by_role("button", name="Delete …").click()
+    page.get_by_label("Name of the profile").fill(full)
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.locator("main h1")).to_have_text("Profiles")
+    assert full not in [profile["name"] for profile in server.ask("GET", "profiles")]

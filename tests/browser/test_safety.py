@@ -1,7 +1,11 @@
 """Whatever documents and people write is text: nothing of it runs, loads or becomes markup."""
 
+from pathlib import Path
+from urllib.parse import quote
+
 import pytest
 
+import bayesift
 from tests.browser.pages import expect, go, wait_saved
 
 ATTACKS = {
@@ -13,6 +17,7 @@ ATTACKS = {
     "template": "${window.hacked = 1} {{constructor.constructor('window.hacked = 1')()}}",
     "direction": "\u202ewheat\u202d &lt;b&gt;",
 }
+PAGE = Path(bayesift.__file__).parent / "service" / "page"
 NAME = "<img src=x onerror=window.hacked=1> \"'&"
 MADE = "main :is(script, img, iframe, style, [onload], [onerror], [onfocus], [onclick], [href^=javascript])"
 
@@ -39,17 +44,25 @@ def unharmed(page):
 
 def test_documents_are_shown_as_they_are_written(server, visit, attacked):
     page = visit(server, attacked)
+    for kind, attack in ATTACKS.items():
+        go(page, encoded(page, f"document/{quote(f'{kind}<b>&', safe='')}"))
+        expect(page.locator(".paper h2")).to_have_text(f"wheat harvest {attack}")
+        expect(page.locator(".text")).to_contain_text(attack)
+        unharmed(page)
+
+
+def test_hostile_documents_are_judged_and_taught(server, visit, attacked):
+    page = visit(server, attacked)
     go(page, encoded(page, "review"))
     expect(page.locator("main h1")).to_have_text(NAME)
-    shown = []
-    for _ in ATTACKS:
-        page.locator(".paper h2").wait_for()
-        shown.append(page.locator(".paper h2").inner_text())
+    for key in "rn":
+        expect(page.locator(".paper h2")).to_contain_text("wheat harvest")
+        page.locator(".text mark").first.click()
+        expect(page.get_by_role("dialog", name="Teach a word")).to_be_visible()
         unharmed(page)
-        page.keyboard.press("r" if len(shown) % 2 else "n")
+        page.keyboard.press(key)
     wait_saved(page)
-    assert len(set(shown)) == len(ATTACKS)
-    assert any("<script>window.hacked = 1</script>" in title for title in shown)
+    unharmed(page)
 
 
 def test_every_view_survives_hostile_names_and_words(server, visit, attacked):
@@ -57,7 +70,7 @@ def test_every_view_survives_hostile_names_and_words(server, visit, attacked):
     go(page, encoded(page, "learned"))
     for word in ("onerror", "hacked"):
         page.get_by_label("Word").fill(word)
-        page.get_by_role("button", name="Speaks for").click()
+        page.get_by_role("button", name="Speaks for", exact=True).click()
         expect(page.locator(".notice")).to_contain_text(f"“{word}”")
     for view in ("review", "overview", "learned", "topics", "conflicts", "judgements", "document/script%3Cb%3E%26"):
         go(page, encoded(page, view))
@@ -95,8 +108,6 @@ def test_the_page_may_load_and_run_only_its_own_files(server, visit):
 
 
 def test_no_source_of_the_page_parses_strings_as_markup():
-    from bayesift.service.routers.status import PAGE
-
     for path in PAGE.rglob("*.js"):
         source = path.read_text(encoding="utf-8")
         for way in (

@@ -56,6 +56,20 @@ def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
     expect(heading(page)).to_be_visible()
 
 
+def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
+    server.profile("anew")
+    server.feed("anew")
+    page = visit(server, place=review("anew"))
+    expect(heading(page)).to_be_visible()
+    other = page.context.new_page()
+    other.goto(server.url)
+    other.get_by_role("button", name="Sign out").click()
+    sign_in(other, server.admin)
+    page.keyboard.press("r")
+    wait_saved(page)
+    assert [relevant for _, relevant in judged(server, "anew").values()] == [True]
+
+
 def test_a_busy_server_is_given_time(server, visit):
     server.profile("busy")
     server.feed("busy")
@@ -92,9 +106,9 @@ def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
     page.keyboard.press("u")
     page.on("request", lambda request: sent.append(request) if request.method in ("POST", "DELETE") else None)
     page.unroute("**/judgements")
-    page.get_by_role("button", name="Send now").click()
     wait_saved(page)
-    assert [request.method for request in sent] == ["POST"]
+    assert {request.method for request in sent} == {"POST"}
+    assert len({request.post_data for request in sent}) == 1
     assert [relevant for _, relevant in judged(server, "unsent").values()] == [True]
 
 

@@ -35,7 +35,7 @@ const SENTENCES = {
   429: "The server is busy.",
 };
 
-async function request(method, path, { body, signal, type } = {}) {
+async function request(method, path, { body, signal, type, again = false } = {}) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = type ?? "application/json";
   if (method !== "GET" && session.value) headers["X-CSRF-Token"] = session.value.csrf;
@@ -52,8 +52,19 @@ async function request(method, path, { body, signal, type } = {}) {
   reachable.set(true);
   if (response.ok) return answer(response);
   const problem = await problemOf(response);
+  if (problem.status === 403 && method !== "GET" && !again && await signedInAnew()) return request(method, path, { body, signal, type, again: true });
   if (problem.status === 401) session.set(null);
   throw problem;
+}
+
+/** Whether the same person has signed in anew on another page of this browser, so that this one's CSRF token is stale. */
+async function signedInAnew() {
+  const before = session.value;
+  const current = await get("session");
+  if (!before || current.csrf === before.csrf) return false;
+  session.set(current);
+  if (current.user !== before.user) throw new Problem(401, "Somebody else signed in on another page of this browser.");
+  return true;
 }
 
 /** Ask whether the server is there; what watches `reachable` hears of it. */

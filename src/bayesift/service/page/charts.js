@@ -65,7 +65,7 @@ export function probabilityBar({ probability, low, high }) {
     h("span", { class: "scale" }), h("span", { class: "spread" }), h("span", { class: "at" }));
 }
 
-export function probabilityWords({ probability, low, high }) {
+function probabilityWords({ probability, low, high }) {
   const spread = Number.isFinite(low) && Number.isFinite(high) ? `, with 90% certainty between ${percent(low)} and ${percent(high)}` : "";
   return `${percent(probability)} probable${spread}`;
 }

@@ -1,5 +1,7 @@
 // Nodes are only ever made here, from elements and text: nothing that came from a document or a person is parsed as HTML.
 
+import { ago, exactTime } from "./wording.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** An HTML element. Attributes that are null or false are left out; `on` holds listeners, `vars` custom properties. */
@@ -31,6 +33,9 @@ export const sign = text => h("span", { "aria-hidden": "true" }, text);
 /** What people wrote (names, titles, words): isolated, so that right-to-left text does not disturb its surroundings. */
 export const written = text => h("bdi", {}, text);
 
+/** How long ago, and when exactly. */
+export const when = time => h("time", { datetime: time, title: exactTime(time) }, ago(time));
+
 export const button = (label, attributes, onClick) =>
   h("button", { type: "button", ...attributes, on: { click: onClick } }, label);
 
@@ -57,4 +62,25 @@ export function notify(text, { kind = "done", action } = {}) {
     button(sign("×"), { class: "quiet close", "aria-label": "Dismiss" }, dismiss));
   byId("notices").replaceChildren(notice);
   if (kind !== "failed") setTimeout(dismiss, 7000);
+}
+
+/** Do something on the server and say what became of it; true if it was done. */
+export async function attempt(deed, { done, failed }) {
+  try {
+    await deed();
+    if (done) notify(done);
+    return true;
+  } catch (problem) {
+    notify(`${failed}: ${problem.message}`, { kind: "failed" });
+    return false;
+  }
+}
+
+/** A dialog that is gone when it is closed. */
+export function openDialog(heading, ...children) {
+  const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, h("h2", { id: "dialog-title" }, heading), children);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
 }

@@ -1,7 +1,7 @@
 // The bar on top: where one can go, whether everything is saved, who one is.
 
 import { api, mayDo, session } from "./api.js";
-import { button, byId, h, notify, sign, unseen, written } from "./dom.js";
+import { attempt, button, byId, h, sign, unseen, written } from "./dom.js";
 import { showHelp } from "./help.js";
 import { outboxState, sendNow } from "./outbox.js";
 import { plural } from "./wording.js";
@@ -20,7 +20,7 @@ export function drawHeader(hash) {
       signedIn && button([sign("?"), unseen("Help and keys")], { class: "icon", title: "Help and keys (?)" }, showHelp),
       themeButton(),
       signedIn && h("span", { class: "who" }, written(session.value.user), h("small", {}, session.value.role)),
-      signedIn && button("Sign out", { class: "quiet" }, signOut)));
+      signedIn && button("Sign out", { class: "quiet" }, () => attempt(api.signOut, { failed: "Not signed out" }))));
 }
 
 function navigation(hash) {
@@ -51,10 +51,3 @@ function themeButton() {
   });
 }
 
-async function signOut() {
-  try {
-    await api.signOut();
-  } catch (problem) {
-    if (problem.status !== 401) notify(`Not signed out: ${problem.message}`, { kind: "failed" });
-  }
-}

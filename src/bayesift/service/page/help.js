@@ -1,6 +1,6 @@
 // The keys, and whether they are on (people who speak to their computer need them off).
 
-import { button, h } from "./dom.js";
+import { button, h, openDialog } from "./dom.js";
 
 const KEYS = [
   ["J", "next document"], ["K", "previous document"], ["R", "relevant"], ["N", "not relevant"],
@@ -24,8 +24,7 @@ export function openHelpByKey() {
 export function showHelp() {
   const on = h("input", { type: "checkbox", id: "keys-on", checked: keysAreOn() });
   on.addEventListener("change", () => localStorage.setItem(SWITCH, on.checked ? "on" : "off"));
-  const dialog = h("dialog", { class: "help", "aria-labelledby": "help-title" },
-    h("h2", { id: "help-title" }, "Reviewing by keys"),
+  const dialog = openDialog("Reviewing by keys",
     h("dl", { class: "keys" }, KEYS.map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))),
     h("p", { class: "check" }, on, h("label", { for: "keys-on" }, "Single keys are on")),
     h("h2", {}, "Teaching words"),
@@ -33,7 +32,4 @@ export function showHelp() {
     h("p", {}, "Underlined words spoke ", h("mark", { class: "for level-2" }, "for"), " or ",
       h("mark", { class: "against level-2" }, "against"), " the document; the stronger the mark, the more they weighed."),
     button("Close", { autofocus: true }, () => dialog.close()));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }

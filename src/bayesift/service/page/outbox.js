@@ -15,8 +15,8 @@ const SENDERS = {
   teach: deed => api.teach(deed.profile, deed.word, deed.strength),
 };
 
-/** {waiting: number, failing: sentence or null, retryAt: time or null} */
-export const outboxState = observable({ waiting: 0, failing: null, retryAt: null });
+/** {waiting: number, failing: sentence or null} */
+export const outboxState = observable({ waiting: 0, failing: null });
 
 /** Events "saved" {deed, answer} and "refused" {deed, problem}. */
 export const outcomes = new EventTarget();
@@ -25,6 +25,7 @@ let deeds = [];
 let sending = null;
 let wait = FIRST_WAIT;
 let timer = null;
+let failing = null;
 
 const page = sessionStorage.getItem("bayesift.page") ?? Math.random().toString(36).slice(2);
 sessionStorage.setItem("bayesift.page", page);
@@ -40,10 +41,6 @@ export function deliver(deed) {
   keep();
   send();
 }
-
-/** Whether a judgement of this document is still on its way. */
-export const isWaiting = (profile, document) =>
-  deeds.some(deed => deed.profile === profile && deed.document === document && deed.kind !== "teach");
 
 /** Try now instead of waiting. */
 export function sendNow() {
@@ -72,6 +69,7 @@ function finish(outcome, details) {
   const deed = sending;
   deeds = deeds.filter(other => other !== deed);
   sending = null;
+  failing = null;
   wait = FIRST_WAIT;
   keep();
   tell(outcome, { deed, ...details });
@@ -80,27 +78,27 @@ function finish(outcome, details) {
 
 function pause(problem, milliseconds) {
   sending = null;
+  failing = problem.message;
   wait = Math.min(2 * wait, LONGEST_WAIT);
+  if (milliseconds !== null) timer = setTimeout(() => { timer = null; send(); }, milliseconds);
   keep();
-  if (milliseconds === null) return show(problem.message);
-  timer = setTimeout(() => { timer = null; send(); }, milliseconds);
-  show(problem.message, Date.now() + milliseconds);
 }
 
 function tell(outcome, detail) {
   outcomes.dispatchEvent(new CustomEvent(outcome, { detail }));
 }
 
-function show(failing = null, retryAt = null) {
-  outboxState.set({ waiting: deeds.length, failing: deeds.length ? failing : null, retryAt });
+function show() {
+  outboxState.set({ waiting: deeds.length, failing: deeds.length ? failing : null });
 }
+
+const keyOf = user => `${PREFIX}${user}.${page}`;
 
 function keep(stamp = Date.now()) {
   const user = deeds[0]?.user ?? session.value?.user;
   if (user === undefined) return;
-  const key = `${PREFIX}${user}.${page}`;
-  if (deeds.length) localStorage.setItem(key, JSON.stringify({ stamp, deeds }));
-  else localStorage.removeItem(key);
+  if (deeds.length) localStorage.setItem(keyOf(user), JSON.stringify({ stamp, deeds }));
+  else localStorage.removeItem(keyOf(user));
   show();
 }
 
@@ -108,11 +106,12 @@ function keep(stamp = Date.now()) {
 function adopt() {
   const user = session.value?.user;
   if (user === undefined) return;
-  for (const key of Object.keys(localStorage).filter(key => key.startsWith(`${PREFIX}${user}.`))) {
+  const own = keyOf(user);
+  for (const key of Object.keys(localStorage).filter(key => key.startsWith(PREFIX))) {
     const box = JSON.parse(localStorage.getItem(key));
-    const mine = key === `${PREFIX}${user}.${page}`;
-    if (mine ? deeds.length : Date.now() - box.stamp < ABANDONED) continue;
-    if (!mine) localStorage.removeItem(key);
+    const living = key === own ? deeds.length > 0 : Date.now() - box.stamp < ABANDONED;
+    if (living || box.deeds[0].user !== user) continue;
+    if (key !== own) localStorage.removeItem(key);
     deeds.push(...box.deeds);
   }
   keep();

@@ -36,7 +36,7 @@ async function* lines(pieces) {
   yield rest;
 }
 
-export async function* jsonLines(pieces) {
+async function* jsonLines(pieces) {
   let line = 0;
   for await (const text of lines(pieces)) {
     line += 1;
@@ -60,7 +60,8 @@ async function* tableRows(pieces, separator) {
   for await (const { line, cells } of csvRows(pieces, separator)) {
     if (names === null) {
       names = cells.map(cell => cell.trim().toLowerCase());
-      if (!names.some(name => TEXT_FIELDS.includes(name) || TITLE_FIELDS.includes(name))) throw new Error(`The first line must name the columns; one must be called ${TEXT_FIELDS.join(", ")}.`);
+      const known = names.some(name => TEXT_FIELDS.includes(name) || TITLE_FIELDS.includes(name));
+      if (!known) throw new Error(`The first line must name the columns; one must be called ${TEXT_FIELDS.join(", ")}.`);
     } else if (cells.length !== names.length) yield { line, refused: `has ${cells.length} columns instead of ${names.length}` };
     else yield fromRecord(Object.fromEntries(names.map((name, index) => [name, cells[index]])), line);
   }

@@ -11,10 +11,6 @@ export class ReviewList {
     return this.entries[this.position] ?? null;
   }
 
-  get toCome() {
-    return this.entries.filter(entry => entry.mine === null).length;
-  }
-
   find(id) {
     return this.entries.find(entry => entry.document.id === id) ?? null;
   }
@@ -46,12 +42,12 @@ export class ReviewList {
     return index >= 0;
   }
 
-  /** Go to the next document without a judgement, from here on and then from the start; stay where there is none. */
+  /** Go to the next document without a judgement, from here on and then from the start; past the end where there is none. */
   advance() {
     const open = index => this.entries[index].mine === null;
     const indices = this.entries.map((_, index) => (this.position + 1 + index) % this.entries.length);
     const next = indices.find(open);
-    if (next !== undefined) this.position = next;
+    this.position = next ?? this.entries.length;
     return next !== undefined;
   }
 }

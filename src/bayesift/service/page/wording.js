@@ -27,12 +27,12 @@ export const exactTime = time => new Date(time).toLocaleString("en", { dateStyle
 export function reason({ why, probability, gain }) {
   return {
     relevant: ["Looks relevant", `Retrieved because the profile thought it relevant${probability < 0.5 ? "; it has learned since" : ""}.`],
-    queried: ["Asked to learn", `Retrieved as a question: whether relevant or not, your answer teaches the profile much${bits(gain)}.`],
+    queried: ["Asked to learn", `Retrieved as a question: your answer, whichever it is, was expected to teach the profile much${bits(gain)}.`],
     random: ["Drawn by lot", "Drawn at random, to find what the profile would miss."],
   }[why] ?? ["Not retrieved", "The profile let it pass."];
 }
 
-const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (about ${gain.toPrecision(2)} bits)` : "");
+const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (now about ${gain.toPrecision(2)} bits)` : "");
 
 export const STRATEGIES = [
   ["+rel+ig", "Ask and remember", "Shows what looks relevant, asks about what would teach it most, and keeps relearning what you found. Best for rare subjects."],

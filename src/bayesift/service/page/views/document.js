@@ -1,14 +1,12 @@
 // One document, what the profile thinks of it now, and what people said; reviewers may say something too.
 
-import { api, mayDo, session } from "../api.js";
+import { api, session } from "../api.js";
 import { h, notify } from "../dom.js";
 import { shortcut } from "../help.js";
-import { markedLine } from "../highlight.js";
 import { deliver, outcomes } from "../outbox.js";
 import { NONE, SAVED, SAVING } from "../review_list.js";
-import { reason, titleOf } from "../wording.js";
 import { framed } from "./frame.js";
-import { documentText, drawEvidence, idOf, judging, standing } from "./review_parts.js";
+import { drawEvidence, drawPaper } from "./review_parts.js";
 
 export async function documentView({ name, about }, signal) {
   const place = h("article", { class: "paper" });
@@ -37,17 +35,10 @@ function mineApart(entry) {
 }
 
 function draw(place, name, entry) {
-  const { document: paper, words } = entry;
-  const say = (deed, mine) => () => {
-    deliver({ ...deed, profile: name, document: paper.id, user: session.value.user, known: entry.mine !== null });
+  const say = (deed, mine) => {
+    deliver({ ...deed, profile: name, document: entry.document.id, user: session.value.user, known: entry.mine !== null });
     draw(place, name, { ...entry, mine, state: SAVING });
   };
-  const judge = relevant => say({ kind: "judge", relevant }, relevant)();
-  place.replaceChildren(
-    h("header", {},
-      h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, reason(entry)[0]), idOf(paper)),
-      h("h2", { dir: "auto" }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
-      standing(entry)),
-    documentText(paper, words),
-    ...(mayDo("reviewer") ? [judging(entry, { judge, move: null, undo: entry.mine === null ? null : say({ kind: "undo" }, null) })] : []));
+  const judge = relevant => say({ kind: "judge", relevant }, relevant);
+  drawPaper(place, entry, { judge, move: null, undo: entry.mine === null ? null : () => say({ kind: "undo" }, null) });
 }

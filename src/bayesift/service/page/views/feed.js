@@ -72,7 +72,8 @@ class Feeding {
     this.status = h("p", { class: "soft" });
     this.cancel = button("Stop", { class: "quiet" }, () => this.stop.abort());
     this.details = h("div", {});
-    place.prepend(h("div", { class: "feeding" }, h("div", { class: "row" }, h("strong", { class: "grow" }, file.name), this.cancel), this.bar, this.status, this.details));
+    const head = h("div", { class: "row" }, h("strong", { class: "grow" }, file.name), this.cancel);
+    place.prepend(h("div", { class: "feeding" }, head, this.bar, this.status, this.details));
   }
 
   async run() {

@@ -4,7 +4,8 @@ import { mayDo } from "../api.js";
 import { h, written } from "../dom.js";
 import { count } from "../wording.js";
 
-const TABS = [["review", "Review"], ["overview", "Overview"], ["learned", "Learned"], ["topics", "Topics"], ["conflicts", "Conflicts"], ["judgements", "Judgements"]];
+const TABS = [["review", "Review"], ["overview", "Overview"], ["learned", "Learned"], ["topics", "Topics"],
+  ["conflicts", "Conflicts"], ["judgements", "Judgements"]];
 
 export const profileLink = (name, view, about) =>
   `#/profile/${encodeURIComponent(name)}/${view}${about === undefined ? "" : `/${encodeURIComponent(about)}`}`;

@@ -1,8 +1,8 @@
 // What was judged, newest first.
 
 import { api, mayDo, session } from "../api.js";
-import { button, h, notify, sign, written } from "../dom.js";
-import { ago, count, exactTime, titleOf, verdict } from "../wording.js";
+import { attempt, button, h, sign, when, written } from "../dom.js";
+import { count, titleOf, verdict } from "../wording.js";
 import { empty, framed, profileLink } from "./frame.js";
 
 const SHOWN = 200;
@@ -14,13 +14,7 @@ export async function judgementsView({ name }, signal) {
     place.replaceChildren(judgements.length ? table(judgements, takeBack, name) : empty("Nothing judged yet", "Judgements are listed here with who gave them and when."));
   };
   const takeBack = async id => {
-    try {
-      await api.takeBack(name, id);
-      notify("Taken back; the profile has unlearned it.");
-      await refresh();
-    } catch (problem) {
-      notify(`Not taken back: ${problem.message}`, { kind: "failed" });
-    }
+    if (await attempt(() => api.takeBack(name, id), { done: "Taken back; the profile has unlearned it.", failed: "Not taken back" })) await refresh();
   };
   const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
   return framed(profile, "judgements", place);
@@ -32,7 +26,7 @@ function table(judgements, takeBack, name) {
     h("ul", { class: "rows judged" }, judgements.map(judgement => h("li", {},
       h("span", { class: `standing ${judgement.relevant ? "for" : "against"}` }, sign(judgement.relevant ? "✓ " : "✕ "), verdict(judgement.relevant)),
       h("a", { class: "grow", href: profileLink(name, "document", judgement.document) }, written(titleOf({ id: judgement.document, title: judgement.title }))),
-      h("span", { class: "soft" }, written(judgement.user), ", ", h("time", { datetime: judgement.at, title: exactTime(judgement.at) }, ago(judgement.at))),
+      h("span", { class: "soft" }, written(judgement.user), ", ", when(judgement.at)),
       mine(judgement) && button("Take back", { class: "quiet", "aria-label": `Take back: document ${judgement.document}` }, () => takeBack(judgement.document))))),
     judgements.length === SHOWN && h("p", { class: "soft" }, `The newest ${count(SHOWN)} are shown; the export has all.`));
 }

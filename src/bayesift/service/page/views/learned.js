@@ -1,8 +1,7 @@
 // What the profile has learned: its strongest words, and those people taught it.
 
 import { api, mayDo } from "../api.js";
-import { button, h, notify, sign, written } from "../dom.js";
-import { ago, exactTime } from "../wording.js";
+import { attempt, button, h, sign, when, written } from "../dom.js";
 import { empty, framed } from "./frame.js";
 import { wordList } from "./review_parts.js";
 import { teachForm } from "./teach.js";
@@ -17,13 +16,8 @@ export async function learnedView({ name }, signal) {
     taught.replaceChildren(taughtWords(words, teach));
   };
   const teach = async (word, strength) => {
-    try {
-      await api.teach(name, word, strength);
-      notify(strength ? `“${word}” now speaks ${strength > 0 ? "for" : "against"}.` : `“${word}” is no longer taught.`);
-      await refresh();
-    } catch (problem) {
-      notify(`“${word}” was not taught: ${problem.message}`, { kind: "failed" });
-    }
+    const done = strength ? `“${word}” now speaks ${strength > 0 ? "for" : "against"}.` : `“${word}” is no longer taught.`;
+    if (await attempt(() => api.teach(name, word, strength), { done, failed: `“${word}” was not taught` })) await refresh();
   };
   const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
   return framed(profile, "learned", h("div", { class: "two learned" },
@@ -35,13 +29,13 @@ function learnedWords({ for: speakFor, against }, teach) {
   if (!speakFor.length && !against.length) return empty("Nothing yet", "Words appear here with the first query, taught word or judgement.");
   const strongest = Math.max(...[...speakFor, ...against].map(({ weight }) => Math.abs(weight)));
   const offer = mayDo("reviewer") ? teach : null;
-  return h("div", { class: "sides" }, wordList("Speak for", speakFor, strongest, offer), wordList("Speak against", against, strongest, offer));
+  return h("div", { class: "sides" }, wordList("Speak for", speakFor, strongest, offer, "h3"), wordList("Speak against", against, strongest, offer, "h3"));
 }
 
 function taughtWords(words, teach) {
   if (!words.length) return h("p", { class: "soft" }, "None so far.");
   return h("ul", { class: "rows" }, words.map(({ word, strength, user, at }) => h("li", {},
     h("span", { class: `standing ${strength > 0 ? "for" : "against"}` }, sign(strength > 0 ? "+ " : "− "), written(word)),
-    h("span", { class: "soft" }, strength > 0 ? "speaks for" : "speaks against", ", by ", written(user), " ", h("time", { datetime: at, title: exactTime(at) }, ago(at))),
+    h("span", { class: "soft" }, strength > 0 ? "speaks for" : "speaks against", ", by ", written(user), " ", when(at)),
     mayDo("reviewer") && button("Take back", { class: "quiet", "aria-label": `Take back: ${word}` }, () => teach(word, 0)))));
 }

@@ -2,9 +2,9 @@
 
 import { api, mayDo } from "../api.js";
 import { learningCurve } from "../charts.js";
-import { button, h, notify, written } from "../dom.js";
+import { attempt, button, h, openDialog, when, written } from "../dom.js";
 import { calmly, follow } from "../live.js";
-import { ago, count, exactTime, strategyName } from "../wording.js";
+import { count, strategyName } from "../wording.js";
 import { framed } from "./frame.js";
 import { drawStopping } from "./review_parts.js";
 
@@ -28,7 +28,7 @@ function parts(profile, points, stopping, signal) {
     h("section", { class: "card" }, h("h2", {}, "What it looks for"),
       profile.query ? h("p", { class: "query" }, written(profile.query)) : h("p", { class: "soft" }, "It has no query and learns from judgements alone."),
       h("p", { class: "soft" }, `${strategyName(profile.strategy)} · made by `, written(profile.created_by), " ",
-        h("time", { datetime: profile.created_at, title: exactTime(profile.created_at) }, ago(profile.created_at)))),
+        when(profile.created_at))),
     tiles(profile),
     h("div", { class: "two" },
       h("section", { class: "card" }, h("h2", {}, "Learning curve"),
@@ -42,7 +42,8 @@ function parts(profile, points, stopping, signal) {
 function tiles(profile) {
   const { counters } = profile;
   const numbers = [["seen", counters.seen], ["retrieved", counters.retrieved], ["asked to learn", counters.asked],
-    ["judged relevant", counters.judged_relevant], ["judged not relevant", counters.judged_irrelevant], ["waiting", profile.waiting], ["words it weighs", profile.n_terms]];
+    ["judged relevant", counters.judged_relevant], ["judged not relevant", counters.judged_irrelevant], ["waiting", profile.waiting],
+    ["words it weighs", profile.n_terms]];
   return h("dl", { class: "tiles" }, numbers.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))));
 }
 
@@ -53,26 +54,25 @@ function exports({ name }) {
 }
 
 function controls(profile) {
-  const reload = () => window.dispatchEvent(new HashChangeEvent("hashchange"));
-  const attempt = async (deed, done) => {
-    try { await deed(); done(); } catch (problem) { notify(problem.message, { kind: "failed" }); }
+  const pause = async () => {
+    const done = await attempt(() => api.pause(profile.name, !profile.paused), { failed: "Not changed" });
+    if (done) window.dispatchEvent(new HashChangeEvent("hashchange"));
+  };
+  const remove = async () => {
+    if (await attempt(() => api.removeProfile(profile.name), { done: `“${profile.name}” is deleted.`, failed: "Not deleted" })) location.hash = "#/";
   };
   return h("section", { class: "card" }, h("h2", {}, "Manage"),
     h("p", { class: "soft" }, profile.paused ? "Paused: new documents pass it by." : "Running: every new document is looked at."),
     h("p", { class: "row" },
-      button(profile.paused ? "Go on" : "Pause", {}, () => attempt(() => api.pause(profile.name, !profile.paused), reload)),
-      button("Delete …", { class: "danger" }, () => confirmDeletion(profile.name, () => attempt(() => api.removeProfile(profile.name), () => { location.hash = "#/"; })))));
+      button(profile.paused ? "Go on" : "Pause", {}, pause),
+      button("Delete …", { class: "danger" }, () => confirmDeletion(profile.name, remove))));
 }
 
 function confirmDeletion(name, remove) {
   const typed = h("input", { "aria-label": "Name of the profile", autocomplete: "off" });
   const yes = button("Delete it", { class: "danger", disabled: true }, () => { dialog.close(); remove(); });
   typed.addEventListener("input", () => { yes.disabled = typed.value !== name; });
-  const dialog = h("dialog", { "aria-labelledby": "deletion" },
-    h("h2", { id: "deletion" }, "Delete this profile?"),
+  const dialog = openDialog("Delete this profile?",
     h("p", {}, "What it has learned and all its judgements leave the service. Type its name, ", h("strong", {}, written(name)), ", to go on."),
     typed, h("p", { class: "row" }, yes, button("Keep it", {}, () => dialog.close())));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }

@@ -2,11 +2,12 @@
 
 import { api, mayDo } from "../api.js";
 import { sparkline } from "../charts.js";
-import { h, notify, written } from "../dom.js";
+import { button, field, h, notify, openDialog, written } from "../dom.js";
 import { count, plural, strategyName } from "../wording.js";
 import { profileLink } from "./frame.js";
 
 const REFRESH_EVERY = 10_000;
+const TAKEN = 409;
 
 export async function profilesView(_params, signal) {
   const list = h("div", {});
@@ -58,16 +59,24 @@ const noProfiles = () => h("section", { class: "empty" },
 
 function importButton(refresh) {
   const input = h("input", { type: "file", class: "unseen", "aria-label": "Import a profile from a model file" });
-  input.addEventListener("change", async () => {
-    const [file] = input.files;
-    input.value = "";
+  const take = async (file, name) => {
     try {
-      const { name } = await api.importProfile(file);
-      notify(`Imported “${name}”.`);
+      const { name: given } = await api.importProfile(file, name);
+      notify(`Imported “${given}”.`);
       await refresh();
     } catch (problem) {
-      notify(`“${file.name}” was not imported: ${problem.message}`, { kind: "failed" });
+      if (problem.status === TAKEN) askForName(problem, other => take(file, other));
+      else notify(`“${file.name}” was not imported: ${problem.message}`, { kind: "failed" });
     }
-  });
+  };
+  input.addEventListener("change", () => { const [file] = input.files; input.value = ""; take(file); });
   return h("label", { class: "button" }, "Import …", input);
+}
+
+function askForName(problem, run) {
+  const name = h("input", { required: true, maxlength: "100", autocomplete: "off" });
+  const submit = event => { event.preventDefault(); dialog.close(); run(name.value.trim()); };
+  const dialog = openDialog("Import under another name", h("p", {}, written(problem.message)),
+    h("form", { on: { submit } }, field("Name", name),
+      h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Import"), button("Cancel", {}, () => dialog.close()))));
 }

@@ -13,6 +13,7 @@ import { teachForm, teachOnClick } from "./teach.js";
 
 const AHEAD = 6; // documents asked for at a time; the others are for other reviewers
 const RELEARN_PAUSE = 200;
+const ASK_AGAIN = 3000;
 const ESTIMATE_PAUSE = 1500; // what is left costs the server more than the queue
 
 export async function reviewView({ name }, signal) {
@@ -32,6 +33,8 @@ class Review {
   list = new ReviewList();
   done = []; // ids in the order they were judged, for undo
   stopping = null;
+  asked = 0; // how often news were called for, and up to which call they have come
+  answered = 0;
 
   constructor(profile, signal) {
     this.profile = profile;
@@ -44,11 +47,14 @@ class Review {
       this.evidence, mayDo("reviewer") && teachForm(this.teach, "Or click a word in the text."), this.gauge);
     this.node = h("div", { class: "review" }, this.queue, this.paper, side);
     const [refresh, estimate] = [calmly(this.#refresh, RELEARN_PAUSE, signal), calmly(this.#estimate, ESTIMATE_PAUSE, signal)];
-    this.refresh = () => { refresh(); estimate(); };
+    this.refresh = () => { this.asked += 1; refresh(); estimate(); };
     if (mayDo("reviewer")) teachOnClick(this.paper, this.teach, signal);
   }
 
   get name() { return this.profile.name; }
+
+  /** Whether more documents may be on their way. */
+  get asking() { return this.answered < this.asked || this.list.entries.some(({ state }) => state === SAVING); }
 
   listen() {
     const { signal } = this;
@@ -68,8 +74,10 @@ class Review {
   drawCurrent() {
     const { current } = this.list;
     this.node.classList.toggle("nothing", current === null);
-    if (!current) return drawNothing(this.paper, this.profile);
-    drawPaper(this.paper, this.list, { judge: this.judge, move: this.move, undo: this.done.length ? this.undo : null });
+    if (!current) return drawNothing(this.paper, this.profile, this.asking);
+    const { position, entries } = this.list;
+    const actions = { judge: this.judge, move: this.move, undo: this.done.length ? this.undo : null };
+    drawPaper(this.paper, current, actions, `${position + 1} of ${entries.length}`);
     drawEvidence(this.evidence, current, mayDo("reviewer") ? this.teach : null);
   }
 
@@ -140,34 +148,41 @@ class Review {
   }
 
   #refresh = async () => {
+    const call = this.asked;
     try {
-      this.#takeIn(...await Promise.all([api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]));
-    } catch { /* the next event asks again; the banner tells of a missing server */ }
+      const news = await Promise.all([api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]);
+      this.answered = call;
+      this.#takeIn(...news);
+    } catch { // the banner tells of a missing server
+      setTimeout(this.refresh, ASK_AGAIN);
+    }
   };
 
   #estimate = async () => {
     try {
       this.stopping = await api.stopping(this.name, this.signal);
       drawStopping(this.gauge, this.stopping);
-    } catch { /* as above */ }
+    } catch { /* it comes with the next news */ }
   };
 
   #takeIn(profile, queue) {
     if (this.signal.aborted) return;
     Object.assign(this.profile, profile);
     const before = this.list.current;
+    const figures = () => JSON.stringify([before, this.list.entries.length]);
+    const old = figures();
     this.list.merge(queue);
-    if (before?.mine != null && this.list.toCome) this.list.advance();
-    if (this.list.current === before && before) this.#redrawFigures();
-    else this.draw({ focus: before !== null });
+    if (this.list.current !== before || !before) this.draw({ focus: this.done.length > 0 });
+    else this.#redraw(figures() !== old);
     setTabNumber(this.frame, "review", profile.waiting);
     setTabNumber(this.frame, "conflicts", profile.conflicts);
   }
 
-  /** New figures for the document in front, without taking the focus from a button in it. */
-  #redrawFigures() {
+  /** The queue and, if they are new, the figures of the document in front, without taking the focus from where it is. */
+  #redraw(newFigures) {
     const focused = this.node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    this.draw();
-    if (focused) this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    drawList(this.queue, this.list, this.open);
+    if (newFigures) this.drawCurrent();
+    if (focused && !document.activeElement.dataset.key) this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 }

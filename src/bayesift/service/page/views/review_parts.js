@@ -2,10 +2,10 @@
 
 import { mayDo } from "../api.js";
 import { probabilityBar, stoppingGauge, weightBar } from "../charts.js";
-import { button, h, sign, unseen, written } from "../dom.js";
+import { button, h, sign, unseen, when, written } from "../dom.js";
 import { markedLine, markedText, signed } from "../highlight.js";
 import { REFUSED, SAVED, SAVING } from "../review_list.js";
-import { ago, exactTime, percent, plural, reason, stoppingWords, titleOf, verdict } from "../wording.js";
+import { percent, plural, reason, stoppingWords, titleOf, verdict } from "../wording.js";
 import { profileLink } from "./frame.js";
 
 const SHOWN_WORDS = 8;
@@ -28,52 +28,58 @@ function stateOf(entry) {
   return entry.state === SAVED ? judged : [...judged, ", saving …"];
 }
 
-/** The document in front. */
-export function drawPaper(place, list, actions) {
-  const entry = list.current;
+/** A document with its reason, its standing and, for reviewers, the buttons; `where` tells its place in the queue. */
+export function drawPaper(place, entry, actions, where = null) {
   const { document: paper, words } = entry;
   const [label] = reason(entry);
   place.replaceChildren(
     h("header", {},
-      h("p", { class: "meta" }, h("span", { class: `tag why-${entry.why}` }, label, h("span", { class: "narrow-only" }, ` · ${percent(entry.probability)}`)), h("span", { class: "where" }, `${list.position + 1} of ${list.entries.length}`),
-        idOf(paper)),
-      h("h2", { tabindex: "-1", dir: "auto" }, paper.title?.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
+      h("p", { class: "meta" },
+        h("span", { class: `tag why-${entry.why}` }, label, h("span", { class: "narrow-only" }, ` · ${percent(entry.probability)}`)),
+        where && h("span", { class: "where" }, where),
+        paper.id !== paper.title && h("span", { class: "id" }, written(paper.id))),
+      h("h2", { tabindex: "-1", dir: "auto", data: { key: "title" } }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
       standing(entry)),
     documentText(paper, words),
     mayDo("reviewer") ? judging(entry, actions) : h("p", { class: "soft" }, "Your role lets you read, not judge."));
 }
 
-/** A document's id where the title does not say it. */
-export const idOf = ({ id, title }) => (id === title ? null : h("span", { class: "id" }, written(id)));
-
 /** Text of a document as far as it is kept. */
-export function documentText({ text, purged }, words) {
-  if (!text.trim()) return h("p", { class: "soft" }, purged ? "The text of this document is no longer kept; what was learned from it is." : "This document has no text.");
-  return h("div", { class: "text", dir: "auto" }, markedText(text, words));
+function documentText({ text, purged }, words) {
+  if (text.trim()) return h("div", { class: "text", dir: "auto" }, markedText(text, words));
+  const gone = "The text of this document is no longer kept; what was learned from it is.";
+  return h("p", { class: "soft" }, purged ? gone : "This document has no text.");
 }
 
 /** What I said of a document, and others. */
-export function standing(entry) {
-  const mine = entry.state === REFUSED ? h("p", { class: "standing failed" }, "Your judgement was not saved.")
-    : entry.mine !== null && h("p", { class: `standing ${entry.mine ? "for" : "against"}` }, sign(entry.mine ? "✓ " : "✕ "), `You judged it ${verdict(entry.mine)}`, entry.state === SAVED ? " (saved)." : " (saving …).");
-  const others = (entry.judgements ?? []).map(judgement => h("p", { class: "standing" }, judgementWords(judgement)));
-  return [mine, others];
+function standing(entry) {
+  return [myStanding(entry), entry.judgements.map(judgement => h("p", { class: "standing" }, judgementWords(judgement)))];
+}
+
+function myStanding({ mine, state }) {
+  if (state === REFUSED) return h("p", { class: "standing failed" }, "Your judgement was not saved.");
+  if (mine === null) return null;
+  return h("p", { class: `standing ${mine ? "for" : "against"}` },
+    sign(mine ? "✓ " : "✕ "), `You judged it ${verdict(mine)} (${state === SAVED ? "saved" : "saving …"}).`);
 }
 
 export const judgementWords = ({ user, relevant, at }) =>
-  [sign(relevant ? "✓ " : "✕ "), written(user), `: ${verdict(relevant)}, `, h("time", { datetime: at, title: exactTime(at) }, ago(at))];
-
-const keyed = (label, key) => [label, " ", h("kbd", { "aria-hidden": "true" }, key)];
+  [sign(relevant ? "✓ " : "✕ "), written(user), `: ${verdict(relevant)}, `, when(at)];
 
 /** The buttons; without `move` only those that judge. */
-export function judging(entry, { judge, move, undo }) {
-  const act = (label, key, attributes, run) => button(keyed(label, key), { data: { key }, "aria-keyshortcuts": key, ...attributes }, run);
+function judging(entry, { judge, move, undo }) {
+  const act = (label, key, attributes, run) =>
+    button([label, " ", h("kbd", { "aria-hidden": "true" }, key)], { data: { key }, "aria-keyshortcuts": key, ...attributes }, run);
+  const decide = (label, key, relevant) => act(label, key, {
+    class: `verdict ${relevant ? "for" : "against"}`, "aria-label": relevant ? "Relevant" : "Not relevant", "aria-pressed": String(entry.mine === relevant),
+  }, () => judge(relevant));
+  const undoing = { class: "quiet", "aria-label": "Undo", title: "Take back the last judgement (U)", disabled: undo === null };
   return h("div", { class: "judging", role: "group", "aria-label": "Judge" },
     move && act([sign("←"), unseen("Previous")], "K", { class: "icon", title: "Previous (K)" }, () => move(-1)),
-    act([sign("✕ "), "Not", h("span", { class: "long" }, " relevant")], "N", { class: "verdict against", "aria-label": "Not relevant", "aria-pressed": String(entry.mine === false) }, () => judge(false)),
-    act([sign("✓ "), "Relevant"], "R", { class: "verdict for", "aria-pressed": String(entry.mine === true) }, () => judge(true)),
+    decide([sign("✕ "), "Not", h("span", { class: "long" }, " relevant")], "N", false),
+    decide([sign("✓ "), "Relevant"], "R", true),
     move && act([sign("→"), unseen("Next")], "J", { class: "icon", title: "Next (J)" }, () => move(1)),
-    act([sign("↶"), h("span", { class: "long" }, " Undo")], "U", { class: "quiet", "aria-label": "Undo", title: "Take back the last judgement (U)", disabled: undo === null }, () => undo?.()));
+    act([sign("↶"), h("span", { class: "long" }, " Undo")], "U", undoing, () => undo?.()));
 }
 
 /** Probability, reason and words. */
@@ -95,19 +101,24 @@ export function drawEvidence(place, entry, teach) {
         : h("p", { class: "soft" }, "No word it knows is in this document.")));
 }
 
-export function wordList(label, words, strongest, teach) {
+export function wordList(label, words, strongest, teach, heading = "h4") {
   if (!words.length) return null;
-  return h("div", { class: "words" }, h("h4", {}, label),
+  return h("div", { class: "words" }, h(heading, {}, label),
     h("ul", {}, words.map(({ word, weight }) => h("li", {},
       h("span", { class: "word" }, written(word)), weightBar(weight, strongest), h("span", { class: "weight" }, signed(weight)),
-      teach && h("span", { class: "teach-buttons" },
-        button(sign("+"), { class: "icon small", "aria-label": `Teach: ${word} speaks for`, title: "speaks for", data: { key: `for-${word}` } }, () => teach(word, 1)),
-        button(sign("−"), { class: "icon small", "aria-label": `Teach: ${word} speaks against`, title: "speaks against", data: { key: `against-${word}` } }, () => teach(word, -1)))))));
+      teach && teachButtons(word, teach)))));
+}
+
+function teachButtons(word, teach) {
+  const one = (glyph, side, strength) => button(sign(glyph), {
+    class: "icon small", "aria-label": `Teach: ${word} speaks ${side}`, title: `speaks ${side}`, data: { key: `${side}-${word}` },
+  }, () => teach(word, strength));
+  return h("span", { class: "teach-buttons" }, one("+", "for", 1), one("−", "against", -1));
 }
 
 /** How much is left, and whether one may stop. */
 export function drawStopping(place, stopping) {
-  if (!stopping) return place.replaceChildren();
+  if (!stopping) return;
   const known = stopping.left !== null;
   const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Go on";
   place.replaceChildren(h("section", { class: "stopping" },
@@ -117,9 +128,10 @@ export function drawStopping(place, stopping) {
     h("p", { class: "soft" }, `${stoppingWords(stopping)}.`)));
 }
 
-export function drawNothing(place, profile) {
+export function drawNothing(place, profile, asking) {
+  if (asking) return place.replaceChildren(h("p", { class: "loading", role: "status" }, "Looking for more …"));
   const others = profile.waiting > 0;
-  place.replaceChildren(h("section", { class: "empty" },
+  return place.replaceChildren(h("section", { class: "empty" },
     h("h2", { tabindex: "-1" }, others ? "Other reviewers have the rest" : "Nothing waits for you"),
     h("p", {}, others
       ? `${plural(profile.waiting, "document")} wait, all in front of other reviewers just now. This page shows what they leave.`

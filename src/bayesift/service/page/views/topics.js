@@ -15,7 +15,8 @@ export async function topicsView({ name }, signal) {
 const topicCard = (name, { words, documents, relevant, examples }, most) => h("li", { class: "card" },
   h("h2", {}, words.slice(0, 3).map((word, index) => [index ? ", " : "", written(word)])),
   h("p", { class: "soft" }, words.slice(3).map((word, index) => [index ? ", " : "", written(word)])),
-  h("p", { class: "topic-count" }, h("span", { class: "share-bar", "aria-hidden": "true", vars: { share: documents / most, relevant: documents ? relevant / documents : 0 } }),
+  h("p", { class: "topic-count" },
+    h("span", { class: "share-bar", "aria-hidden": "true", vars: { share: documents / most, relevant: documents ? relevant / documents : 0 } }),
     `${plural(documents, "document")}, ${count(relevant)} judged relevant`),
   examples.length > 0 && h("ul", { class: "examples" }, examples.map(example =>
     h("li", {}, h("a", { href: profileLink(name, "document", example.id) }, written(titleOf(example)))))));

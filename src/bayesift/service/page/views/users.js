@@ -1,7 +1,7 @@
 // Who may come in, and what they may do.
 
 import { api, session } from "../api.js";
-import { button, field, h, notify, written } from "../dom.js";
+import { attempt, button, field, h, written } from "../dom.js";
 
 const ROLES = [["reviewer", "judges, teaches, feeds"], ["reader", "looks on"], ["admin", "does everything"]];
 
@@ -66,11 +66,5 @@ function askTwice(pressed, run) {
 }
 
 async function remove(name, refresh) {
-  try {
-    await api.removeUser(name);
-    notify(`${name} can no longer sign in. The judgements stay.`);
-    await refresh();
-  } catch (problem) {
-    notify(`Not removed: ${problem.message}`, { kind: "failed" });
-  }
+  if (await attempt(() => api.removeUser(name), { done: `${name} can no longer sign in. The judgements stay.`, failed: "Not removed" })) await refresh();
 }
