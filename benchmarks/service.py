@@ -71,8 +71,9 @@ def render(measured: dict[str, Any]) -> list[str]:
         ),
         (
             f"restart with {restart['events']:,} events: under 10 s",
-            f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s CPU), "
-            f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) with {restart['tail']:,} events after the last snapshot (a kill)",
+            f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s CPU); "
+            f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) after a kill, "
+            f"{restart['tail']:,} events after the last snapshot",
         ),
     ]
     return ["| asked | got |", "|---|---|", *(f"| {asked} | {got} |" for asked, got in rows)]
