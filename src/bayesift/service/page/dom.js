@@ -66,16 +66,16 @@ export function notify(text, { kind = "done", action } = {}) {
   if (kind !== "failed") setTimeout(dismiss, 7000);
 }
 
-/** Do something on the server and say what became of it; true if it was done. */
-export async function attempt(deed, { done, failed }) {
+/** Do something on the server, say what became of it, and then look anew at what it changed. */
+export async function attempt(deed, { done, failed, then }) {
   try {
     await deed();
-    if (done) notify(done);
-    return true;
   } catch (problem) {
     notify(`${failed}: ${problem.message}`, { kind: "failed" });
-    return false;
+    return;
   }
+  if (done) notify(done);
+  await then?.()?.catch?.(() => {}); // the view may be gone by now
 }
 
 /** A dialog that is gone when it is closed. */

@@ -56,13 +56,10 @@ function exports({ name }) {
 }
 
 function controls(profile) {
-  const pause = async () => {
-    const done = await attempt(() => api.pause(profile.name, !profile.paused), { failed: "Not changed" });
-    if (done) window.dispatchEvent(new HashChangeEvent("hashchange"));
-  };
-  const remove = async () => {
-    if (await attempt(() => api.removeProfile(profile.name), { done: `“${profile.name}” is deleted.`, failed: "Not deleted" })) location.hash = "#/";
-  };
+  const pause = () => attempt(() => api.pause(profile.name, !profile.paused),
+    { failed: "Not changed", then: () => { window.dispatchEvent(new HashChangeEvent("hashchange")); } });
+  const remove = () => attempt(() => api.removeProfile(profile.name),
+    { done: `“${profile.name}” is deleted.`, failed: "Not deleted", then: () => { location.hash = "#/"; } });
   return h("section", { class: "card" }, h("h2", {}, "Manage"),
     h("p", { class: "soft" }, profile.paused ? "Paused: new documents pass it by." : "Running: every new document is looked at."),
     h("p", { class: "row" },
