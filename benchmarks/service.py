@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,8 +71,8 @@ def render(measured: dict[str, Any]) -> list[str]:
         ),
         (
             f"restart with {restart['events']:,} events: under 10 s",
-            f"**{restart['clean']:.1f} s** after a shutdown, {restart['killed']:.1f} s with {restart['tail']:,} events "
-            "after the last snapshot (a kill)",
+            f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s CPU), "
+            f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) with {restart['tail']:,} events after the last snapshot (a kill)",
         ),
     ]
     return ["| asked | got |", "|---|---|", *(f"| {asked} | {got} |" for asked, got in rows)]
@@ -106,6 +106,13 @@ class _World:
         return " ".join(words)
 
 
+class _Up(NamedTuple):
+    """Seconds until a server was healthy, by the clock and of its CPU."""
+
+    wall: float
+    cpu: float
+
+
 class _Caller:
     """One connection that stays open."""
 
@@ -127,8 +134,8 @@ class _Caller:
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, float]]:
-    """A server, its port, the token of the first admin if the folder is new, and seconds until it was healthy."""
+def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up]]:
+    """A server, its port, the token of the first admin, and what it took until it was healthy."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -137,8 +144,8 @@ def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, flo
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             _await_health(process, port)
-            seconds = time.perf_counter() - start
-            yield process, port, _token(folder, process), seconds
+            up = _Up(time.perf_counter() - start, _cpu_seconds(process.pid))
+            yield process, port, _token(folder, process), up
         finally:
             process.terminate()
             process.wait(60)
@@ -246,7 +253,15 @@ def _restarts(folder: Path, say: Callable[[str], None]) -> dict[str, float]:
         with _server(folder) as (_, port, token, taken):
             events = _Caller(port, token).ask("GET", "/healthz")["events"]
             seconds.append(taken)
-    return {"events": events, "tail": TAIL, "killed": seconds[0], "clean": seconds[1]}
+    killed, clean = seconds
+    return {
+        "events": events,
+        "tail": TAIL,
+        "killed": killed.wall,
+        "killed_cpu": killed.cpu,
+        "clean": clean.wall,
+        "clean_cpu": clean.cpu,
+    }
 
 
 def _write_log(folder: Path, world: _World, up_to: int, next_document: int, *, snapshot: bool) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bayesift.datasets import load
+from tests.servers import new_database, postgres_server
 
 MISSING = pytest.StashKey[set[str]]()
 
@@ -53,3 +54,16 @@ def write(tmp_path):
         return path
 
     return write_file
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a PostgreSQL server of our own."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request):
+    """None for SQLite, the address of a new database for PostgreSQL."""
+    return None if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import text
 
 from bayesift.service.routers.decisions import _events
-from bayesift.stores import Writing
 from tests.service.worlds import Clients, documents, running
 
 UNSAFE = [
@@ -187,21 +186,6 @@ def test_a_full_line_is_told_to_come_again(tmp_path):
     with running(tmp_path, waiting_batches=0) as service:
         answer = Clients(service).ada.post("/api/documents/batch", json={"documents": documents(0, 3)})
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
-
-
-def test_a_store_that_fails_loses_nothing_and_keeps_nothing(tmp_path, monkeypatch):
-    with running(tmp_path) as service:
-        ada = Clients(service).ada
-        ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
-        ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
-        before = service.live.seq
-        with monkeypatch.context() as patch:
-            patch.setattr(Writing, "append", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
-            failed = ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
-            assert failed.status_code == 503
-        assert ada.post("/api/documents/batch", json={"documents": documents(30, 60)}).json()["accepted"] == 30
-        assert service.live.seq > before
-        assert ada.get("/api/profiles/grain").json()["counters"]["seen"] == 60
 
 
 def test_numbers_for_prometheus(clients):

@@ -14,9 +14,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from bayesift.service.recalling import RecallingEngine
-from bayesift.service.replay import replay
-from tests.service.worlds import Clients, documents, listening, running, same_filter
+from tests.service.worlds import Clients, documents, is_whole, listening, running
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 OPTIONS = {"requests_per_second": 1e9, "burst": 10**9, "logins_per_minute": 10**9}
@@ -35,14 +33,6 @@ def lively(tmp_path_factory):
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
         yield clients
         assert is_whole(service)
-
-
-def is_whole(service):
-    """The log has no gap, and the filter is what it says."""
-    again = RecallingEngine()
-    with service.store.reading() as read:
-        assert replay(again, read) == service.live.seq
-    return same_filter(service.live.engine, again)
 
 
 def test_answers_keep_to_the_description(lively):

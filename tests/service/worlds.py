@@ -12,6 +12,8 @@ from bayesift.filtering import FilterEngine, ProfileState, same_state
 from bayesift.filtering.definitions import add_described
 from bayesift.records import Document
 from bayesift.service import Service, ServiceSettings, create_app, kinds
+from bayesift.service.recalling import RecallingEngine
+from bayesift.service.replay import replay
 from bayesift.service.transfer import install_profile
 from tests.servers import free_port
 
@@ -163,3 +165,11 @@ def same_filter(one, other):
         assert same_state(ProfileState.of(one.profiles[name]), ProfileState.of(other.profiles[name])), name
         assert same_state(one.starts[name], other.starts[name]), name
     return True
+
+
+def is_whole(service):
+    """Whether the log has no gap and the filter is what it says."""
+    again = RecallingEngine()
+    with service.store.reading() as read:
+        assert replay(again, read) == service.live.seq
+    return same_filter(service.live.engine, again)

@@ -21,7 +21,7 @@ from bayesift.service.ledger import StoreLog, records_of
 from bayesift.service.recalling import RecallingEngine
 from bayesift.service.replay import replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
-from bayesift.stores import EventRow, ProfileRow, Store, Writing
+from bayesift.stores import EventRow, ProfileRow, Store, StoreFailure, Writing
 
 Operation = Callable[["Turn"], Any]
 
@@ -152,6 +152,8 @@ class LiveFilter:
             before = self._mark()
             try:
                 result = operation(turn)
+            except StoreFailure:
+                raise
             except Exception as error:
                 if not isinstance(error, BayesiftError) or self._mark() != before or self.log.take():
                     raise SpoiledError from error

@@ -23,6 +23,7 @@ from bayesift.service.errors import (
     UnavailableError,
     UnknownCallerError,
 )
+from bayesift.stores import StoreFailure
 
 MEDIA_TYPE = "application/problem+json"
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
@@ -54,6 +55,9 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> 
 
 def problem_response(error: Exception) -> Response:
     """What an error is answered with."""
+    if isinstance(error, StoreFailure):
+        _LOG.error("the store failed", exc_info=error)
+        error = UnavailableError("the store cannot be reached")
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     headers = {}
     if isinstance(error, BusyError):

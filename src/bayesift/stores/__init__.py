@@ -7,7 +7,7 @@ from bayesift.stores.database import open_store
 from bayesift.stores.migrations import MIGRATIONS
 from bayesift.stores.reading import Reading
 from bayesift.stores.rows import DocumentRow, EventRow, JudgementRow, ProfileRow, SessionRow, UserRow, WordRow
-from bayesift.stores.store import Store
+from bayesift.stores.store import Store, StoreFailure
 from bayesift.stores.writing import Writing
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Reading",
     "SessionRow",
     "Store",
+    "StoreFailure",
     "UserRow",
     "WordRow",
     "Writing",

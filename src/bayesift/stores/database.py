@@ -47,9 +47,10 @@ def open_store(folder: str | Path, url: str | None = None) -> Store:
     lock = _locked(place)
     try:
         engine = _engine(place, url)
-        writer = _writer(engine)
+        writer = engine.connect()
         try:
             with writer.begin():
+                _claim(writer)
                 migrate(writer)
         except BaseException:
             writer.close()
@@ -61,7 +62,7 @@ def open_store(folder: str | Path, url: str | None = None) -> Store:
     except BaseException:
         lock.close()
         raise
-    return Store(engine, writer, lock)
+    return Store(engine, writer, lock, _claim)
 
 
 def _locked(place: Path) -> IO[str]:
@@ -95,7 +96,11 @@ def _engine(place: Path, url: str | None) -> Engine:
     require("psycopg", extra="postgres")
     options = {"options": "-c synchronous_commit=on -c timezone=UTC"}
     engine = create_engine(
-        parts.set(drivername="postgresql+psycopg"), pool_size=_READERS, max_overflow=0, connect_args=options
+        parts.set(drivername="postgresql+psycopg"),
+        pool_size=_READERS,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args=options,
     )
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
@@ -108,17 +113,12 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
     cursor.close()
 
 
-def _writer(engine: Engine) -> Connection:
-    """The one connection that writes."""
-    connection = engine.connect()
-    if engine.dialect.name == "postgresql":
-        with connection.begin():
-            free = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
+def _claim(connection: Connection) -> None:
+    """Be the one that writes, as long as the connection lasts."""
+    if connection.dialect.name == "postgresql":
+        free = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
         if not free:
-            connection.close()
-            engine.dispose()
             raise DataError("another bayesift serves this database")
-    return connection
 
 
 def _first_line(error: Exception) -> str:
