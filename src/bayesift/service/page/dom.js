@@ -30,8 +30,10 @@ export const unseen = text => h("span", { class: "unseen" }, text);
 /** A sign that a screen reader skips. */
 export const sign = text => h("span", { "aria-hidden": "true" }, text);
 
-/** What people wrote (names, titles, words): isolated, so that right-to-left text does not disturb its surroundings. */
-export const written = text => h("bdi", {}, text);
+const WITHIN_NAMES = /(?<=[\p{L}_][._/])(?=[\p{L}_])/u;
+
+/** What people wrote (names, titles, words): isolated from text of another direction; dotted names may break at dots. */
+export const written = text => h("bdi", {}, text.split(WITHIN_NAMES).map((part, index) => [index > 0 && h("wbr"), part]));
 
 /** How long ago, and when exactly. */
 export const when = time => h("time", { datetime: time, title: exactTime(time) }, ago(time));
@@ -64,16 +66,16 @@ export function notify(text, { kind = "done", action } = {}) {
   if (kind !== "failed") setTimeout(dismiss, 7000);
 }
 
-/** Do something on the server and say what became of it; true if it was done. */
-export async function attempt(deed, { done, failed }) {
+/** Do something on the server, say what became of it, and then look anew at what it changed. */
+export async function attempt(deed, { done, failed, then }) {
   try {
     await deed();
-    if (done) notify(done);
-    return true;
   } catch (problem) {
     notify(`${failed}: ${problem.message}`, { kind: "failed" });
-    return false;
+    return;
   }
+  if (done) notify(done);
+  await then?.()?.catch?.(() => {}); // the view may be gone by now
 }
 
 /** A dialog that is gone when it is closed. */

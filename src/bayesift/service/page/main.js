@@ -45,6 +45,7 @@ async function show() {
   const [view, params] = session.value ? place() : [signInView, {}];
   byId("banner").replaceChildren();
   drawHeader(location.hash);
+  byId("main").setAttribute("aria-busy", "true");
   try {
     if (!view) throw new Problem(404, "There is no such page.");
     put(await view(params, signal), signal);
@@ -59,6 +60,7 @@ function put({ title, node, wide }, signal) {
   if (signal.aborted) return;
   document.title = title ? `${title} · bayesift` : "bayesift";
   const main = byId("main");
+  main.removeAttribute("aria-busy");
   main.className = wide ? "wide" : "";
   main.dataset.place = location.hash;
   main.replaceChildren(node);

@@ -13,9 +13,8 @@ export async function judgementsView({ name }, signal) {
     const judgements = await api.judgements(name, SHOWN, signal);
     place.replaceChildren(judgements.length ? table(judgements, takeBack, name) : empty("Nothing judged yet", "Judgements are listed here with who gave them and when."));
   };
-  const takeBack = async id => {
-    if (await attempt(() => api.takeBack(name, id), { done: "Taken back; the profile has unlearned it.", failed: "Not taken back" })) await refresh();
-  };
+  const takeBack = id => attempt(() => api.takeBack(name, id),
+    { done: "Taken back; the profile has unlearned it.", failed: "Not taken back", then: refresh });
   const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
   return framed(profile, "judgements", place);
 }

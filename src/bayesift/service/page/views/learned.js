@@ -17,7 +17,7 @@ export async function learnedView({ name }, signal) {
   };
   const teach = async (word, strength) => {
     const done = strength ? `“${word}” now speaks ${strength > 0 ? "for" : "against"}.` : `“${word}” is no longer taught.`;
-    if (await attempt(() => api.teach(name, word, strength), { done, failed: `“${word}” was not taught` })) await refresh();
+    await attempt(() => api.teach(name, word, strength), { done, failed: `“${word}” was not taught`, then: refresh });
   };
   const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
   return framed(profile, "learned", h("div", { class: "two learned" },

@@ -11,29 +11,31 @@ import { drawStopping } from "./review_parts.js";
 const REDRAW_PAUSE = 1000;
 
 export async function overviewView({ name }, signal) {
-  const node = h("div", {});
-  const load = () => Promise.all([api.profile(name, signal), api.curve(name, signal), api.stopping(name, signal).catch(() => null)]);
-  const draw = ([profile, curve, stopping]) => node.replaceChildren(...parts(profile, curve.points, stopping, signal));
+  const node = h("div", {}), gauge = h("div", { class: "card" }, h("p", { class: "soft" }, "Estimating what is left …"));
+  const load = () => Promise.all([api.profile(name, signal), api.curve(name, signal)]);
+  const estimate = () => api.stopping(name, signal).then(stopping => drawStopping(gauge, stopping), () => {});
+  const draw = ([profile, curve]) => node.replaceChildren(...parts(profile, curve.points, gauge, signal));
   const first = await load();
   draw(first);
-  const redraw = calmly(() => { if (!node.contains(document.activeElement)) load().then(draw, () => {}); }, REDRAW_PAUSE, signal);
+  estimate();
+  const redraw = calmly(() => {
+    estimate();
+    if (!node.contains(document.activeElement)) load().then(draw, () => {});
+  }, REDRAW_PAUSE, signal);
   follow(name, { signal, onEvent: redraw });
   return framed(first[0], "overview", node);
 }
 
-function parts(profile, points, stopping, signal) {
-  const gauge = h("div", {});
-  drawStopping(gauge, stopping);
+function parts(profile, points, gauge, signal) {
   return [
     h("section", { class: "card" }, h("h2", {}, "What it looks for"),
       profile.query ? h("p", { class: "query" }, written(profile.query)) : h("p", { class: "soft" }, "It has no query and learns from judgements alone."),
-      h("p", { class: "soft" }, `${strategyName(profile.strategy)} · made by `, written(profile.created_by), " ",
-        when(profile.created_at))),
+      h("p", { class: "soft" }, `${strategyName(profile.strategy)} · made by `, written(profile.created_by), " ", when(profile.created_at))),
     tiles(profile),
     h("div", { class: "two" },
       h("section", { class: "card" }, h("h2", {}, "Learning curve"),
         points.length > 1 ? learningCurve(points, signal) : h("p", { class: "soft" }, "It appears with the first judgement.")),
-      stopping && h("div", { class: "card" }, gauge)),
+      gauge),
     exports(profile),
     mayDo("reviewer") && controls(profile),
   ].filter(Boolean);
@@ -54,13 +56,10 @@ function exports({ name }) {
 }
 
 function controls(profile) {
-  const pause = async () => {
-    const done = await attempt(() => api.pause(profile.name, !profile.paused), { failed: "Not changed" });
-    if (done) window.dispatchEvent(new HashChangeEvent("hashchange"));
-  };
-  const remove = async () => {
-    if (await attempt(() => api.removeProfile(profile.name), { done: `“${profile.name}” is deleted.`, failed: "Not deleted" })) location.hash = "#/";
-  };
+  const pause = () => attempt(() => api.pause(profile.name, !profile.paused),
+    { failed: "Not changed", then: () => { window.dispatchEvent(new HashChangeEvent("hashchange")); } });
+  const remove = () => attempt(() => api.removeProfile(profile.name),
+    { done: `“${profile.name}” is deleted.`, failed: "Not deleted", then: () => { location.hash = "#/"; } });
   return h("section", { class: "card" }, h("h2", {}, "Manage"),
     h("p", { class: "soft" }, profile.paused ? "Paused: new documents pass it by." : "Running: every new document is looked at."),
     h("p", { class: "row" },

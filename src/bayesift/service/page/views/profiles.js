@@ -63,7 +63,7 @@ function importButton(refresh) {
     try {
       const { name: given } = await api.importProfile(file, name);
       notify(`Imported “${given}”.`);
-      await refresh();
+      refresh().catch(() => {});
     } catch (problem) {
       if (problem.status === TAKEN) askForName(problem, other => take(file, other));
       else notify(`“${file.name}” was not imported: ${problem.message}`, { kind: "failed" });

@@ -17,11 +17,9 @@ const ASK_AGAIN = 3000;
 const ESTIMATE_PAUSE = 1500; // what is left costs the server more than the queue
 
 export async function reviewView({ name }, signal) {
-  const [profile, queue, stopping] = await Promise.all([
-    api.profile(name, signal), api.queue(name, AHEAD, signal), api.stopping(name, signal).catch(() => null)]);
+  const [profile, queue] = await Promise.all([api.profile(name, signal), api.queue(name, AHEAD, signal)]);
   const review = new Review(profile, signal);
   review.list.merge(queue);
-  review.stopping = stopping;
   review.draw();
   review.listen();
   const view = framed(profile, "review", review.node, { wide: true });
@@ -32,7 +30,6 @@ export async function reviewView({ name }, signal) {
 class Review {
   list = new ReviewList();
   done = []; // ids in the order they were judged, for undo
-  stopping = null;
   asked = 0; // how often news were called for, and up to which call they have come
   answered = 0;
 
@@ -58,6 +55,7 @@ class Review {
 
   listen() {
     const { signal } = this;
+    this.#estimate();
     window.addEventListener("keydown", this.#onKey, { signal });
     outcomes.addEventListener("saved", ({ detail }) => this.#onSaved(detail), { signal });
     outcomes.addEventListener("refused", ({ detail }) => this.#onRefused(detail), { signal });
@@ -67,7 +65,6 @@ class Review {
   draw({ focus = false } = {}) {
     drawList(this.queue, this.list, this.open);
     this.drawCurrent();
-    drawStopping(this.gauge, this.stopping);
     if (focus) this.paper.querySelector("h2")?.focus();
   }
 
@@ -160,8 +157,7 @@ class Review {
 
   #estimate = async () => {
     try {
-      this.stopping = await api.stopping(this.name, this.signal);
-      drawStopping(this.gauge, this.stopping);
+      drawStopping(this.gauge, await api.stopping(this.name, this.signal));
     } catch { /* it comes with the next news */ }
   };
 

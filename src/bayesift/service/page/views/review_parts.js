@@ -118,7 +118,6 @@ function teachButtons(word, teach) {
 
 /** How much is left, and whether one may stop. */
 export function drawStopping(place, stopping) {
-  if (!stopping) return;
   const known = stopping.left !== null;
   const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Go on";
   place.replaceChildren(h("section", { class: "stopping" },

@@ -33,12 +33,12 @@ export function teachOnClick(place, teach, signal) {
     setTimeout(() => { // the selection is only settled after the click
       const chosen = chosenWords(event);
       close();
-      if (chosen.words.length) bubble = offer(place, chosen, teach, close);
+      if (chosen.words.length) bubble = offer(chosen, teach, close);
     });
   }, { signal });
   document.addEventListener("mousedown", event => { if (!event.target.closest(".bubble")) close(); }, { signal });
-  document.addEventListener("keydown", event => { if (event.key === "Escape") close(); }, { signal });
-  window.addEventListener("hashchange", close, { signal });
+  document.addEventListener("keydown", event => { if (event.key === "Escape" || !event.target.closest(".bubble")) close(); }, { signal });
+  signal.addEventListener("abort", close);
 }
 
 function chosenWords(event) {
@@ -72,15 +72,15 @@ function caretAt(x, y) {
   return { node: range?.startContainer, offset: range?.startOffset };
 }
 
-function offer(place, { words, box }, teach, close) {
+/** Beside the words, but not inside the document: that is drawn anew when its figures change. */
+function offer({ words, box }, teach, close) {
   const lines = words.map(word => h("div", { class: "row" }, h("strong", {}, written(word)),
     button("for", { class: "for" }, () => { close(); teach(word, 1); }),
     button("against", { class: "against" }, () => { close(); teach(word, -1); })));
   const bubble = h("div", { class: "bubble", role: "dialog", "aria-label": "Teach a word" }, h("p", { class: "hint" }, "Does it speak for or against?"), lines);
-  place.append(bubble);
-  const frame = place.getBoundingClientRect();
-  const left = Math.min(Math.max(box.left - frame.left, 8), frame.width - bubble.offsetWidth - 8);
-  bubble.style.setProperty("left", `${left}px`);
-  bubble.style.setProperty("top", `${box.bottom - frame.top + 6}px`);
+  document.body.append(bubble);
+  const left = Math.min(Math.max(box.left, 8), document.documentElement.clientWidth - bubble.offsetWidth - 8);
+  bubble.style.setProperty("left", `${left + scrollX}px`);
+  bubble.style.setProperty("top", `${box.bottom + scrollY + 6}px`);
   return bubble;
 }

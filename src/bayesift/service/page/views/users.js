@@ -27,7 +27,7 @@ function addForm(fresh, refresh) {
     try {
       fresh.replaceChildren(tokenCard(await api.addUser(name.value.trim(), role.value)));
       name.value = "";
-      await refresh();
+      refresh().catch(() => {});
     } catch (problem) {
       error.textContent = `Not added: ${problem.message}`;
     }
@@ -65,6 +65,5 @@ function askTwice(pressed, run) {
   return null;
 }
 
-async function remove(name, refresh) {
-  if (await attempt(() => api.removeUser(name), { done: `${name} can no longer sign in. The judgements stay.`, failed: "Not removed" })) await refresh();
-}
+const remove = (name, refresh) => attempt(() => api.removeUser(name),
+  { done: `${name} can no longer sign in. The judgements stay.`, failed: "Not removed", then: refresh });
