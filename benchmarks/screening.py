@@ -7,8 +7,7 @@
     show       the tables of all runs so far, over the seeds that both sides have; a figure of recall curves a review
 
 Runs are kept in out/benchmarks/screening-*.json, a file a review, and what is there is not run again. The model was
-chosen on Nagtegaal_2019 and Kitchenham_2010 with seeds 100 to 105; the two reviews of Cohen et al. had no say in
-the ranking, but in where the sample of a stopping rule begins.
+chosen on seeds from 100 on (docs/screening.md).
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +52,7 @@ def run_ranking(review: str) -> None:
 def run_stopping(review: str) -> None:
     """Where both rules stop in the order that was read, of every seed that `ranking` has run."""
     orders, labels = _kept("ranking", review), _labels(review)
-    for seed, runs, keep in _missing("stopping", review):
-        if seed not in orders:
-            continue
+    for seed, runs, keep in _missing("stopping", review, among=orders):
         curve = ReviewCurve.of(orders[seed], labels, draw_start(labels, int(seed)))
         stopped = simulate_stopping(curve, seed=int(seed))
         low, high = stopped.expected.interval(0.95)
@@ -127,13 +125,13 @@ def _peers() -> dict[str, dict[str, list[int]]]:
     return peers
 
 
-def _missing(kind: str, review: str) -> Any:
+def _missing(kind: str, review: str, among: Container[str] | None = None) -> Any:
     """The seeds still to run, the file's content, and how to keep it; those that ASReview has run come first."""
     runs = _kept(kind, review)
     theirs = _peers().get(review, {})
     RESULTS.mkdir(parents=True, exist_ok=True)
     for seed in sorted(map(str, range(SEEDS)), key=lambda seed: (seed not in theirs, int(seed))):
-        if seed not in runs:
+        if seed not in runs and (among is None or seed in among):
             begun = time.process_time()
             yield seed, runs, lambda: _file(kind, review).write_text(json.dumps(runs))
             print(kind, review, seed, f"{time.process_time() - begun:.1f} s", file=sys.stderr, flush=True)
