@@ -295,7 +295,7 @@ def main(arguments: list[str]) -> None:
         case ["growth"]:
             _write("growth", growth())
         case ["blocks", *rest]:
-            _write("blocks", blocks(*map(int, rest)))
+            _write("blocks", blocks(int(rest[0]) if rest else None))
         case ["sizing"]:
             print("\n".join(spark_sizing.table()))
         case _:
