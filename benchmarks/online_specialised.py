@@ -14,8 +14,8 @@ from typing import Any
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
 from bayesift.models import MarginClassifier, OnlinePerceptron, SpecialisedClassifier
+from bayesift.reproduce.online.measuring import Reuters, data_of
 from bayesift.thresholds import ThresholdedClassifier
-from benchmarks.online_tables import Reuters, load
 
 
 def parts() -> tuple[Any, Any]:
@@ -31,14 +31,14 @@ def prior_scales(X: Any, Y: Any) -> Any:
 
 def report(name: str, model: Any, data: Reuters) -> str:
     """Test micro and macro F1 of a fitted model."""
-    measured = evaluate_decisions(data.Y_test, model.predict(data.words[1]))
+    measured = evaluate_decisions(data.Y_test, model.predict(data.X_test))
     return f"{name}: micro {100 * measured.micro.f1:.2f}, macro {100 * measured.macro.f1:.2f}"
 
 
 def main() -> None:
     """Fit and print both parts, then the specialised classifier by each criterion."""
-    data = load()
-    X, Y = data.words[0], data.Y
+    data = data_of("SVMa-1", quick=False)
+    X, Y = data.X, data.Y
     common, rare = parts()
     print(report("perceptron alone", common.fit(X, Y, supports=prior_scales(X, Y)), data), flush=True)
     print(report("SVM alone", rare.fit(X, Y), data), flush=True)
