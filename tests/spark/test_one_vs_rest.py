@@ -124,8 +124,9 @@ def test_killed_worker_changes_nothing(spark, cluster, frame):
     assert len(asked) > 6
     weights = [f.classifier.estimator_.estimator_.coef_ for f in (disturbed, calm)]
     dense = [w.toarray() if sparse.issparse(w) else w for w in weights]
-    np.testing.assert_array_equal(*dense)
-    np.testing.assert_array_equal(disturbed.gaps, calm.gaps)
+    # A shuffle hands on rows in the order they come in: the last digits of sums depend on it.
+    np.testing.assert_allclose(*dense, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(disturbed.gaps, calm.gaps, rtol=1e-6)
 
 
 def test_what_rows_cannot_do_is_said(frame):
