@@ -54,6 +54,26 @@ def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
     assert "is there already" in noted
 
 
+def test_titles_are_read_as_they_are_in_one_process(capsys, spark, tmp_path):
+    lake, out, local = tmp_path / "lake", tmp_path / "sorted", tmp_path / "sorted.jsonl"
+    rows = [("a", "Wheat", "prices rise", "grain"), ("b", "", "crude oil", "oil"), ("c", "Oil", "", "oil")]
+    rows += [("d", None, "wheat harvest", "grain")]
+    spark.createDataFrame(rows, "id string, title string, text string, label string").write.parquet(str(lake))
+    model, peer = tmp_path / "model.zip", tmp_path / "peer.zip"
+    assert run(capsys, "fit", lake, "-o", model, "--engine", "spark")[0] == 0
+    files = sorted(lake.glob("*.parquet"))
+    table = tmp_path / "lake.parquet"
+    parquet.write_table(parquet.ParquetDataset(files).read(), table)
+    assert run(capsys, "fit", table, "-o", peer)[0] == 0
+    terms = [TextClassifier.load(path).vectorizer_.get_feature_names_out().tolist() for path in (model, peer)]
+    assert terms[0] == terms[1]
+    assert run(capsys, "classify", model, lake, "-o", out, "--engine", "spark")[0] == 0
+    assert run(capsys, "classify", peer, table, "-o", local)[0] == 0
+    scored = {row["id"]: row["categories"] for row in parquet.read_table(out).to_pylist()}
+    records = map(json.loads, local.read_text().splitlines())
+    assert scored == {record["id"]: record["categories"] for record in records}
+
+
 def test_bad_use(capsys, news, tmp_path):
     code, _, noted = run(capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "sparc")
     assert code == 2

@@ -70,9 +70,13 @@ def _first_line(error: Exception) -> str:
 
 
 def read_parquet(spark: SparkSession, path: str, wanted: Columns) -> tuple[DataFrame, Columns]:
-    """The documents of a Parquet file or folder, and which column holds what."""
+    """The documents of a Parquet file or folder, titles in front of their texts, and which column holds what."""
+    from bayesift.spark import with_titles
+
     df = spark.read.parquet(path)
-    return df, wanted.resolve(df.columns, file=path)
+    columns = wanted.resolve(df.columns, file=path)
+    assert columns.text is not None
+    return df if columns.title is None else with_titles(df, columns.text, columns.title), columns
 
 
 def classify_on_spark(

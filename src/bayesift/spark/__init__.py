@@ -5,6 +5,7 @@ of it.
 """
 
 from bayesift.spark.evaluation import SparkEvaluation, evaluate
+from bayesift.spark.frames import with_titles
 from bayesift.spark.naive_bayes import fit_naive_bayes
 from bayesift.spark.one_vs_rest import OneVsRestFit, fit_one_vs_rest
 from bayesift.spark.scoring import Scorer, score
@@ -24,4 +25,5 @@ __all__ = [
     "spark_session",
     "term_scores",
     "vocabulary",
+    "with_titles",
 ]

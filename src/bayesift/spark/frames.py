@@ -63,6 +63,18 @@ def sql_type(df: DataFrame, column: str) -> str:
     return f"`{name}` {df.schema[column].dataType.simpleString()}"
 
 
+def with_titles(df: DataFrame, text: str, title: str) -> DataFrame:
+    """The texts with their titles in front, as `Document.full_text` has them; a missing text stays missing."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    binary = check_column(df, text, ("string", "binary"), "the text") == "binary"
+    check_column(df, title, ("string",), "the title")
+    head = F.coalesce(df[title], F.lit(""))
+    head, line = (F.encode(head, "utf-8"), F.lit(bytearray(b"\n"))) if binary else (head, F.lit("\n"))
+    joined = F.when(F.length(head) == 0, df[text]).when(F.length(df[text]) == 0, head)
+    return df.withColumn(text, joined.otherwise(F.concat(head, line, df[text])))
+
+
 def refuse_stream(df: DataFrame, what: str) -> None:
     """Refuse a stream where all rows are needed."""
     if df.isStreaming:
