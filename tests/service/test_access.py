@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import text
@@ -210,7 +211,9 @@ def test_event_streams_are_bounded_and_end_with_the_service(tmp_path):
         assert ada.get("/api/profiles/grain/decisions/events?open_for=0").status_code == 429
     with running(tmp_path) as service:
         service.end_streams()
-        assert asyncio.run(_all_of(_events(service, "grain", 0, open_for=3600.0))) == ["retry: 2000\n\n"]
+        stream = _events(service, "grain", 0, open_for=3600.0)
+        with ThreadPoolExecutor(1) as other:  # this thread may have a loop already: Playwright's
+            assert other.submit(asyncio.run, _all_of(stream)).result() == ["retry: 2000\n\n"]
 
 
 async def _all_of(stream):
