@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from bayesift.service.routers.documents import STREAM
 from bayesift.service.routers.status import PAGE
 from bayesift.service.runtime import Service
 from bayesift.service.schemas import Problem
+from bayesift.service.warming import warm_up
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -57,7 +59,9 @@ def create_app(service: Service) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.news.listen()
         anyio.to_thread.current_default_thread_limiter().total_tokens = service.settings.workers
+        warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield
+        await warming
         await anyio.to_thread.run_sync(service.close)
 
     app = FastAPI(

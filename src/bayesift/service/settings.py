@@ -39,7 +39,7 @@ class ServiceSettings:
     max_body: int = 32 * 1024 * 1024
     max_text: int = 1_000_000
     max_batch: int = 1_000
-    chunk: int = 100
+    chunk: int = 70
     waiting_people: int = 1_000
     waiting_batches: int = 64
     streams: int = 100
