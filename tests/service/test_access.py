@@ -226,6 +226,8 @@ def test_problems_have_one_form(clients):
         (clients.ada.put("/api/profiles"), 405),
         (clients.ada.post("/api/profiles", content=b"{nonsense"), 422),
         (clients.ada.post("/api/profiles", content=rb'{"name": "\ud800"}'), 422),
+        (clients.ada.post("/api/profiles", content=rb'{"name": "a", "query": "\ud800"}'), 422),
+        (clients.ada.post("/api/documents", content=rb'{"id": "a", "text": "\ud800"}'), 422),
         (clients.ada.get("/api/profiles?limit=x"), 200),
         (clients.ada.get("/api/profiles/none/curve"), 404),
     ):

@@ -11,6 +11,10 @@ def _storable(text: str) -> str:
     """Text that every database holds."""
     if "\x00" in text:
         raise ValueError("must not hold the character U+0000")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not hold half of a surrogate pair") from None
     return text
 
 
