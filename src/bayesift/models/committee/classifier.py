@@ -100,7 +100,8 @@ class CommitteeClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
         sample = Sample(rows, sparse.csr_array(models_of(targets).T), weights)
         members = self._members()
         exclusive = not targets.multilabel and len(targets.classes) > 2
-        report = _Report(self.progress, len(members) * (1 if self.shares is not None else self.n_folds + 1))
+        asked = 0 if self.shares is not None else min(self.n_folds, targets.n_documents)
+        report = _Report(self.progress, len(members) * (asked + 1))
         self.shares_, self.offset_ = self._listen(members, sample, exclusive, report)
         parts = [report.after(member.fit(sample)) for member in members]
         combined = np.tensordot(self.shares_, np.stack([part.weights for part in parts]), 1)
