@@ -53,6 +53,8 @@ def visit(browser):
     def open_page(server, token=None, place="#/", **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         contexts.append(context)
+        # Switching interception on under a loaded page lets a request through now and then: have it on from the start.
+        context.route("**/matches-nothing", lambda route: route.abort())
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("console", lambda message: "Security Policy" in message.text and troubles.append(message.text))
