@@ -46,6 +46,6 @@ CONTENDER = Contender(
     "river, logistic",
     "river",
     lambda setting, multilabel: RiverLogistic(multilabel, **setting),
-    [{"rate": rate} for rate in (0.3, 1.0)],
+    [{"rate": rate} for rate in (1.0, 4.0, 16.0)],
     module="river",
 )

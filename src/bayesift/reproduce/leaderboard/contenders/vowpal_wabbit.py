@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,20 +23,23 @@ class VowpalWabbit:
         self.rate = rate
 
     def fit(self, X: Any, y: Array) -> VowpalWabbit:
-        """Go through the documents in their order."""
-        from vowpalwabbit import Workspace
-
+        """Go through the documents in their order, by its own reader of files."""
         Y = indicator_of(y, self.multilabel)
         lines = _lines(X)
-        self.models_ = []
-        for labels in Y.T:
-            workspace = Workspace(f"--loss_function logistic --learning_rate {self.rate} --bit_precision 18 --quiet")
-            for _ in range(self.passes):
-                for label, line in zip(labels, lines, strict=True):
-                    workspace.learn(f"{1 if label > 0 else -1} | {line}")
-            self.models_.append(workspace)
+        with tempfile.TemporaryDirectory() as folder:
+            self.models_ = [self._learn(Path(folder), np.where(labels > 0, 1, -1), lines) for labels in Y.T]
         self.size_ = np.zeros((len(self.models_), X.shape[1]))  # the weights that the terms use
         return self
+
+    def _learn(self, folder: Path, labels: Array, lines: list[str]) -> Any:
+        from vowpalwabbit import Workspace
+
+        data, cache = folder / "train.txt", folder / "train.cache"
+        data.write_text("".join(f"{label} | {line}\n" for label, line in zip(labels, lines, strict=True)))
+        return Workspace(
+            f"--loss_function logistic --learning_rate {self.rate} --bit_precision 18 --quiet --holdout_off "
+            f"--passes {self.passes} --data {data} --cache_file {cache} --kill_cache"
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Log odds."""
@@ -50,6 +55,6 @@ CONTENDER = Contender(
     "Vowpal Wabbit",
     "vowpalwabbit",
     lambda setting, multilabel: VowpalWabbit(multilabel, **setting),
-    [{"passes": 1, "rate": rate} for rate in (0.5, 2.0)],
+    [{"passes": passes, "rate": rate} for passes in (1, 10) for rate in (0.5, 4.0)],
     module="vowpalwabbit",
 )
