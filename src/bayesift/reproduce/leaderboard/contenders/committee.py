@@ -7,5 +7,5 @@ CONTENDER = Contender(
     "Committee",
     "bayesift",
     lambda setting, multilabel: CommitteeClassifier(**setting),
-    [{"variance": 30.0, "informed_variance": 3.0}, {"variance": 100.0, "informed_variance": 10.0}],
+    [{"variance": 10 * scale, "informed_variance": scale} for scale in (3.0, 10.0, 30.0)],
 )

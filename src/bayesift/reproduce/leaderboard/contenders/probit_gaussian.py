@@ -9,5 +9,5 @@ CONTENDER = Contender(
     lambda setting, multilabel: SparseBayesClassifier(
         link="probit", prior=GaussianPrior(variance=setting["variance"]), tol=1e-2
     ),
-    [{"variance": variance} for variance in (3.0, 10.0, 30.0)],
+    [{"variance": variance} for variance in (3.0, 10.0, 30.0, 100.0)],
 )

@@ -11,5 +11,5 @@ CONTENDER = Contender(
     "LinearSVC",
     "scikit-learn",
     lambda setting, multilabel: one_vs_rest(partial(LinearSVC, random_state=0, **setting), multilabel),
-    [{"C": cost} for cost in (0.1, 0.3, 1.0)],
+    [{"C": cost} for cost in (0.1, 0.3, 1.0, 3.0)],
 )
