@@ -227,9 +227,14 @@ def _write_report(simulation: Simulation, path: Path | None) -> None:
 def _write_plots(simulation: Simulation, folder: Path | None) -> None:
     if folder is None:
         return
-    from bayesift.filtering import recall_figure, terms_figure, theta_figure
+    from bayesift.filtering import Strategy, reading_figure, recall_figure, terms_figure, theta_figure
 
-    figures = {"theta": theta_figure(), "words": terms_figure(simulation), "recall": recall_figure(simulation)}
+    figures = {
+        "theta": theta_figure(Strategy(query="gain", target=simulation.target)),
+        "words": terms_figure(simulation),
+        "recall": recall_figure(simulation),
+        "reading": reading_figure(simulation),
+    }
     for name, figure in figures.items():
         with whole_file(folder / f"{name}.png") as stream:
             figure.savefig(stream, format="png", dpi=150)
