@@ -7,9 +7,10 @@ folder, `FilterRun` puts it in a pipe. `ReviewQueue` ranks a pool that is read t
 from bayesift.filtering.decay import RankDecay
 from bayesift.filtering.definitions import engine_of
 from bayesift.filtering.engine import Decision, FilterEngine
-from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
+from bayesift.filtering.events import EventLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
 from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.goals import Goal, LinearUtility, PrecisionFloor, RecallFloor, TargetCount
+from bayesift.filtering.log_file import FileLog
 from bayesift.filtering.plots import reading_figure, recall_figure, terms_figure, theta_figure
 from bayesift.filtering.pool import Pool, pool_vectorizer, pool_vectors
 from bayesift.filtering.profile import Profile, ProfileSettings

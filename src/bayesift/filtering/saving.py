@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from bayesift.errors import DataError
 from bayesift.filtering.engine import FilterEngine, apply
-from bayesift.filtering.events import Event, FileLog, TakenBack, Taught
+from bayesift.filtering.events import Event, TakenBack, Taught
+from bayesift.filtering.log_file import FileLog
 from bayesift.filtering.profile import Profile
 from bayesift.filtering.state import ProfileState
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
