@@ -11,6 +11,7 @@ from bayesift.filtering.events import EventLog, Judged, MemoryLog, Paused, Retri
 from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.goals import Goal, LinearUtility, PrecisionFloor, RecallFloor, TargetCount
 from bayesift.filtering.log_file import FileLog
+from bayesift.filtering.output import OutputMark
 from bayesift.filtering.plots import reading_figure, recall_figure, terms_figure, theta_figure
 from bayesift.filtering.pool import Pool, pool_vectorizer, pool_vectors
 from bayesift.filtering.profile import Profile, ProfileSettings
@@ -55,6 +56,7 @@ __all__ = [
     "LinearUtility",
     "MemoryLog",
     "OpenFilter",
+    "OutputMark",
     "Paused",
     "Pool",
     "PrecisionFloor",

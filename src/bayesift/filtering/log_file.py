@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, Self
 
@@ -22,21 +23,23 @@ class FileLog:
     ----------
     path : the file; made if it is not there
     space : gives words their columns
+    keep : events after the first so many are cut off
 
     Examples
     --------
     >>> import tempfile
+    >>> from bayesift.filtering import Judged
     >>> with tempfile.TemporaryDirectory() as folder, FileLog(Path(folder) / "events.jsonl", VectorSpace()) as log:
     ...     log.append(Judged("grain", "7", True))
     ...     list(log.of_profile("grain"))
     [Judged(profile='grain', id='7', relevant=True, document=None)]
     """
 
-    def __init__(self, path: str | Path, space: VectorSpace) -> None:
+    def __init__(self, path: str | Path, space: VectorSpace, *, keep: int | None = None) -> None:
         self.path = Path(path)
         self._space = space
         self.position = 0
-        self._length = _repair(self.path)
+        self._length = _repair(self.path, keep)
         self._stream: IO[str] = self.path.open("a", encoding="utf-8")
 
     def __enter__(self) -> Self:
@@ -90,14 +93,14 @@ def _read_event(text: str, space: VectorSpace, path: Path, line: int) -> tuple[E
         raise DataError(f"not an event of a filter ({error})", file=path, line=line) from error
 
 
-def _repair(path: Path) -> int:
-    """Cut off a last line without an end; gives the number of lines."""
+def _repair(path: Path, keep: int | None) -> int:
+    """Cut off a last line without an end, and lines after the first so many; gives the number of lines."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as stream:
             stream.seek(0)
             lines = end = 0
-            for line in stream:
+            for line in islice(stream, keep):
                 if line.endswith(b"\n"):
                     lines, end = lines + 1, end + len(line)
             stream.truncate(end)
