@@ -202,6 +202,22 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
     assert told["strategies"]["+rel+ig"]["measures"]["relevant_retrieved"] > 0
 
 
+def test_a_sample_of_the_trec9_collection_says_what_is_missing(capsys, tmp_path):
+    folder = tmp_path / "ohsumed-trec9"
+    folder.mkdir()
+    (folder / "ohsumed.87.sample").write_text(".I 1\n.U\n1\n.S\nHeart 8703; 1:2\n.T\nwheat.\n.W\nwheat.\n.A\nAnna A.\n")
+    (folder / "qrels.ohsu.88-91").write_text("OHSU1\t9\t1\n")
+    (folder / "query.ohsu.1-63").write_text(
+        "<top>\n<num> Number: OHSU1\n<title> wheat\n<desc> Description:\ncorn\n</top>\n\n"
+    )
+    with pytest.raises(SystemExit) as done:
+        main(["filter", "simulate", "ohsumed-trec9", "--data-dir", str(tmp_path), "-q"])
+    assert done.value.code == 1
+    told = capsys.readouterr().err
+    assert "t9.filtering.tar.gz" in told
+    assert told.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [(["--strategy", "+luck"], 2), (["--kappa", "0.7"], 2), (["--order", "x"], 2), (["--profiles", "x"], 1)],
