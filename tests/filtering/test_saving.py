@@ -9,6 +9,7 @@ from bayesift.filtering import (
     FilterRun,
     Judged,
     ProfileState,
+    Retrieved,
     VectorSpace,
     create_filter,
     engine_of,
@@ -93,14 +94,16 @@ def test_a_run_in_two_parts_is_one_run(tmp_path, profiles, batch):
     assert {json.loads(answer)["profile"] for answer in answers} == {"grain", "oil"}
 
 
-def test_a_run_that_was_killed_goes_on_from_its_log(tmp_path, profiles):
+def test_a_run_that_was_killed_goes_on_with_new_lines_from_its_log(tmp_path, profiles):
     with_background(profiles)
     lines = lines_of()
     whole, answers = feed(tmp_path / "whole", profiles, lines, batch=5)
     opened = create_filter(tmp_path / "killed", engine_of(profiles))
     run = FilterRun(tmp_path / "killed", opened, batch=5, report=[].append, save_every=30)
     given = iter(lines)
-    early = list(run.feed(next(given) for _ in range(60)))
+    feeding = run.feed(next(given) for _ in range(60))
+    early = [next(feeding) for _ in range(25)]
+    feeding.close()
     opened.log.close()
     with (tmp_path / "killed" / "events.jsonl").open("a") as log:
         log.write('{"event": "retrie')
@@ -110,7 +113,11 @@ def test_a_run_that_was_killed_goes_on_from_its_log(tmp_path, profiles):
         again = FilterRun(tmp_path / "killed", resumed, batch=5, report=[].append)
         late = list(again.feed(lines, skip=resumed.position))
         assert same(states(whole), states(again))
-    assert set(early + late) == set(answers)
+        retrieved = [e for e, _ in resumed.log.events() if isinstance(e, Retrieved)]
+    # An answer that never left the process is in the log.
+    assert set(early + late) <= set(answers)
+    told = sorted((json.loads(answer)["id"], json.loads(answer)["profile"]) for answer in answers)
+    assert sorted((event.document.id, event.profile) for event in retrieved) == told
 
 
 def test_bad_lines_are_told_with_their_number(tmp_path, profiles):
@@ -216,6 +223,7 @@ BAD_EVENTS = (
 
 def test_a_spoilt_log_is_refused(tmp_path, profiles):
     feed(tmp_path / "f", profiles, lines_of(20))
+    (tmp_path / "f" / "checkpoint.zip").unlink()
     log = tmp_path / "f" / "events.jsonl"
     for line in BAD_EVENTS:
         log.write_text(line + "\n")

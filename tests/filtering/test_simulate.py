@@ -14,6 +14,7 @@ from bayesift.filtering import (
     VectorSpace,
     breakdown,
     measures,
+    reading_figure,
     recall_figure,
     simulate,
     stream_of,
@@ -22,7 +23,7 @@ from bayesift.filtering import (
     terms_figure,
     theta_figure,
 )
-from bayesift.filtering.tables import recall_curve
+from bayesift.filtering.tables import as_record, reading_curve, recall_curve
 from bayesift.records import Corpus, Document
 from tests.filtering.worlds import stream
 
@@ -34,6 +35,15 @@ def corpus(n=200, seed=6):
         for d, label in zip(documents, labels, strict=True)
     ]
     return Corpus(tuple(made), ("grain",), name="small")
+
+
+def places_read(engine, documents, taken, labels):
+    """Places of relevant documents when those passed over are read after the others, the most probable first."""
+    profile = engine.profiles["grain"]
+    chances = [profile.probability(engine.space.vector(d.id, d.full_text)) for d in documents]
+    passed = [row for row in range(len(documents)) if row not in taken]
+    order = taken + sorted(passed, key=lambda row: -chances[row])
+    return [place for place, row in enumerate(order, 1) if labels[row]]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -54,6 +64,7 @@ def test_a_simulation_is_what_the_engine_does_when_each_document_is_judged_at_on
             why.append(decision.why)
             engine.judge("grain", document.id, bool(labels[50 + row]))
     assert played.rows.tolist() == taken
+    assert played.places.tolist() == places_read(engine, whole.documents[50:], taken, labels[50:])
     assert [("relevant", "queried", "random")[code] for code in played.why] == why
     assert len(taken) > 3
 
@@ -66,11 +77,28 @@ def test_measures_are_those_of_the_definitions():
     assert found.t9p == pytest.approx(100 * hits / max(50, all_retrieved))
     assert found.utility == 2 * hits - (all_retrieved - hits)
     assert found.recall == pytest.approx(100 * hits / run.n_relevant)
+    needed = run.places[int(np.ceil(0.95 * run.n_relevant)) - 1]
+    assert found.wss95 == pytest.approx(0.95 - needed / 150)
+    assert found.atd == pytest.approx(sum(run.places) / run.n_relevant)
     parts = breakdown([run])
     assert parts.proper_relevant + parts.asked_relevant == hits
     assert recall_curve(simulation, "+ig")[1][-1] == pytest.approx(hits / run.n_relevant)
+    shares, recalls = reading_curve(simulation, "+ig", points=151)
+    assert (recalls[0], recalls[-1]) == (0, 1)
+    assert shares[np.argmax(recalls >= 0.95)] == pytest.approx(needed / 150)
     assert table_four(simulation)[0] == ["", "+ig"]
     assert table_five(simulation)[3][4] == str(all_retrieved)
+
+
+def test_a_topic_without_relevant_documents_in_the_stream_has_no_time_to_discovery():
+    documents = [Document(str(i), f"wheat word{i}", categories=("grain",) if i < 3 else ()) for i in range(20)]
+    simulation = simulate(stream_of(Corpus(tuple(documents), ("grain",)), n_batch=10, topics=["grain"]), ["plain"])
+    assert (measures(simulation, "plain").wss95, measures(simulation, "plain").atd) == (None, None)
+    assert [row[1] for row in table_four(simulation)[-2:]] == ["—", "—"]
+    assert (
+        json.loads(json.dumps(as_record(simulation), allow_nan=False))["strategies"]["plain"]["topics"][0]["atd"]
+        is None
+    )
 
 
 def test_the_stream_goes_by_date_and_the_undated_with_their_neighbours():
@@ -95,6 +123,7 @@ def test_figures_show_every_strategy():
     simulation = simulate(stream_of(corpus(), n_batch=50), ["plain", "+ig"])
     assert len(theta_figure().axes[0].lines) == 1
     assert len(terms_figure(simulation).axes[0].lines) == len(recall_figure(simulation).axes[0].lines) == 2
+    assert len(reading_figure(simulation).axes[0].lines) == 3
 
 
 def file_of(folder):
@@ -126,7 +155,12 @@ def test_the_command_plays_a_corpus(capsys, tmp_path):
     assert list(told["strategies"]) == ["plain", "+ig"]
     assert told["topics"] == ["grain"]
     assert "Mean T9P" in report.read_text()
-    assert sorted(path.name for path in plots.iterdir()) == ["recall.png", "theta.png", "words.png"]
+    assert sorted(path.name for path in plots.iterdir()) == [
+        "reading.png",
+        "recall.png",
+        "theta.png",
+        "words.png",
+    ]
 
 
 def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
@@ -166,6 +200,22 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
     told = json.loads(capsys.readouterr().out)
     assert (told["n_batch"], told["n_stream"], told["topics"]) == (60, 60, ["OHSU1"])
     assert told["strategies"]["+rel+ig"]["measures"]["relevant_retrieved"] > 0
+
+
+def test_a_sample_of_the_trec9_collection_says_what_is_missing(capsys, tmp_path):
+    folder = tmp_path / "ohsumed-trec9"
+    folder.mkdir()
+    (folder / "ohsumed.87.sample").write_text(".I 1\n.U\n1\n.S\nHeart 8703; 1:2\n.T\nwheat.\n.W\nwheat.\n.A\nAnna A.\n")
+    (folder / "qrels.ohsu.88-91").write_text("OHSU1\t9\t1\n")
+    (folder / "query.ohsu.1-63").write_text(
+        "<top>\n<num> Number: OHSU1\n<title> wheat\n<desc> Description:\ncorn\n</top>\n\n"
+    )
+    with pytest.raises(SystemExit) as done:
+        main(["filter", "simulate", "ohsumed-trec9", "--data-dir", str(tmp_path), "-q"])
+    assert done.value.code == 1
+    told = capsys.readouterr().err
+    assert "t9.filtering.tar.gz" in told
+    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -218,7 +268,7 @@ def test_the_pipe_answers_saves_and_resumes(capsys, monkeypatch, tmp_path):
 
     first = run(lines[:90])
     rest = run(lines, "--from-start")
-    monkeypatch.setattr("bayesift.cli.filter.signal.signal", lambda *_: None)
+    monkeypatch.setattr("bayesift.cli.filter_run.signal.signal", lambda *_: None)
     whole = run(lines, "--state", str(tmp_path / "other"))
     assert {json.loads(a)["id"] for a in first + rest} == {json.loads(a)["id"] for a in whole}
     assert whole

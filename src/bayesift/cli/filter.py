@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,18 +12,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bayesift.cli.corpora import CorpusName, CorpusOptions, SkipBad, busy
+from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
 from bayesift.cli.filter_review import review
+from bayesift.cli.filter_run import run
 from bayesift.cli.groups import grouped
 from bayesift.cli.options import AsJson, Quiet, ReportPath, bad_options, counting
 from bayesift.errors import DataError
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
-    from bayesift.filtering import OpenFilter, ProfileSettings, Simulation
+    from bayesift.filtering import ProfileSettings, Simulation
     from bayesift.records import Corpus
 
 app = typer.Typer(help="Filter a stream of documents, learning from every judgement.", no_args_is_help=True)
+app.command()(run)
 app.command()(review)
 
 
@@ -105,7 +104,7 @@ def simulate(
         raise typer.BadParameter(f"no order {order!r}; there are: date, corpus", param_hint="--order")
     with bad_options():
         settings = learning.settings()
-    read = _part(source.read(corpus, quiet=quiet), splits, dated=order == "date")
+    read = _part(_whole(source.read(corpus, quiet=quiet), corpus), splits, dated=order == "date")
     with busy("reading words", quiet=quiet):
         stream = stream_of(
             read,
@@ -127,74 +126,14 @@ def simulate(
         print_simulation(simulation)
 
 
-@app.command()
-def run(
-    profiles: Annotated[Path, typer.Argument(metavar="PROFILES", help="YAML file of profiles; see docs/filtering.md.")],
-    state: Annotated[
-        Path | None,
-        typer.Option(help="Folder the filter lives in; PROFILES with .filter unless named.", show_default=False),
-    ] = None,
-    save_every: Annotated[int, typer.Option(help="Save after so many lines, besides at the end.", min=1)] = 100_000,
-    from_start: Annotated[
-        bool, typer.Option("--from-start", help="The stream is given from its beginning: pass over what was read.")
-    ] = False,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Answer each document at once, instead of in batches.")
-    ] = False,
-    skip_bad: SkipBad = False,
-    quiet: Quiet = False,
-) -> None:
-    """Filter JSON lines from stdin to stdout; documents and judgements come on the same stream."""
-    from bayesift.filtering import FilterRun
-
-    folder = profiles.with_suffix(".filter") if state is None else state
-    opened = _open(folder, profiles)
-    problems: list[DataError] = []
-    runner = FilterRun(
-        folder,
-        opened,
-        batch=1 if stream else 256,
-        save_every=save_every,
-        report=problems.append if skip_bad else None,
-    )
-    with opened.log, _saved_at_the_end(runner), counting("lines", None, quiet=quiet) as progress:
-        for answer in runner.feed(_lines(progress), skip=opened.position if from_start else 0):
-            print(answer, flush=stream)
-    _tell(problems, runner.n_lines, runner.n_retrieved, quiet=quiet)
-
-
-def _open(folder: Path, profiles: Path) -> OpenFilter:
-    from bayesift.filtering import create_filter, engine_of, open_filter
-    from bayesift.filtering.saving import START
-
-    if (folder / START).exists():
-        return open_filter(folder)
-    return create_filter(folder, engine_of(profiles))
-
-
-@contextmanager
-def _saved_at_the_end(runner: Any) -> Iterator[None]:
-    """Save however the run ends; being told to stop counts as an interruption."""
-    earlier = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, earlier)
-        runner.save()
-
-
-def _lines(progress: Any) -> Iterator[str]:
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        yield line.decode("utf-8", "replace")
-        if number % 1000 == 0:
-            progress(number)
-
-
-def _tell(problems: list[DataError], n_lines: int, n_retrieved: int, *, quiet: bool) -> None:
-    if problems:
-        print(f"lines skipped: {len(problems):,}; the first: {problems[0]}", file=sys.stderr)
-    if not quiet:
-        print(f"{n_lines:,} lines read, {n_retrieved:,} retrieved", file=sys.stderr)
+def _whole(read: Corpus, name: str) -> Corpus:
+    """The corpus; of TREC-9's the sample holds no document of the stream."""
+    if name == "ohsumed-trec9" and "test" not in read.splits:
+        raise DataError(
+            "only a sample of TREC-9's collection is here, without the stream (ohsumed.88-91); put "
+            "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets fetch ohsumed-trec9"
+        )
+    return read
 
 
 def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
@@ -227,9 +166,14 @@ def _write_report(simulation: Simulation, path: Path | None) -> None:
 def _write_plots(simulation: Simulation, folder: Path | None) -> None:
     if folder is None:
         return
-    from bayesift.filtering import recall_figure, terms_figure, theta_figure
+    from bayesift.filtering import Strategy, reading_figure, recall_figure, terms_figure, theta_figure
 
-    figures = {"theta": theta_figure(), "words": terms_figure(simulation), "recall": recall_figure(simulation)}
+    figures = {
+        "theta": theta_figure(Strategy(query="gain", target=simulation.target)),
+        "words": terms_figure(simulation),
+        "recall": recall_figure(simulation),
+        "reading": reading_figure(simulation),
+    }
     for name, figure in figures.items():
         with whole_file(folder / f"{name}.png") as stream:
             figure.savefig(stream, format="png", dpi=150)

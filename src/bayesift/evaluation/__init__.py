@@ -21,6 +21,7 @@ from bayesift.evaluation.filtering import linear_utility, scaled_utility, t9p, t
 from bayesift.evaluation.measures import accuracy, f1, precision, recall
 from bayesift.evaluation.plots import category_f1_bars, precision_recall_plot, reliability_diagram
 from bayesift.evaluation.ranking import PrecisionRecallCurve, average_precision, r_precision
+from bayesift.evaluation.reading import average_time_to_discovery, work_saved
 from bayesift.evaluation.scores import (
     Averages,
     CategoryScores,
@@ -47,6 +48,7 @@ __all__ = [
     "SignificanceTable",
     "accuracy",
     "average_precision",
+    "average_time_to_discovery",
     "bootstrap_f1",
     "bootstrap_mean",
     "brier_score",
@@ -73,5 +75,6 @@ __all__ = [
     "t9p",
     "t9u",
     "wilson_interval",
+    "work_saved",
     "zero_returns",
 ]

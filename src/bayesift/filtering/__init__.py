@@ -7,10 +7,12 @@ folder, `FilterRun` puts it in a pipe. `ReviewQueue` ranks a pool that is read t
 from bayesift.filtering.decay import RankDecay
 from bayesift.filtering.definitions import engine_of
 from bayesift.filtering.engine import Decision, FilterEngine
-from bayesift.filtering.events import EventLog, FileLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
+from bayesift.filtering.events import EventLog, Judged, MemoryLog, Paused, Retrieved, TakenBack, Taught
 from bayesift.filtering.forecast import Forecast
 from bayesift.filtering.goals import Goal, LinearUtility, PrecisionFloor, RecallFloor, TargetCount
-from bayesift.filtering.plots import recall_figure, terms_figure, theta_figure
+from bayesift.filtering.log_file import FileLog
+from bayesift.filtering.output import OutputMark
+from bayesift.filtering.plots import reading_figure, recall_figure, terms_figure, theta_figure
 from bayesift.filtering.pool import Pool, pool_vectorizer, pool_vectors
 from bayesift.filtering.profile import Profile, ProfileSettings
 from bayesift.filtering.ranking import ReviewQueue
@@ -54,6 +56,7 @@ __all__ = [
     "LinearUtility",
     "MemoryLog",
     "OpenFilter",
+    "OutputMark",
     "Paused",
     "Pool",
     "PrecisionFloor",
@@ -90,6 +93,7 @@ __all__ = [
     "pool_vectorizer",
     "pool_vectors",
     "random_start",
+    "reading_figure",
     "recall_curves",
     "recall_figure",
     "recall_p_value",

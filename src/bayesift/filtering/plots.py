@@ -9,7 +9,7 @@ import numpy as np
 from bayesift.extras import require
 from bayesift.filtering.simulation import Simulation
 from bayesift.filtering.strategies import Strategy
-from bayesift.filtering.tables import recall_curve, terms_curve
+from bayesift.filtering.tables import reading_curve, recall_curve, terms_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +48,16 @@ def recall_figure(simulation: Simulation) -> Figure:
     figure, axes = _figure("share of the stream", "mean share of relevant documents retrieved")
     for colour, name in zip(_colours(simulation), simulation.runs, strict=True):
         axes.plot(*recall_curve(simulation, name), color=colour, label=name)
+    axes.legend(frameon=False)
+    return figure
+
+
+def reading_figure(simulation: Simulation) -> Figure:
+    """Mean recall against the share of documents read: what was retrieved first, then what was passed over."""
+    figure, axes = _figure("share of documents read", "mean recall")
+    for colour, name in zip(_colours(simulation), simulation.runs, strict=True):
+        axes.plot(*reading_curve(simulation, name), color=colour, label=name)
+    axes.axhline(0.95, color="#d5d5d5", linewidth=1, zorder=1)
     axes.legend(frameon=False)
     return figure
 

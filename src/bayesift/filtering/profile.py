@@ -27,6 +27,7 @@ CUT = 12.13  # -2 ln lambda of the paper, "0.05%"; the chi-square point is 12.11
 QUERY_STRENGTH = 15.0
 QUERY_BIAS = -3.0
 _NO_DRAWS = np.zeros(0)
+_BLOCK = 20_000  # documents that are scored together, which bounds memory
 _NEVER = 1e3  # mean over standard deviation that no document reaches
 
 
@@ -262,6 +263,21 @@ class Profile:
     def probability(self, document: DocumentVector) -> float:
         """The probability that a document is relevant."""
         return float(self.likelihood.predictive(*self.field(document)))
+
+    def scores(self, X: sparse.csr_array) -> Array:
+        """Mean over standard deviation of each document's field: the order of their probabilities.
+
+        Examples
+        --------
+        >>> profile = Profile("grain", ProfileSettings(), prior={0: 3.0})
+        >>> profile.scores(sparse.csr_array([[1.0], [0.0]])).round(3).tolist()
+        [2.121, 0.0]
+        """
+        scores = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], _BLOCK):
+            means, variances = self.posterior.fields(restricted(X[start : start + _BLOCK], self.lookup))
+            scores[start : start + _BLOCK] = means / np.sqrt(variances)
+        return scores
 
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
         """The next document from a row on that is to be retrieved now; None without one."""

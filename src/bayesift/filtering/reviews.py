@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesift.errors import DataError
+from bayesift.evaluation import average_time_to_discovery, work_saved
 from bayesift.extras import require
 from bayesift.filtering.decay import RankDecay
 from bayesift.filtering.ranking import Order, ReviewQueue
@@ -61,13 +61,11 @@ class ReviewCurve:
     @property
     def average_time_to_discovery(self) -> float:
         """ATD: the mean number of documents read up to a relevant one."""
-        return float(self.positions.mean())
+        return average_time_to_discovery(self.positions)
 
     def work_saved(self, recall: float = 0.95) -> float:
         """WSS: the share of documents that need not be read to reach this recall, less what chance would save."""
-        needed = math.ceil(recall * len(self.positions) - 1e-9)
-        saved = 1.0 - self.positions[needed - 1] / self.n_documents - (1.0 - recall)
-        return float(round(saved, 12))
+        return work_saved(self.positions, self.n_documents, recall)
 
     def recall_after(self, n_read: int) -> float:
         """The share of the relevant documents among the first so many."""

@@ -22,10 +22,11 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bayesift.errors import DataError
 from bayesift.filtering.engine import Decision
+from bayesift.filtering.output import OutputMark
 from bayesift.filtering.saving import OpenFilter, save_checkpoint
 from bayesift.records import Document
 
@@ -42,6 +43,10 @@ _ORDERS: dict[str, dict[str, type]] = {
 class FilterRun:
     """Feeds lines to a filter that lives in a folder.
 
+    A checkpoint is only written when all that was read is done and all answers to it are written; it knows how far that
+    was. A run that is killed is gone on with, exactly, by `open_filter(folder, roll_back=True)` and the lines after
+    its position, once what was written after the checkpoint is cut off (`OutputMark.cut`).
+
     Parameters
     ----------
     folder : where the filter lives
@@ -49,6 +54,7 @@ class FilterRun:
     batch : documents that are looked at together; a judgement is always learned before the next document is looked at
     save_every : lines after which a checkpoint is written
     report : called with each bad line's problem; without it the first bad line is raised
+    output : where the answers are written, if that is a file
 
     Attributes
     ----------
@@ -63,18 +69,24 @@ class FilterRun:
         batch: int = 256,
         save_every: int = 100_000,
         report: Callable[[DataError], None] | None = None,
+        output: IO[str] | None = None,
     ) -> None:
         self._folder = Path(folder)
-        self.engine, self._log, self.position = opened
+        self.engine, self._log, self.position = opened.engine, opened.log, opened.position
         self._batch = batch
         self._save_every = save_every
         self._report = report
+        self._output = output
         self.n_lines = 0
         self.n_retrieved = 0
 
     def feed(self, lines: Iterable[str], *, skip: int = 0) -> Iterator[str]:
-        """Lines of output; the first `skip` lines of input are passed over, they were read by an earlier run."""
+        """Lines of output, each to be written before the next is asked for; a checkpoint at the start and at the end.
+
+        The first `skip` lines of input are passed over, they were read by an earlier run.
+        """
         waiting: list[Document] = []
+        self.save()
         saved = self.position
         for number, line in enumerate(lines, 1):
             if number <= skip:
@@ -90,7 +102,8 @@ class FilterRun:
             except DataError as error:
                 if self._report is None:
                     yield from self._flush(waiting)
-                    self._log.position = self.position + self.n_lines - 1
+                    self.n_lines -= 1
+                    self._settle()
                     raise
                 self._report(error)
             if len(waiting) >= self._batch:
@@ -101,11 +114,17 @@ class FilterRun:
                     self.save()
                     saved = self._log.position
         yield from self._flush(waiting)
-        self._log.position = self.position + self.n_lines
+        self._settle()
 
     def save(self) -> None:
         """Write a checkpoint."""
-        save_checkpoint(self._folder, self.engine, self._log)
+        mark = None if self._output is None else OutputMark.of(self._output)
+        save_checkpoint(self._folder, self.engine, self._log, mark)
+
+    def _settle(self) -> None:
+        """All that was read is done."""
+        self._log.position = self.position + self.n_lines
+        self.save()
 
     def _flush(self, waiting: list[Document]) -> Iterator[str]:
         decisions = self.engine.observe_many(waiting) if waiting else []

@@ -1,10 +1,11 @@
 """A filter in files: the start of its profiles, a checkpoint, and the log of events between and after.
 
-    FOLDER/start         profiles as they were added, and the words known then; written once
-    FOLDER/checkpoint    profiles and words after a number of events
-    FOLDER/events.jsonl  all events
+    FOLDER/start             profiles as they were added, and the words known then; written once
+    FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it changes in one step
+    FOLDER/events.jsonl      all events
 
-Start and events are the truth. The checkpoint only saves time: `open_filter` reads it and applies the events after it.
+Start and events are the truth. The checkpoint only saves time: `open_filter` reads it and applies the events after it;
+or, when the stream is given again, forgets them, since they will be made anew.
 """
 
 from __future__ import annotations
@@ -14,22 +15,25 @@ from typing import Any, NamedTuple
 
 from bayesift.errors import DataError
 from bayesift.filtering.engine import FilterEngine, apply
-from bayesift.filtering.events import Event, FileLog, TakenBack, Taught
+from bayesift.filtering.events import Event, TakenBack, Taught
+from bayesift.filtering.log_file import FileLog
+from bayesift.filtering.output import OutputMark
 from bayesift.filtering.profile import Profile
 from bayesift.filtering.state import ProfileState
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
 from bayesift.model_file import ModelContent, load_model, save_model
 
-START, CHECKPOINT, EVENTS = "start", "checkpoint", "events.jsonl"
+START, CHECKPOINT, EVENTS = "start", "checkpoint.zip", "events.jsonl"
 KIND = "filter"
 
 
 class OpenFilter(NamedTuple):
-    """A filter with its log; `position` is the number of input lines read when it was left."""
+    """A filter with its log; `position` is the number of input lines read when it was left, `output` what it wrote."""
 
     engine: FilterEngine
     log: FileLog
     position: int
+    output: OutputMark | None = None
 
 
 def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
@@ -43,15 +47,24 @@ def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
     return OpenFilter(engine, log, 0)
 
 
-def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog) -> None:
-    """Write the state after all events so far."""
+def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None) -> None:
+    """Write the state after all events so far, and how far the output was written."""
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
-    save_model(filter_content(engine, states, len(log), log.position), Path(folder) / CHECKPOINT)
+    content = filter_content(engine, states, len(log), log.position, output)
+    save_model(content, Path(folder) / CHECKPOINT, compressed=False)
 
 
-def open_filter(folder: str | Path) -> OpenFilter:
-    """Read a filter: the checkpoint if there is one, and the events after it; nothing that is read is trusted."""
+def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
+    """Read a filter: the checkpoint if there is one, and the events after it; nothing that is read is trusted.
+
+    Parameters
+    ----------
+    folder : where it lives
+    roll_back : forget the events after the checkpoint; for a stream whose lines are given again
+    """
     place = Path(folder)
+    for unfinished in place.glob(f".{CHECKPOINT}.*"):
+        unfinished.unlink()
     start = read_content(place / START)
     latest = read_content(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
     engine = FilterEngine(space=latest.space)
@@ -62,23 +75,24 @@ def open_filter(folder: str | Path) -> OpenFilter:
         if profile.name not in engine.starts:
             raise DataError(f"the checkpoint has a profile {profile.name!r} that never started", file=place)
         engine.profiles[profile.name] = profile
-    log = FileLog(place / EVENTS, engine.space)
+    log = FileLog(place / EVENTS, engine.space, keep=latest.n_events if roll_back else None)
     engine.log = log
     try:
         log.position = _catch_up(engine, log, latest)
     except BaseException:
         log.close()
         raise
-    return OpenFilter(engine, log, log.position)
+    return OpenFilter(engine, log, log.position, latest.output)
 
 
 class FilterContent(NamedTuple):
-    """Profiles and words of a file, after a number of events and lines of input."""
+    """Profiles and words of a file, after a number of events and lines of input and so much output."""
 
     space: VectorSpace
     states: list[ProfileState]
     n_events: int
     position: int
+    output: OutputMark | None
 
 
 def _catch_up(engine: FilterEngine, log: FileLog, latest: FilterContent) -> int:
@@ -107,7 +121,11 @@ def _repeats(event: Event, profile: Profile) -> bool:
 
 
 def filter_content(
-    engine: FilterEngine, states: list[ProfileState], n_events: int = 0, position: int = 0
+    engine: FilterEngine,
+    states: list[ProfileState],
+    n_events: int = 0,
+    position: int = 0,
+    output: OutputMark | None = None,
 ) -> ModelContent:
     """Profiles and the words of their engine, as a model file holds them."""
     parameters, arrays, words = engine.space.get_state()
@@ -116,6 +134,7 @@ def filter_content(
         "space": parameters,
         "n_events": n_events,
         "position": position,
+        "output": None if output is None else output.describe(),
         "profiles": [state.header for state in states],
     }
     numbers = {f"space.{name}": array for name, array in arrays.items()}
@@ -139,7 +158,8 @@ def read_content(path: Path) -> FilterContent:
         names = [state.header["name"] for state in states]
         if len(set(names)) != len(names):
             raise DataError("two profiles have one name", file=path)
-        return FilterContent(space, states, int(header["n_events"]), int(header["position"]))
+        output = OutputMark.described(header.get("output"))
+        return FilterContent(space, states, int(header["n_events"]), int(header["position"]), output)
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise

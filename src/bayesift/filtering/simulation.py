@@ -35,6 +35,8 @@ class TopicRun:
     relevant : whether each was
     n_terms : words of the profile after each judgement
     start_terms : words of the profile before the stream
+    places : of all relevant documents of the stream in the order of reading (1 for the first): the retrieved ones as
+        they came, then those that were passed over, the most probable first by the profile as it is at the end
     """
 
     topic: str
@@ -44,6 +46,7 @@ class TopicRun:
     relevant: Array
     n_terms: Array
     start_terms: int
+    places: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +236,23 @@ def play(profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequ
         hit = profile.scan(documents, hit.row + 1, draws)
     found = np.array(rows, dtype=np.int64)
     return TopicRun(
-        profile.name, int(labels.sum()), found, np.array(why), labels[found], np.array(n_terms), start_terms
+        profile.name,
+        int(labels.sum()),
+        found,
+        np.array(why),
+        labels[found],
+        np.array(n_terms),
+        start_terms,
+        _places(profile, documents, labels, found),
     )
+
+
+def _places(profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array) -> Array:
+    """Places of the relevant documents when what was passed over is read after what was retrieved."""
+    passed = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
+    order = np.concatenate([retrieved, passed[np.argsort(-profile.scores(documents)[passed], kind="stable")]])
+    places: Array = np.flatnonzero(labels[order]) + 1
+    return places
 
 
 def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Array) -> Profile:

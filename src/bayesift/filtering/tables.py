@@ -8,8 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.evaluation import linear_utility, precision, recall, scaled_utility, t9p, t9u, zero_returns
+from bayesift.evaluation import (
+    average_time_to_discovery,
+    linear_utility,
+    precision,
+    recall,
+    scaled_utility,
+    t9p,
+    t9u,
+    work_saved,
+    zero_returns,
+)
 from bayesift.filtering.simulation import Simulation, TopicRun
+from bayesift.filtering.strategies import Strategy
 
 Array = np.ndarray[Any, Any]
 
@@ -25,6 +36,8 @@ class StrategyMeasures:
     t9p : mean of relevant retrieved / max(target, retrieved)
     utility, t9u, scaled_utility : means of 2 R+ - N+, of the same not below -100, and of that over 2 R
     zero_returns : topics that retrieve nothing
+    wss95, atd : means of work saved at a recall of 95% and of the average time to discovery (documents), when what was
+        passed over is read after what was retrieved, see `TopicRun.places`; None if no topic has a relevant document
     """
 
     retrieved: int
@@ -36,6 +49,8 @@ class StrategyMeasures:
     t9u: float
     scaled_utility: float
     zero_returns: int
+    wss95: float | None
+    atd: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +73,7 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
     """A column of Table 4."""
     truth, decided = simulation.truth, simulation.decisions(strategy)
     runs = simulation.runs[strategy]
+    read = [run.places for run in runs if len(run.places)]
     return StrategyMeasures(
         retrieved=sum(len(run.rows) for run in runs),
         relevant_retrieved=int(sum(run.relevant.sum() for run in runs)),
@@ -68,6 +84,8 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
         t9u=t9u(truth, decided),
         scaled_utility=scaled_utility(truth, decided),
         zero_returns=zero_returns(decided),
+        wss95=_mean([work_saved(places, simulation.n_stream) for places in read]),
+        atd=_mean([average_time_to_discovery(places) for places in read]),
     )
 
 
@@ -76,7 +94,8 @@ def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
 
     Examples
     --------
-    >>> run = TopicRun("grain", 2, np.array([3, 5]), np.array([0, 1]), np.array([True, False]), np.array([9, 9]), 8)
+    >>> found, why, relevant = np.array([3, 5]), np.array([0, 1]), np.array([True, False])
+    >>> run = TopicRun("grain", 1, found, why, relevant, np.array([9, 9]), 8, np.array([1]))
     >>> breakdown([run])
     Breakdown(proper_relevant=1, proper_irrelevant=0, asked_relevant=0, asked_irrelevant=1)
     """
@@ -92,7 +111,8 @@ def table_four(simulation: Simulation) -> list[list[str]]:
     columns = {name: measures(simulation, name) for name in simulation.runs}
     rows = [["", *columns]]
     for name, label, form in _ROWS:
-        rows.append([label, *(format(getattr(column, name), form) for column in columns.values())])
+        values = [getattr(column, name) for column in columns.values()]
+        rows.append([label, *("—" if value is None else format(value, form) for value in values)])
     return rows
 
 
@@ -112,12 +132,19 @@ def table_five(simulation: Simulation) -> list[list[str]]:
     return rows
 
 
+def theta_curve(simulation: Simulation) -> Array:
+    """Figure 1: theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
+    schedule = Strategy(query="gain", target=simulation.target)
+    return np.array([schedule.theta(n) for n in range(2 * simulation.target + 1)])
+
+
 def terms_curve(runs: Sequence[TopicRun]) -> Array:
     """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents, over the topics that have so many.
 
     Examples
     --------
-    >>> run = TopicRun("grain", 2, np.array([3, 5]), np.array([0, 1]), np.array([False, True]), np.array([8, 9]), 8)
+    >>> found, why, relevant = np.array([3, 5]), np.array([0, 1]), np.array([False, True])
+    >>> run = TopicRun("grain", 1, found, why, relevant, np.array([8, 9]), 8, np.array([2]))
     >>> terms_curve([run]).tolist()
     [8.0, 9.0]
     """
@@ -138,6 +165,15 @@ def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> tu
     return shares, np.mean(curves, axis=0) if curves else np.zeros(points)
 
 
+def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> tuple[Array, Array]:
+    """The share of the documents that were read, and the mean recall, in the order of `TopicRun.places`."""
+    shares = np.linspace(0, 1, points)
+    read = np.round(shares * simulation.n_stream, 9)
+    runs = [run for run in simulation.runs[strategy] if run.n_relevant]
+    curves = [np.searchsorted(run.places, read, side="right") / run.n_relevant for run in runs]
+    return shares, np.mean(curves, axis=0) if curves else np.zeros(points)
+
+
 def as_record(simulation: Simulation) -> dict[str, Any]:
     """All numbers as JSON can hold them."""
     return {
@@ -146,27 +182,35 @@ def as_record(simulation: Simulation) -> dict[str, Any]:
         "n_stream": simulation.n_stream,
         "topics": list(simulation.topics),
         "target": simulation.target,
+        "theta": theta_curve(simulation).round(6).tolist(),
         "strategies": {
             name: {
                 "measures": asdict(measures(simulation, name)),
                 "breakdown": asdict(breakdown(runs)),
                 "terms_over_relevant": terms_curve(runs).round(2).tolist(),
                 "recall_over_stream": recall_curve(simulation, name)[1].round(4).tolist(),
-                "topics": [_topic_record(run, simulation.target) for run in runs],
+                "recall_over_read": reading_curve(simulation, name)[1].round(4).tolist(),
+                "topics": [_topic_record(run, simulation) for run in runs],
             }
             for name, runs in simulation.runs.items()
         },
     }
 
 
-def _topic_record(run: TopicRun, target: int) -> dict[str, Any]:
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:
     return {
         "topic": run.topic,
         "relevant": run.n_relevant,
         "retrieved": len(run.rows),
         "relevant_retrieved": int(run.relevant.sum()),
         "asked": int((run.why > 0).sum()),
-        "t9p": 100 * float(run.relevant.sum()) / max(target, len(run.rows)),
+        "t9p": 100 * float(run.relevant.sum()) / max(simulation.target, len(run.rows)),
+        "wss95": work_saved(run.places, simulation.n_stream) if len(run.places) else None,
+        "atd": average_time_to_discovery(run.places) if len(run.places) else None,
         "terms": int(run.n_terms[-1]) if len(run.n_terms) else run.start_terms,
     }
 
@@ -181,4 +225,6 @@ _ROWS = (
     ("t9u", "Mean T9U", ".3f"),
     ("scaled_utility", "Mean scaled utility", ".3f"),
     ("zero_returns", "Zero returns", "d"),
+    ("wss95", "Mean WSS@95", ".3f"),
+    ("atd", "Mean ATD", ",.1f"),
 )

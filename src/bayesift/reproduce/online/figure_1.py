@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesift.filtering import Strategy
+from bayesift.filtering.strategies import Strategy
 from bayesift.report.curves import LinePlot
 from bayesift.reproduce.experiment import Experiment, Extent, Grid, PlotReading, Task, reading
 

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from bayesift.datasets import data_directory, load_trec9_topics
-from bayesift.filtering import ProfileSettings, Simulation, Strategy, Stream, breakdown, measures, simulate, stream_of
-from bayesift.filtering.simulation import STRATEGIES
-from bayesift.filtering.tables import terms_curve
+
+# From where they are, not from `bayesift.filtering`: a change of how pools are ranked makes no stream old.
+from bayesift.filtering.profile import ProfileSettings
+from bayesift.filtering.simulation import STRATEGIES, Simulation, Stream, simulate, stream_of
+from bayesift.filtering.strategies import Strategy
+from bayesift.filtering.tables import breakdown, measures, terms_curve
 from bayesift.reproduce.corpora import corpus_part
 
 Array = np.ndarray[Any, Any]
