@@ -1,11 +1,10 @@
-"""`python -m benchmarks [NAME ...]`: run benchmarks, write out/benchmarks/NAME.json, render docs/benchmarks.md."""
+"""`python -m benchmarks [NAME ...]`: run benchmarks, write out/benchmarks/NAME.json, renew their parts of the page."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from benchmarks import (
     classify_throughput,
@@ -19,6 +18,7 @@ from benchmarks import (
     online_gp,
     path,
     probit_paper,
+    report,
     scoring,
     service,
     softmax,
@@ -78,47 +78,10 @@ def main(names: list[str]) -> None:
     for name in names or [*RACES, *FOOTPRINTS]:
         measured = harness.run(RACES[name], _say) if name in RACES else FOOTPRINTS[name].run(_say)
         (RESULTS / f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
-    REPORT.write_text("\n".join(render()) + "\n")
+        lines = report.race_lines(measured) if name in RACES else FOOTPRINTS[name].render(measured)
+        page = REPORT.read_text() if REPORT.exists() else ""
+        REPORT.write_text(report.updated(page, {name: report.section(measured, lines)}, [*RACES, *FOOTPRINTS]))
     _say(f"written: {REPORT.relative_to(ROOT)}, {RESULTS.relative_to(ROOT)}/")
-
-
-def render() -> list[str]:
-    """The report of all results that are there."""
-    lines = [
-        "# Benchmarks",
-        "",
-        "Written by `make bench`: ours and the peers run in turns in one process. Times are medians, in CPU seconds",
-        "unless the row says wall; a ratio is the peer's time over ours. Results that have to agree are checked.",
-    ]
-    for name in [*RACES, *FOOTPRINTS]:
-        file = RESULTS / f"{name}.json"
-        if file.exists():
-            measured = json.loads(file.read_text())
-            lines += ["", f"## {name}", "", _where(measured), ""]
-            lines += _render_race(measured) if name in RACES else FOOTPRINTS[name].render(measured)
-    return lines
-
-
-def _where(measured: dict[str, Any]) -> str:
-    machine = measured["machine"]
-    packages = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
-    return (
-        f"`{measured['command']}` on {machine['cores']} cores ({machine['processor']}), "
-        f"Python {machine['python']}, {packages}."
-    )
-
-
-def _render_race(measured: dict[str, Any]) -> list[str]:
-    lines = [f"Objective: {measured['objective']}.", ""]
-    lines += ["| data | ours | s | peer | s | ratio | asked |", "|---|---|---|---|---|---|---|"]
-    for result in measured["results"]:
-        for c in result["comparisons"]:
-            clock = " (wall)" if c["clock"] == "wall" else ""
-            lines.append(
-                f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | {c['peer']} "
-                f"| {c['peer_seconds']:.3f} | **{c['ratio']:.3g}** | {c['asked'] or '—'} |"
-            )
-    return lines
 
 
 def _say(message: str) -> None:

@@ -71,39 +71,19 @@ def update_codes(
     slopes: Array,
     curvature: float,
     codes: Array,
-    repeats: int,
-    tolerance: float,
-) -> int:
-    """Update each document's code in place, up to `repeats` times while its words are in the cache.
+) -> None:
+    """Update each document's code in place.
 
     A code becomes the root of slopes_a x + curvature x^2 = c_a, in a form without cancellation: slopes are b_a, plus
-    alpha for the penalty alpha sum H; the curvature is 2 alpha for the penalty alpha sum H^2 (eq. 9). A document is
-    done when no code moved by more than `tolerance` times its largest. Gives the most repeats any document took.
+    alpha for the penalty alpha sum H; the curvature is 2 alpha for the penalty alpha sum H^2 (eq. 9).
     """
-    n_topics = codes.shape[1]
-    sums = np.empty(n_topics)
-    most = 0
+    sums = np.empty(codes.shape[1])
     for i in range(codes.shape[0]):
-        for repeat in range(repeats):
-            _gather_ratios(indptr, indices, data, codes, i, basis, sums)
-            moved, largest = _step(codes, i, sums, slopes, curvature)
-            most = max(most, repeat + 1)
-            if moved <= tolerance * largest:
-                break
-    return most
-
-
-@inlined
-def _step(codes: Array, i: int, sums: Array, slopes: Array, curvature: float) -> tuple[float, float]:
-    moved, largest = 0.0, 0.0
-    for a in range(codes.shape[1]):
-        share = codes[i, a] * sums[a]
-        root = slopes[a] + math.sqrt(slopes[a] * slopes[a] + 4.0 * curvature * share)
-        code = 0.0 if share < _SMALLEST else 2.0 * share / root
-        moved = max(moved, abs(code - codes[i, a]))
-        largest = max(largest, code)
-        codes[i, a] = code
-    return moved, largest
+        _gather_ratios(indptr, indices, data, codes, i, basis, sums)
+        for a in range(codes.shape[1]):
+            share = codes[i, a] * sums[a]
+            root = slopes[a] + math.sqrt(slopes[a] * slopes[a] + 4.0 * curvature * share)
+            codes[i, a] = 0.0 if share < _SMALLEST else 2.0 * share / root
 
 
 @kernel
