@@ -22,14 +22,15 @@ def test_contenders_can_be_made_and_have_settings(name):
             assert hasattr(entry.make(entry.settings[0], multilabel), "fit")
 
 
-def test_platt_lines_are_those_of_logistic_regression():
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e4])
+def test_platt_lines_are_those_of_logistic_regression_on_any_scale(unit):
     random = np.random.default_rng(0)
     scores = random.normal(size=(3000, 2)) * [1.0, 3.0]
     Y = (random.random(scores.shape) < expit(scores * [2.0, 0.5] - 0.5)).astype(int)
-    lines = PlattLines().fit(scores, Y)
+    lines = PlattLines().fit(unit * scores, Y)
     for c in range(2):
         peer = LogisticRegression(C=np.inf).fit(scores[:, [c]], Y[:, c])
-        assert lines.slopes_[c] == pytest.approx(peer.coef_[0, 0], abs=2e-3)
+        assert unit * lines.slopes_[c] == pytest.approx(peer.coef_[0, 0], abs=2e-3)
         assert lines.intercepts_[c] == pytest.approx(peer.intercept_[0], abs=2e-3)
 
 
@@ -39,12 +40,13 @@ def test_separable_scores_do_not_run_away():
     assert np.isfinite(lines.probabilities(np.array([[0.1]]))).all()
 
 
-def test_temperature_finds_the_scale():
+@pytest.mark.parametrize("unit", [4.0, 1e-6, 1e6])
+def test_temperature_finds_the_scale(unit):
     random = np.random.default_rng(1)
     logits = random.normal(size=(4000, 3))
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     y = np.array([random.choice(3, p=row) for row in probabilities])
-    assert Temperature().fit(4 * logits, np.eye(3)[y]).factor_ == pytest.approx(0.25, abs=0.02)
+    assert unit * Temperature().fit(unit * logits, np.eye(3)[y]).factor_ == pytest.approx(1.0, abs=0.08)
 
 
 def test_losses_are_those_of_scikit_learn():

@@ -17,7 +17,8 @@ _SMALLEST = 1e-15
 class PlattLines:
     """P(c | d) = 1 / (1 + exp(-(a_c s + b_c))), all categories by Newton's method at once.
 
-    A weak Gaussian prior about the pooled line keeps categories with few documents from running away.
+    Scores are counted in units of their root mean square, so that it does not matter on what scale a contender speaks. A
+    weak Gaussian prior about the pooled line keeps categories with few documents from running away.
 
     Examples
     --------
@@ -29,8 +30,11 @@ class PlattLines:
 
     def fit(self, scores: Array, Y: Array) -> PlattLines:
         """Fit the lines on scores of documents that were held out."""
-        pooled = _newton(scores.reshape(-1, 1), Y.reshape(-1, 1), np.array([[1.0], [0.0]]))
-        self.slopes_, self.intercepts_ = _newton(scores, Y, np.repeat(pooled, scores.shape[1], axis=1))
+        unit = _unit(scores)
+        scaled = scores / unit
+        pooled = _newton(scaled.reshape(-1, 1), Y.reshape(-1, 1), np.array([[1.0], [0.0]]))
+        slopes, self.intercepts_ = _newton(scaled, Y, np.repeat(pooled, scores.shape[1], axis=1))
+        self.slopes_ = slopes / unit
         return self
 
     def probabilities(self, scores: Array) -> Array:
@@ -50,11 +54,12 @@ class Temperature:
 
     def fit(self, scores: Array, Y: Array) -> Temperature:
         """Fit the temperature on scores of documents that were held out."""
+        unit = _unit(scores)
 
         def loss(log_factor: float) -> float:
-            return -float(log_softmax(np.exp(log_factor) * scores, axis=1)[Y > 0].mean())
+            return -float(log_softmax(np.exp(log_factor) / unit * scores, axis=1)[Y > 0].mean())
 
-        self.factor_ = float(np.exp(minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded").x))
+        self.factor_ = float(np.exp(minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded").x)) / unit
         return self
 
     def probabilities(self, scores: Array) -> Array:
@@ -77,6 +82,11 @@ def losses(Y: Array, probabilities: Array, *, multilabel: bool) -> Array:
         return chosen
     each: Array = -np.log(np.where(Y > 0, clipped, 1 - clipped)).mean(axis=1)
     return each
+
+
+def _unit(scores: Array) -> float:
+    """The root mean square; 1 if all scores are 0."""
+    return float(np.sqrt(np.mean(scores**2))) or 1.0
 
 
 def _newton(scores: Array, Y: Array, start: Array) -> Array:
