@@ -143,8 +143,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = check_terms(self, X, reset=False, non_negative=True)
         objective = Objective.of(rows, self.importance_, self.alpha, self.penalty)
         basis = np.ascontiguousarray(self.components_.T)
-        totals = np.asarray(rows.sum(axis=1)).reshape(-1, 1)
-        codes = np.tile(totals / basis.shape[1], (1, basis.shape[1]))
+        totals = rows @ (self.importance_ > 0).astype(np.float64)
+        codes = np.tile(totals[:, np.newaxis] / basis.shape[1], (1, basis.shape[1]))
         step_codes(objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol)
         codes[codes < self.code_tol * codes.max(axis=1, keepdims=True)] = 0.0
         return codes
