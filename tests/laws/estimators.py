@@ -63,7 +63,11 @@ LIBLINEAR = (SupportVectorClassifier, NBSVMClassifier, HybridClassifier)
 
 # Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
 _TOPICS = SparseNMF(n_components=4, max_iter=2000)
-ENCODERS = [SparseNMF(n_components=2, max_iter=2000), SparseNMF(n_components=2, importance="uniform", max_iter=2000)]
+ENCODERS = [
+    SparseNMF(n_components=2, importance="variance", max_iter=2000),
+    SparseNMF(n_components=2, max_iter=2000),
+    SparseNMF(n_components=2, solver="coordinate", max_iter=2000),
+]
 TOPIC_CLASSIFIERS = [
     TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
     TopicSVMClassifier(encoder=_TOPICS),

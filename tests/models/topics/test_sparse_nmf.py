@@ -86,6 +86,32 @@ def test_objective_never_rises(solver, alpha, penalty, importance, n_topics, sca
         np.testing.assert_allclose(result.basis.sum(axis=0), 1, rtol=1e-9)
 
 
+@pytest.mark.parametrize("solver", UPDATES)
+def test_one_topic_has_the_sums_of_rows_and_columns(solver):
+    """The closed form without penalty and importance."""
+    V, objective, H, W = problem(importance="uniform", n_topics=1)
+    result = factorise(objective, H, W, max_iter=200, tol=-np.inf, solver=solver)
+    np.testing.assert_allclose(result.codes[:, 0], V.sum(axis=1), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(result.basis[:, 0], V.sum(axis=0) / V.sum(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, alpha):
+    """The converse need not hold: an entry that was multiplied down to 0 stays there, a step brings it back."""
+    _, objective, H, W = problem(alpha, penalty)
+    rest = factorise(objective, H, W, max_iter=2000, tol=-np.inf, look_every=1000, solver="coordinate")
+    further = factorise(objective, rest.codes, rest.basis, max_iter=20, tol=-np.inf, solver="multiplicative")
+    assert further.objectives[-1] == pytest.approx(rest.objectives[-1], rel=1e-6)
+
+
+def test_coordinate_steps_reach_zero():
+    _, objective, H, W = problem(importance="uniform")
+    result = factorise(objective, H, W, max_iter=40, tol=-np.inf, solver="coordinate")
+    assert np.mean(result.codes == 0) > 0.1
+    assert np.mean(result.basis == 0) > 0.1
+
+
 def test_one_iteration_is_scikit_learns_for_uniform_importance_without_penalty():
     V, objective, H, W = problem(importance="uniform")
     peer = NMF(4, init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=1, tol=0)
@@ -193,13 +219,15 @@ def test_sparse_matrices_are_never_made_dense():
 
 
 @pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("solver", UPDATES)
 @pytest.mark.parametrize("importance", ["variance", "uniform"])
-def test_planted_topics_are_found_and_named(start, importance):
+def test_planted_topics_are_found_and_named(start, solver, importance):
     generator = np.random.default_rng(0)
     names = [f"{topic}{i}" for topic in "abc" for i in range(5)]
     rates = np.kron(np.eye(3), np.arange(9, 4, -1.0)) + 0.02
     V = generator.poisson(rates[np.arange(90) % 3])
-    words = SparseNMF(n_components=3, start=start, importance=importance, max_iter=500).fit(V).topic_words(names, 4)
+    nmf = SparseNMF(n_components=3, start=start, solver=solver, importance=importance, max_iter=500).fit(V)
+    words = nmf.topic_words(names, 4)
     assert sorted("".join(sorted({word[0] for word in topic})) for topic in words) == ["a", "b", "c"]
 
 
@@ -251,13 +279,23 @@ def test_unseen_terms_and_empty_documents_say_nothing():
     np.testing.assert_array_equal(codes[1], codes[2])
 
 
-def test_same_seed_same_topics():
-    first, second = (
-        SparseNMF(n_components=3, start="random", random_state=3, max_iter=500).fit(documents()) for _ in "12"
+@pytest.mark.parametrize("solver", UPDATES)
+def test_same_seed_same_topics(solver):
+    first, second, other = (
+        SparseNMF(n_components=3, start="random", solver=solver, random_state=seed, max_iter=500).fit(documents())
+        for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(first.components_, second.components_)
-    other = SparseNMF(n_components=3, start="random", random_state=4, max_iter=500).fit(documents())
     assert not np.array_equal(first.components_, other.components_)
+
+
+def test_a_solver_is_stored_with_the_topics():
+    nmf = SparseNMF(n_components=3, solver="coordinate", max_iter=500).fit(documents())
+    parameters, arrays = nmf.get_state()
+    again = SparseNMF.from_state(json.loads(json.dumps(parameters)), arrays)
+    assert again.solver == "coordinate"
+    assert SparseNMF.from_state({k: v for k, v in parameters.items() if k != "solver"}, arrays).n_components == 3
+    np.testing.assert_array_equal(again.transform(documents()), nmf.transform(documents()))
 
 
 def test_shares_add_up_to_the_code():

@@ -46,7 +46,7 @@ def factorise(
     *,
     max_iter: int,
     tol: float,
-    solver: Solver = "coordinate",
+    solver: Solver = "multiplicative",
     look_every: int = 10,
     progress: Callable[[int], None] | None = None,
 ) -> Factorisation:
@@ -59,7 +59,7 @@ def factorise(
     max_iter : the most iterations
     tol : stop when the objective falls by at most this share of its first value between two looks; 0 when it stands
         still
-    solver : "coordinate" (see `coordinates`) or "multiplicative"
+    solver : "multiplicative" or "coordinate", see the modules of these names
     look_every : iterations between two looks at the objective
     progress : called with the number of iterations done
     """

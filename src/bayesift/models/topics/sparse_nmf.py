@@ -57,8 +57,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
         all codes by 1 + alpha; it prefers some topics to others only where importance differs
     start : "nndsvda" (from singular vectors, as scikit-learn has it), "nndsvd" (the same on another scale) or "random"
-    solver : "coordinate" (one entry after the other, never beyond its minimum) or "multiplicative" (Lee & Seung, takes
-        about ten times as many updates, and several times as long, to the same objective)
+    solver : "multiplicative" (Lee & Seung's updates) or "coordinate" (one entry at a time, never beyond its minimum: a
+        tenth of the updates and a fraction of the time to the same objective)
     max_iter : the most updates of codes and topics
     tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
     code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
@@ -99,7 +99,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         alpha: float = 0.0,
         penalty: Penalty = "squared",
         start: str = "nndsvda",
-        solver: Solver = "coordinate",
+        solver: Solver = "multiplicative",
         max_iter: int = 1000,
         tol: float = 1e-4,
         code_tol: float = 1e-3,
@@ -143,8 +143,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = check_terms(self, X, reset=False, non_negative=True)
         objective = Objective.of(rows, self.importance_, self.alpha, self.penalty)
         basis = np.ascontiguousarray(self.components_.T)
-        totals = np.asarray(rows.sum(axis=1)).reshape(-1, 1)
-        codes = np.tile(totals / basis.shape[1], (1, basis.shape[1]))
+        totals = rows @ (self.importance_ > 0).astype(np.float64)
+        codes = np.tile(totals[:, np.newaxis] / basis.shape[1], (1, basis.shape[1]))
         step_codes(objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol)
         codes[codes < self.code_tol * codes.max(axis=1, keepdims=True)] = 0.0
         return codes
@@ -255,6 +255,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         >>> bool(np.all(again.transform([[3, 1]]) == nmf.transform([[3, 1]])))
         True
         """
+        parameters = {"solver": "multiplicative", **parameters}  # files from before there was a choice
         if set(parameters) != set(_SETTINGS):
             raise DataError("not the settings of a SparseNMF")
         model = cls(**parameters)
