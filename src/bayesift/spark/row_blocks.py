@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -66,7 +66,7 @@ class RowBlocks:
         self.n_terms, self.n_categories = n_terms, n_categories
         self.df = df.withColumn(_PART, F.spark_partition_id()).persist(StorageLevel.MEMORY_AND_DISK)
 
-    def __enter__(self) -> RowBlocks:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
