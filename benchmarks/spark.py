@@ -3,7 +3,7 @@
     python -m benchmarks.spark race [DOCUMENTS]      Spark's local[2] and two plain processes in turns; the same rows
     python -m benchmarks.spark growth                how times grow with rows, categories, vocabulary and executors
     python -m benchmarks.spark blocks [MODELS]       row blocks of the RCV1 sample against the local solver
-    python -m benchmarks.spark sizing                the table of sizes in docs/scaling.md, from the rates measured
+    python -m benchmarks.spark sizing                writes the table of sizes of docs/scaling.md, from these rates
 
 Each but the last writes out/benchmarks/spark-*.json.
 """
@@ -18,7 +18,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from bayesift.classifier import TextClassifier
-from bayesift.datasets import load, load_pydocs, load_sms_spam
+from bayesift.datasets import load_pydocs, load_sms_spam
 from bayesift.errors import CorpusNotFoundError
-from benchmarks import spark_sizing
+from benchmarks import spark_blocks, spark_sizing
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 N_DOCUMENTS = 1_000_000
@@ -113,6 +114,16 @@ def _session(master: str, **more: str) -> Any:
 
     settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "2g", **more}
     return spark_session(master, settings=settings)
+
+
+@contextmanager
+def running(master: str) -> Iterator[Any]:
+    """A session that ends with the work."""
+    spark = _session(master)
+    try:
+        yield spark
+    finally:
+        spark.stop()
 
 
 def _on_spark(spark: Any, classifier: TextClassifier, documents: Path, output: Path) -> None:
@@ -231,61 +242,6 @@ def _grow_models(spark: Any, folder: Path, measured: dict[str, Any]) -> None:
             measured["vocabulary"].append(entry)
 
 
-def blocks(n_models: int | None = None, n_blocks: int = 4, master: str = "local[2]") -> dict[str, Any]:
-    """Objective gaps and questions of row blocks on the training part of the RCV1 sample.
-
-    All its categories with two documents or more; or so many of them, from the largest to the smallest.
-    """
-    from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
-    from bayesift.spark.row_blocks import Margins, RowBlocks, blocks_of, fit_row_blocks
-
-    corpus = load("rcv1-sample").split("train")
-    X, Y = corpus.vectors, corpus.indicator
-    assert X is not None
-    sizes = np.asarray(Y.sum(axis=0)).ravel()
-    kept = np.argsort(-sizes)[: np.count_nonzero(sizes >= 2)]
-    kept = kept[np.linspace(0, len(kept) - 1, n_models or len(kept)).astype(int)]
-    Y = Y[:, kept]
-    margins = Margins(
-        X.shape[0], np.asarray(Y.sum(axis=0), dtype=float).ravel(), np.asarray(X.power(2).sum(axis=0)).ravel()
-    )
-    spark = _session(master)
-    measured: dict[str, Any] = {
-        "documents": X.shape[0],
-        "terms": X.shape[1],
-        "categories": len(kept),
-        "blocks": n_blocks,
-    }
-    measured["entries_per_document"] = X.nnz / X.shape[0]
-    for name, prior in (("gaussian", GaussianPrior(variance=10.0)), ("laplace", LaplacePrior(gamma=0.04))):
-        learner = SparseBayesClassifier(prior=prior, tol=1e-5, max_iter=2000)
-        local_seconds = _seconds(lambda: learner.fit(X, Y))  # noqa: B023
-        problem = learner.problem(X, Y)
-        pairs = enumerate(learner.solutions_)
-        best = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in pairs])
-        asked: list[int] = []
-        with RowBlocks(blocks_of(spark, X, Y, n_blocks=n_blocks), X.shape[1], len(kept)) as held:
-            start = time.perf_counter()
-            found, bounds = fit_row_blocks(
-                held,
-                learner,
-                margins,
-                list(range(len(kept))),
-                progress=lambda _, n: asked.append(n),  # noqa: B023
-            )
-            seconds = time.perf_counter() - start
-        got = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)])
-        gaps = (got - best) / best
-        measured[name] = {
-            "largest_gap": float(gaps.max()), "gap_of_the_sum": float((got.sum() - best.sum()) / best.sum()),
-            "largest_bound": float(bounds.max()), "median_bound": float(np.median(bounds)), "questions": len(asked),
-            "seconds": seconds, "local_seconds": local_seconds,
-        }  # fmt: skip
-        _say(str(measured[name]))
-    spark.stop()
-    return measured
-
-
 def main(arguments: list[str]) -> None:
     """Run what is named."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -295,9 +251,10 @@ def main(arguments: list[str]) -> None:
         case ["growth"]:
             _write("growth", growth())
         case ["blocks", *rest]:
-            _write("blocks", blocks(int(rest[0]) if rest else None))
+            with running("local[2]") as spark:
+                _write("blocks", spark_blocks.blocks(spark, int(rest[0]) if rest else None))
         case ["sizing"]:
-            print("\n".join(spark_sizing.table()))
+            spark_sizing.write()
         case _:
             sys.exit(__doc__)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 
+_PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
+_MARKS = ("<!-- sizes: python -m benchmarks.spark sizing -->", "<!-- end of sizes -->")
 _HOUR = 3600.0
 _CORES = (2, 16, 128, 1024)
 _DOCUMENTS = (10**6, 10**7, 10**8, 10**9, 10**10)
@@ -22,20 +24,20 @@ _TOKENS = 20
 
 @dataclass(frozen=True)
 class Rates:
-    """Documents that a core does in a second, and questions a fit asks.
+    """What a core does in a second, and how often a fit asks.
 
     Parameters
     ----------
     scoring : from Parquet to Parquet
     counting : naive Bayes, both passes
-    gradients : entries of blocks times models
-    questions : of one group of models
+    answers : entries of blocks times models, answering questions of a Laplace fit
+    passes : over all documents, for a model of that fit
     """
 
     scoring: float
     counting: float
-    gradients: float
-    questions: float
+    answers: float
+    passes: float
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -51,14 +53,12 @@ def measured_rates() -> Rates:
     race, growth, blocks = (_read(name) for name in ("race", "growth", "blocks"))
     fits = growth["categories"]
     laplace = blocks["laplace"]
-    groups = -(-blocks["categories"] // min(64, max(8, 2**21 // blocks["terms"])))
-    width = blocks["categories"] / groups
-    work = blocks["documents"] * blocks["entries_per_document"] * width * laplace["questions"]
+    work = blocks["documents"] * blocks["entries_per_document"] * blocks["categories"] * laplace["passes_per_model"]
     return Rates(
         scoring=race["documents_per_core_second"],
         counting=fits[0]["documents"] / fits[0]["fit_seconds"] / 2,
-        gradients=work / laplace["seconds"] / 2,
-        questions=laplace["questions"] / groups,
+        answers=work / laplace["seconds"] / 2,
+        passes=laplace["passes_per_model"],
     )
 
 
@@ -80,7 +80,7 @@ def table(rates: Rates | None = None) -> list[str]:
     rates = measured_rates() if rates is None else rates
     lines = [
         f"Rates a core: scoring {rates.scoring:,.0f} documents/s, counting {rates.counting:,.0f} documents/s, "
-        f"gradients {rates.gradients / 1e6:,.0f} M entries x models/s; {rates.questions:.0f} questions a group.",
+        f"answers {rates.answers / 1e6:,.1f} M entries x models/s; {rates.passes:.0f} passes a model.",
         "",
         "| documents | text | score, core hours | on cores | hours | naive Bayes, core hours | terms that are counted "
         "| shuffled by the count | blocks | row-block fit of 16 categories, core hours |",
@@ -90,13 +90,23 @@ def table(rates: Rates | None = None) -> list[str]:
         scoring = n / rates.scoring / _HOUR
         cores = next((cores for cores in _CORES if scoring / cores <= 1.0), _CORES[-1])
         terms = distinct_terms(n)
-        fit = n * _ENTRIES * 16 * rates.questions / rates.gradients / _HOUR
+        fit = n * _ENTRIES * 16 * rates.passes / rates.answers / _HOUR
         lines.append(
             f"| 10^{len(str(n)) - 1} | {_bytes(n * _TEXT_BYTES)} | {scoring:,.2f} | {cores:,} | {scoring / cores:,.2f} "
             f"| {n / rates.counting / _HOUR:,.2f} | {terms / 1e6:,.1f} M | {_bytes(terms * _ROW_BYTES * 4)} "
             f"| {_bytes(n * _ENTRIES * _ENTRY_BYTES)} | {fit:,.2f} |"
         )
     return lines
+
+
+def write() -> None:
+    """Put the table between its marks in docs/scaling.md."""
+    text = _PAGE.read_text()
+    before, _, rest = text.partition(_MARKS[0])
+    _, _, after = rest.partition(_MARKS[1])
+    lines = "\n".join(table())
+    _PAGE.write_text(f"{before}{_MARKS[0]}\n{lines}\n{_MARKS[1]}{after}")
+    print(lines)
 
 
 def _bytes(n: float) -> str:

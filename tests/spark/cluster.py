@@ -1,21 +1,16 @@
 """A real standalone cluster on loopback: a master and workers, each a process that can be killed."""
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+PATIENCE = 600  # seconds that a condition may take on a machine with much else to do
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind((LOOPBACK, 0))
-        return sock.getsockname()[1]
 
 
 class Cluster:
@@ -24,11 +19,11 @@ class Cluster:
 
         self.folder = Path(folder)
         self.command = Path(pyspark.__file__).parent / "bin" / "spark-class"
-        self.master = f"spark://{LOOPBACK}:{free_port()}"
-        port = self.master.rpartition(":")[2]
-        self._start("master", "master.Master", "--host", LOOPBACK, "--port", port, "--webui-port", "0")
-        self._wait_for("master", "started at", "I have been elected leader")
         self.workers = {}
+        self._master = self._start("master", "master.Master", "--host", LOOPBACK, "--port", "0", "--webui-port", "0")
+        # The master takes a port that is free, and says which.
+        self.master = self._wait_for("master", r"Starting Spark master at (spark://\S+)")[1]
+        self._wait_for("master", "I have been elected leader")
 
     def start_worker(self, name):
         options = ("--host", LOOPBACK, "--cores", "1", "--memory", "1g", "--webui-port", "0")
@@ -58,22 +53,23 @@ class Cluster:
             "PYSPARK_PYTHON": sys.executable,
         }
         with (self.folder / f"{name}.log").open("w") as log:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 [self.command, f"org.apache.spark.deploy.{kind}", *map(str, options)],
                 stdout=log,
                 stderr=log,
                 env=environment,
                 start_new_session=True,
             )
-        if name == "master":
-            self._master = process
-        return process
 
-    def _wait_for(self, name, *signs, seconds=120):
+    def _wait_for(self, name, sign, seconds=PATIENCE):
+        """Wait until a log holds this pattern; the process may be slow, but must not have ended."""
+        process = self.workers.get(name) or self._master
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while True:
+            ended, late = process.poll() is not None, time.monotonic() > end
             said = (self.folder / f"{name}.log").read_text()
-            if any(sign in said for sign in signs):
-                return
-            time.sleep(0.2)
-        raise RuntimeError(f"{name} did not start in {seconds} s:\n{said[-2000:]}")
+            if found := re.search(sign, said):
+                return found
+            if ended or late:
+                raise RuntimeError(f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n{said[-2000:]}")
+            time.sleep(0.1)

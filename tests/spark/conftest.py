@@ -40,8 +40,13 @@ def spark(cluster):
         "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
-        "spark.network.timeout": "60s",
-        "spark.executor.heartbeatInterval": "2s",
+        # Small data: plans are run as they are, not compiled or planned again on the way.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        # A machine with much else to do is slow, not lost; a killed executor is missed by its closed connection.
+        "spark.network.timeout": "600s",
+        "spark.executor.heartbeatInterval": "10s",
     }
     session = spark_session(cluster.master, settings=settings)
     yield session
@@ -55,7 +60,7 @@ def documents():
 
 @pytest.fixture(scope="session")
 def frame(spark, documents):
-    """The documents in five partitions, cached so that their order does not change."""
-    df = spark.createDataFrame(documents, "id string, text string, topics array<string>").repartition(5).cache()
+    """The documents in three partitions, cached so that their order does not change."""
+    df = spark.createDataFrame(documents, "id string, text string, topics array<string>").repartition(3).cache()
     df.count()
     return df

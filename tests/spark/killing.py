@@ -2,22 +2,43 @@
 
 import threading
 import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.spark.cluster import PATIENCE
+
+_DONE_BEFORE = 4  # partitions
 
 
-def killed_in_the_middle(spark, cluster, job, seconds=60):
-    """The result of a job; a worker is killed once some of its tasks are done and others are not."""
+@dataclass(frozen=True)
+class Gate:
+    """Lets the batches of the first partitions pass at once, and those of all others when a file is there."""
+
+    file: str
+
+    def __call__(self, batches):
+        from pyspark import TaskContext
+
+        while TaskContext.get().partitionId() >= _DONE_BEFORE and not Path(self.file).exists():
+            time.sleep(0.05)
+        yield from batches
+
+
+def killed_in_the_middle(spark, cluster, df, job, file):
+    """The result of a job on a DataFrame; a worker is killed once some tasks are done; others wait for it."""
     answer = []
-    tracker = spark.sparkContext.statusTracker()
-    thread = threading.Thread(target=lambda: answer.append(job()))
+    gated = df.mapInArrow(Gate(str(file)), df.schema)
+    thread = threading.Thread(target=lambda: answer.append(job(gated)))
     thread.start()
-    end = time.monotonic() + seconds
-    while not (stages := _in_the_middle(tracker)):
-        assert thread.is_alive(), "the job was over before a worker could be killed"
+    tracker = spark.sparkContext.statusTracker()
+    end = time.monotonic() + PATIENCE
+    while not _in_the_middle(tracker):
+        assert thread.is_alive(), "the job failed before a worker was killed"
         assert time.monotonic() < end
-        time.sleep(0.01)
+        time.sleep(0.05)
     replace(cluster)
-    thread.join(180)
-    assert stages
+    Path(file).touch()
+    thread.join(PATIENCE)
     assert answer, "the job did not end, or failed"
     return answer[0]
 
@@ -30,5 +51,8 @@ def replace(cluster):
 
 
 def _in_the_middle(tracker):
+    """Whether a stage has done all tasks but those that wait, or some of them, and another runs."""
     infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-    return [info for info in infos if info and 0 < info.numCompletedTasks < info.numTasks - 4]
+    return any(
+        info and 0 < info.numCompletedTasks <= _DONE_BEFORE and info.numTasks > 2 * _DONE_BEFORE for info in infos
+    )

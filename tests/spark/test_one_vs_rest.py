@@ -76,7 +76,7 @@ def test_row_blocks_reach_the_mode(frame, in_order, prior, link, tmp_path):
     assert np.max(gaps) <= 1e-5
     # The bound is one: not below the gap itself, but for what the local solver left.
     assert np.all(fit.gaps >= gaps - 1e-9)
-    assert np.max(fit.gaps) < 1e-2
+    assert np.max(fit.gaps) <= 1e-5
     fit.classifier.save(tmp_path / "model")
     assert TextClassifier.load(tmp_path / "model").categories_ == local.categories_
 
@@ -101,32 +101,31 @@ def test_two_classes_and_signs_on_rows(spark, in_order):
     assert (found - best) / best <= 1e-5
 
 
-@pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_killed_worker_changes_nothing(spark, cluster, frame):
     from bayesift.spark import fit_one_vs_rest
     from tests.spark.killing import replace
 
-    df = frame.select("text", "topics").repartition(8)
-    model = SparseBayesClassifier(prior=PRIORS["laplace"], max_iter=12)
+    df = frame.select("text", "topics").repartition(4)
+    model = SparseBayesClassifier(prior=PRIORS["laplace"])
     vectorizer = TermVectorizer(weighting="ltc")
     asked = []
 
-    def kill_at_the_fifth_question(_, n):
+    def kill_at_the_third_question(_, n):
         asked.append(n)
-        if len(asked) == 5:
+        if len(asked) == 3:
             replace(cluster)
 
     def fit(progress=None):
         options = {"model": model, "vectorizer": vectorizer, "strategy": "rows", "progress": progress}
         return fit_one_vs_rest(df, label_col="topics", **options)
 
-    disturbed, calm = fit(kill_at_the_fifth_question), fit()
-    assert len(asked) > 6
+    disturbed, calm = fit(kill_at_the_third_question), fit()
+    assert len(asked) > 4
     weights = [f.classifier.estimator_.estimator_.coef_ for f in (disturbed, calm)]
     dense = [w.toarray() if sparse.issparse(w) else w for w in weights]
     # A shuffle hands on rows in the order they come in: the last digits of sums depend on it.
     np.testing.assert_allclose(*dense, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(disturbed.gaps, calm.gaps, rtol=1e-6)
+    assert np.all(np.maximum(disturbed.gaps, calm.gaps) <= 1e-5)
 
 
 def test_what_rows_cannot_do_is_said(frame):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from bayesift import DataError, TextClassifier
+from tests.spark.cluster import PATIENCE
 from tests.spark.newsroom import make_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
@@ -96,20 +97,21 @@ def test_streams(spark, classifier, tmp_path, documents):
         .trigger(availableNow=True)
         .start(str(out))
     )
-    assert query.awaitTermination(120)
+    assert query.awaitTermination(PATIENCE)
     streamed = {row.id: row for row in spark.read.parquet(str(out)).collect()}
     expected = {row.id: row for row in score(batch, classifier, "text", "id").collect()}
     assert streamed == expected
     assert len(expected) == 100
 
 
-def test_killed_worker_changes_nothing(spark, cluster, classifier):
+def test_killed_worker_changes_nothing(spark, cluster, classifier, tmp_path):
     from bayesift.spark import score
     from tests.spark.killing import killed_in_the_middle
 
-    documents = make_documents(3000, seed=1)
-    df = spark.createDataFrame([(i, t) for i, t, _ in documents], "id string, text string").repartition(40)
-    rows = killed_in_the_middle(spark, cluster, lambda: score(df, classifier, "text", "id", top=None).collect())
+    documents = make_documents(1000, seed=1)
+    df = spark.createDataFrame([(i, t) for i, t, _ in documents], "id string, text string").repartition(12)
+    job = lambda gated: score(gated, classifier, "text", "id", top=None).collect()  # noqa: E731
+    rows = killed_in_the_middle(spark, cluster, df, job, tmp_path / "killed")
     ids, texts, _ = zip(*documents, strict=True)
     decisions, scores = classifier.decide(list(texts))
     assert sorted(row.id for row in rows) == sorted(ids)

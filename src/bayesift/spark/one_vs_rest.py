@@ -21,7 +21,7 @@ from bayesift.spark.deciding import fixed_rule
 from bayesift.spark.fan_out import SparkWorkers
 from bayesift.spark.frames import map_batches
 from bayesift.spark.models import shared_vectorizer
-from bayesift.spark.row_blocks import Margins, RowBlocks, fit_row_blocks
+from bayesift.spark.row_blocks import Margins, RowBlocks, check_learner, fit_row_blocks
 from bayesift.spark.vocabulary import PairCounts, Surveyed, columns_of, pair_counts, survey
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
@@ -95,6 +95,8 @@ def fit_one_vs_rest(
     if strategy not in get_args(Strategy):
         raise DataError(f"strategy must be one of {', '.join(get_args(Strategy))}, got {strategy!r}")
     learner = _learner(model)
+    if strategy == "rows":
+        check_learner(learner)
     columns = columns_of(df, text_col, label_col, separator)
     wanted = TermVectorizer(weighting=_weighting(model)) if vectorizer is None else vectorizer
     surveyed = survey(df, columns, wanted, skip_bad=skip_bad)

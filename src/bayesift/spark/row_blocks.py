@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -66,7 +66,7 @@ class RowBlocks:
         self.n_terms, self.n_categories = n_terms, n_categories
         self.df = df.withColumn(_PART, F.spark_partition_id()).persist(StorageLevel.MEMORY_AND_DISK)
 
-    def __enter__(self) -> RowBlocks:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -122,7 +122,7 @@ def fit_row_blocks(
     tolerance : the share of the objective that may be left to gain, by its bound; None is 1e-5
     progress : called with how many models are done and how many questions were asked
     """
-    _check(learner)
+    check_learner(learner)
     method = _METHODS[prior_of(learner.prior).kind]
     n_parts = blocks.sizes()[2]
     step = int(np.clip(method.weights // blocks.n_terms, _FEWEST, _MOST))
@@ -237,7 +237,8 @@ def _terms(learner: SparseBayesClassifier, margins: Margins, models: list[int]) 
     return Terms(penalty, curvatures, bool(intercept[0]))
 
 
-def _check(learner: SparseBayesClassifier) -> None:
+def check_learner(learner: SparseBayesClassifier) -> None:
+    """Refuse what row blocks cannot fit."""
     if not prior_of(learner.prior).convex:
         raise DataError(f"row blocks need a Gaussian or Laplace prior, not a {prior_of(learner.prior).kind} one")
     if learner.prior_scale is not None or learner.class_weight is not None or learner.posterior != "mode":

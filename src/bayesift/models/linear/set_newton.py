@@ -130,7 +130,7 @@ class _Search(Descent):
         pull = -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
         slack = -gradient[chosen] - (sums * (pull / total) if tilted else 0.0)
         step, goal = np.empty(len(chosen)), _INNER * float(np.max(np.abs(slope)))
-        minimise_model(matrix, np.arange(len(chosen)), edges, weights[chosen], step, slack, goal)
+        minimise_model(matrix, np.arange(len(chosen), dtype=np.int32), edges, weights[chosen], step, slack, goal)
         direction[chosen] = step
         direction[-1] = (pull - sums @ step) / total if tilted else 0.0
         here, there = (self._cost(penalty, at) for at in (weights, weights + direction))
