@@ -17,8 +17,8 @@ _SMALLEST = 1e-15
 class PlattLines:
     """P(c | d) = 1 / (1 + exp(-(a_c s + b_c))), all categories by Newton's method at once.
 
-    Scores are counted in units of their root mean square, so that it does not matter on what scale a contender speaks. A
-    weak Gaussian prior about the pooled line keeps categories with few documents from running away.
+    Scores are counted in units of their root mean square: it does not matter on what scale a contender speaks. A weak
+    Gaussian prior about the pooled line keeps categories with few documents from running away.
 
     Examples
     --------
