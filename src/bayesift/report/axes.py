@@ -10,7 +10,7 @@ from bayesift.report.html import Markup, element, join
 from bayesift.report.numbers import compact
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 348.0, 10.0, 282.0
-WIDTH, HEIGHT = 360, 326
+WIDTH, HEIGHT = 372, 326
 _WANTED_TICKS = 5
 
 
