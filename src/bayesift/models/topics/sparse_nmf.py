@@ -57,8 +57,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
         all codes by 1 + alpha; it prefers some topics to others only where importance differs
     start : "nndsvda" (from singular vectors, as scikit-learn has it), "nndsvd" (the same on another scale) or "random"
-    solver : "multiplicative" (Lee & Seung's updates) or "coordinate" (one entry at a time, never beyond its minimum: a
-        tenth of the updates and a fraction of the time to the same objective)
+    solver : "coordinate" (one entry at a time, never beyond its minimum) or "multiplicative" (Lee & Seung's updates, in
+        several times the time to the same objective)
     max_iter : the most updates of codes and topics
     tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
     code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
@@ -99,7 +99,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         alpha: float = 0.0,
         penalty: Penalty = "squared",
         start: str = "nndsvda",
-        solver: Solver = "multiplicative",
+        solver: Solver = "coordinate",
         max_iter: int = 1000,
         tol: float = 1e-4,
         code_tol: float = 1e-3,
