@@ -21,7 +21,7 @@ class OutputMark:
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("a+") as stream:
+    >>> with tempfile.TemporaryDirectory() as folder, open(f"{folder}/decisions", "a") as stream:
     ...     _ = stream.write("kept")
     ...     mark = OutputMark.of(stream)
     ...     _ = stream.write(" and written after")
