@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.reproduce.leaderboard.contenders import Contender
-from bayesift.reproduce.leaderboard.contenders.documents import indicator_of, pairs_of
+from bayesift.reproduce.leaderboard.contenders.documents import InRandomOrder, indicator_of, pairs_of
 
 Array = np.ndarray[Any, Any]
 _LABEL = "__label__"
@@ -54,7 +54,7 @@ def _lines(X: Any) -> list[str]:
 CONTENDER = Contender(
     "fastText",
     "fasttext",
-    lambda setting, multilabel: FastText(multilabel, **setting),
+    lambda setting, multilabel: InRandomOrder(FastText(multilabel, **setting)),
     [{"lr": rate, "epoch": 25, "dim": 50, "minCount": 1} for rate in (0.1, 0.5)],
     weighting="tf",
     module="fasttext",

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.reproduce.leaderboard.contenders import Contender
-from bayesift.reproduce.leaderboard.contenders.documents import indicator_of, pairs_of
+from bayesift.reproduce.leaderboard.contenders.documents import InRandomOrder, indicator_of, pairs_of
 
 Array = np.ndarray[Any, Any]
 
@@ -45,7 +45,7 @@ class RiverLogistic:
 CONTENDER = Contender(
     "river, logistic",
     "river",
-    lambda setting, multilabel: RiverLogistic(multilabel, **setting),
+    lambda setting, multilabel: InRandomOrder(RiverLogistic(multilabel, **setting)),
     [{"rate": rate} for rate in (1.0, 4.0, 16.0)],
     module="river",
 )

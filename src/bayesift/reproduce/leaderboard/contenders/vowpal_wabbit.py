@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.reproduce.leaderboard.contenders import Contender
-from bayesift.reproduce.leaderboard.contenders.documents import indicator_of, pairs_of
+from bayesift.reproduce.leaderboard.contenders.documents import InRandomOrder, indicator_of, pairs_of
 
 Array = np.ndarray[Any, Any]
 
@@ -54,7 +54,7 @@ def _lines(X: Any) -> list[str]:
 CONTENDER = Contender(
     "Vowpal Wabbit",
     "vowpalwabbit",
-    lambda setting, multilabel: VowpalWabbit(multilabel, **setting),
+    lambda setting, multilabel: InRandomOrder(VowpalWabbit(multilabel, **setting)),
     [{"passes": passes, "rate": rate} for passes in (1, 10) for rate in (0.5, 4.0)],
     module="vowpalwabbit",
 )
