@@ -11,17 +11,7 @@ import pytest
 
 from bayesift.filtering import FilterRun, OutputMark, ProfileState, create_filter, engine_of, open_filter, same_state
 from bayesift.model_file import load_model
-from tests.filtering.worlds import stream
-
-YAML = """
-profiles:
-  - name: grain
-    query: wheat corn barley harvest
-    strategy: +rel+ig
-    goal: {target: 20}
-  - name: oil
-    words: {oil: 1, crude: 1, wheat: -0.5}
-"""
+from tests.filtering.worlds import PROFILES, stream
 
 
 def lines_of(n, seed=0):
@@ -50,7 +40,7 @@ def profiles(request, tmp_path):
     path = tmp_path / "profiles.yaml"
     background = tmp_path / "background.jsonl"
     background.write_text("".join(json.dumps({"text": d.text}) + "\n" for d in stream(40, seed=4)[0]))
-    path.write_text(YAML if request.param == "running" else f"background: {background.name}\n{YAML}")
+    path.write_text(PROFILES if request.param == "running" else f"background: {background.name}\n{PROFILES}")
     return path
 
 

@@ -17,19 +17,12 @@ from bayesift.filtering import (
     same_state,
 )
 from bayesift.filtering.state import ProfileState as State
-from tests.filtering.worlds import engine, stream
+from tests.filtering.worlds import PROFILES, engine, stream
 
-YAML = """
-profiles:
-  - name: grain
-    query: wheat corn barley harvest
-    strategy: +rel+ig
-    goal: {target: 20}
-  - name: oil
-    words: {oil: 1, crude: 1, wheat: -0.5}
+YAML = f"""{PROFILES}\
     examples: oil.jsonl
-    settings: {max_terms: 50}
-    options: {gain: exact}
+    settings: {{max_terms: 50}}
+    options: {{gain: exact}}
 """
 
 

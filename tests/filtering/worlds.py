@@ -10,6 +10,16 @@ from bayesift.records import Document
 TOPIC = ["wheat", "corn", "barley", "harvest", "tonnes"]
 OTHER = ["oil", "crude", "barrel", "opec", "rig", "bank", "rate", "loan", "share", "profit", "dividend", "stock"]
 
+PROFILES = """
+profiles:
+  - name: grain
+    query: wheat corn barley harvest
+    strategy: +rel+ig
+    goal: {target: 20}
+  - name: oil
+    words: {oil: 1, crude: 1, wheat: -0.5}
+"""
+
 
 def stream(n_documents, *, seed=0, share=0.3, words=12):
     """Documents with their relevance: relevant ones speak of the topic half of the time."""
