@@ -108,7 +108,9 @@ def time_to_objective(
     for update in UPDATES.values():  # compiled before the clock starts
         update(objective, codes.copy(), basis.copy())
     began = time.process_time()
-    result = factorise(objective, codes, basis, max_iter=iterations, tol=-np.inf, look_every=iterations)
+    result = factorise(
+        objective, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", look_every=iterations
+    )
     multiplicative, value, spent = time.process_time() - began, np.inf, 0.0
     while value > result.objectives[-1]:
         began = time.process_time()

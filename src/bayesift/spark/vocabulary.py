@@ -81,7 +81,7 @@ def survey(
     if n_unreadable and not skip_bad:
         total = n_documents + n_unreadable
         raise DataError(
-            f"{n_unreadable:,} of {total:,} texts cannot be read; `score` says why; skip_bad leaves them out"
+            f"{n_unreadable:,} of {total:,} texts cannot be read; `score` says why; skip_bad (--skip-bad) omits them"
         )
     terms = rows.filter(pc.equal(rows["kind"], TERM)).combine_chunks()
     names = terms["name"].cast(pa.large_string()).combine_chunks()

@@ -1,9 +1,8 @@
 """One entry of codes or basis at a time, by the steps of `bayesift.kernels.topic_coordinates`.
 
-An update costs two to three multiplicative ones and does more than ten of them; entries that are to be 0 become 0, and
-come back if they should. As in `multiplicative`, sums of topics are free while the basis moves: with S_a = sum_j W_ja,
-the derivative in W_ja of all but the logarithms is w_j h_a + 2 alpha q_a S_a (or + alpha h_a for S(x) = x). Afterwards
-W_a is divided by S_a and H_a multiplied by it, which changes nothing.
+Entries that are to be 0 become 0, and come back if they should. As in `multiplicative`, sums of topics are free while
+the basis moves: with S_a = sum_j W_ja, the derivative in W_ja of all but the logarithms is w_j h_a + 2 alpha q_a S_a
+(or + alpha h_a for S(x) = x). Afterwards W_a is divided by S_a and H_a multiplied by it, which changes nothing.
 """
 
 from __future__ import annotations

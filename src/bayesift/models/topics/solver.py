@@ -46,7 +46,7 @@ def factorise(
     *,
     max_iter: int,
     tol: float,
-    solver: Solver = "multiplicative",
+    solver: Solver,
     look_every: int = 10,
     progress: Callable[[int], None] | None = None,
 ) -> Factorisation:
