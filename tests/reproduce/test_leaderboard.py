@@ -2,12 +2,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from bayesift.reproduce import Extent, reproduce
 from bayesift.reproduce.leaderboard.contenders import contender
+from bayesift.reproduce.leaderboard.contenders.documents import pairs_of
 from bayesift.reproduce.leaderboard.field import OURS, PEERS
 from bayesift.reproduce.leaderboard.forecasts import PlattLines, Temperature, losses
 from bayesift.reproduce.leaderboard.letters import shared_letters
@@ -67,6 +69,25 @@ def test_letters_are_shared_exactly_by_those_that_do_not_differ():
         letters = shared_letters(names, lambda a, b, apart=apart: (a, b) in apart or (b, a) in apart)
         for a, b in combinations(names, 2):
             assert bool(set(letters[a]) & set(letters[b])) == ((a, b) not in apart)
+
+
+@pytest.mark.parametrize("multilabel", [True, False])
+def test_vowpal_wabbit_scores_as_its_own_predictions_say(multilabel, tmp_path):
+    workspace = pytest.importorskip("vowpalwabbit").Workspace
+    random = np.random.default_rng(4)
+    X = sparse.random_array((300, 40), density=0.2, rng=random, format="csr")
+    scores = X @ random.normal(size=(40, 5))
+    y = (scores > 0.8).astype(int) if multilabel else np.argmax(scores, axis=1)
+    model = contender("vowpal_wabbit").make({"passes": 1, "rate": 0.5}, multilabel).fit(X, y)
+    order = np.random.default_rng(0).permutation(300)  # of InRandomOrder
+    labels = [",".join(map(str, np.flatnonzero(row))) or "5" for row in y] if multilabel else [str(c + 1) for c in y]
+    lines = [" ".join(f"t{j}:{x:.6g}" for j, x in pairs) for pairs in pairs_of(X)]
+    (tmp_path / "data").write_text("".join(f"{labels[i]} | {lines[i]}\n" for i in order))
+    reduction = "--multilabel_oaa 6" if multilabel else "--oaa 5"
+    own = workspace(f"{reduction} --loss_function logistic --quiet --holdout_off --data {tmp_path / 'data'}")
+    for line, row in zip(lines, model.decision_function(X), strict=True):
+        said = own.predict(f"| {line}")
+        assert sorted(set(said) - {5}) == np.flatnonzero(row > 0).tolist() if multilabel else said == np.argmax(row) + 1
 
 
 @pytest.mark.corpus("sms-spam")

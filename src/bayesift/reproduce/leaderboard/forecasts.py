@@ -10,7 +10,7 @@ from scipy.special import expit, log_softmax, softmax
 
 Array = np.ndarray[Any, Any]
 
-_STEPS, _PRIOR = 30, 1e-2
+_STEPS, _STILL, _PRIOR = 30, 1e-9, 1e-2
 _SMALLEST = 1e-15
 
 
@@ -91,19 +91,25 @@ def _unit(scores: Array) -> float:
 
 def _newton(scores: Array, Y: Array, start: Array) -> Array:
     """Slopes and intercepts of columns, each pulled to the start as if by a little evidence."""
-    a, b = start[0].copy(), start[1].copy()
+    lines = start.copy()
+    moving = np.arange(scores.shape[1])
     for _ in range(_STEPS):
-        p = expit(a * scores + b)
-        error, weight = Y - p, p * (1 - p)
-        slope = (error * scores).sum(axis=0) - _PRIOR * (a - start[0])
-        level = error.sum(axis=0) - _PRIOR * (b - start[1])
-        ss, s1, s0 = (
-            (scores**2 * weight).sum(axis=0) + _PRIOR,
-            (scores * weight).sum(axis=0),
-            weight.sum(axis=0) + _PRIOR,
-        )
-        determinant = ss * s0 - s1**2
-        step_a, step_b = (s0 * slope - s1 * level) / determinant, (ss * level - s1 * slope) / determinant
-        size = np.maximum(1.0, np.abs(step_a) + np.abs(step_b))  # never by more than one at a time
-        a, b = a + step_a / size, b + step_b / size
-    return np.array([a, b])
+        step = _step(scores[:, moving], Y[:, moving], lines[:, moving], start[:, moving])
+        lines[:, moving] += step
+        moving = moving[np.abs(step).max(axis=0) > _STILL]
+        if not len(moving):
+            break
+    return lines
+
+
+def _step(scores: Array, Y: Array, lines: Array, start: Array) -> Array:
+    """The step of Newton's method, never by more than one at a time."""
+    p = expit(lines[0] * scores + lines[1])
+    error, weight = Y - p, p * (1 - p)
+    weighted = weight * scores
+    slope, level = np.einsum("ij,ij->j", error, scores), error.sum(axis=0)
+    slope, level = np.array([slope, level]) - _PRIOR * (lines - start)
+    ss, s1, s0 = np.einsum("ij,ij->j", weighted, scores) + _PRIOR, weighted.sum(axis=0), weight.sum(axis=0) + _PRIOR
+    step = np.array([s0 * slope - s1 * level, ss * level - s1 * slope]) / (ss * s0 - s1**2)
+    found: Array = step / np.maximum(1.0, np.abs(step).sum(axis=0))
+    return found

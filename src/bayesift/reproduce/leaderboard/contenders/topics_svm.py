@@ -6,6 +6,6 @@ from bayesift.reproduce.leaderboard.contenders import Contender
 CONTENDER = Contender(
     "topics and SVM",
     "bayesift",
-    lambda setting, multilabel: TopicSVMClassifier(encoder=SparseNMF(n_components=setting["topics"])),
+    lambda setting, multilabel: TopicSVMClassifier(encoder=SparseNMF(n_components=setting["topics"], tol=5e-4)),
     [{"topics": 64}],
 )
