@@ -97,7 +97,7 @@ def _topics_of(k: int, split: Split) -> tuple[Array, Array]:
     """Codes of length one, from the start whose codes leave-one-out on training documents prefers."""
     members, found = sparse.csr_array(split.train_categories.T), []
     for start in ("nndsvd", "nndsvda") if k <= LARGEST_TRIED_TWICE else ("nndsvd",):
-        encoder = SparseNMF(n_components=k, importance="variance", alpha=1.0, start=start, tol=2e-4)
+        encoder = SparseNMF(n_components=k, importance="variance", alpha=1.0, start=start, max_iter=200)
         train = normalize(encoder.fit(split.train).transform(split.train))
         hits = leave_one_out(train, members, _cosines, np.random.RandomState(0)).values()
         found.append((max(hits), train, encoder))
