@@ -9,6 +9,7 @@ from bayesift.models import (
     HierarchicalShrinkage,
     HybridClassifier,
     JelinekMercer,
+    JuryClassifier,
     LaplacePrior,
     MaximumLikelihood,
     NaiveBayesClassifier,
@@ -72,6 +73,10 @@ TOPIC_CLASSIFIERS = [
     TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
     TopicSVMClassifier(encoder=_TOPICS),
 ]
-NEAREST = [NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
+NEAREST = [  # which of equally near documents counts, their order decides
+    NeighborsClassifier(k=5),
+    JuryClassifier(n_folds=3, k=5),
+    JuryClassifier(members=("margin", "naive-bayes"), n_folds=2),
+]
 CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS
-STORED = [*CLASSIFIERS, CommitteeClassifier(n_folds=2), *ONLINE_CLASSIFIERS, *TOPIC_CLASSIFIERS]
+STORED = [*CLASSIFIERS, CommitteeClassifier(n_folds=2), *NEAREST, *ONLINE_CLASSIFIERS, *TOPIC_CLASSIFIERS]

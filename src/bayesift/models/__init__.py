@@ -1,6 +1,6 @@
 """Estimators: categories from term vectors; `state` says how they are stored without pickle."""
 
-from bayesift.models.committee import CommitteeClassifier
+from bayesift.models.committee import CommitteeClassifier, JuryClassifier
 from bayesift.models.hyperplanes import (
     HybridClassifier,
     NBSVMClassifier,
@@ -53,6 +53,7 @@ __all__ = [
     "HybridClassifier",
     "JeffreysPrior",
     "JelinekMercer",
+    "JuryClassifier",
     "Laplace",
     "LaplacePrior",
     "Learner",

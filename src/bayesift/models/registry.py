@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 
-from bayesift.models.committee import CommitteeClassifier
+from bayesift.models.committee import CommitteeClassifier, JuryClassifier
 from bayesift.models.hyperplanes import (
     HybridClassifier,
     NBSVMClassifier,
@@ -128,8 +128,14 @@ for _link, _prior, _description in (
     )
 register(
     "committee",
-    "two logistic regressions and naive Bayes, weighed by held-out documents; the most accurate",
+    "two logistic regressions and naive Bayes, weighed by held-out documents; one linear model",
     CommitteeClassifier,
+    weighting="ltc",
+)
+register(
+    "jury",
+    "support vectors, neighbours, perceptron, naive Bayes and logistic regression as one; the most accurate",
+    JuryClassifier,
     weighting="ltc",
 )
 for _kernel in ("linear", "polynomial", "rbf"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from bayesift.models.committee import CommitteeClassifier
+from bayesift.models.committee import CommitteeClassifier, JuryClassifier
 from bayesift.models.hyperplanes import (
     HybridClassifier,
     NBSVMClassifier,
@@ -26,6 +26,7 @@ STORABLE: Mapping[str, type[Storable]] = MappingProxyType(
         "sparse-bayes": SparseBayesClassifier,
         "support-vectors": SupportVectorClassifier,
         "committee": CommitteeClassifier,
+        "jury": JuryClassifier,
         "nbsvm": NBSVMClassifier,
         "hybrid": HybridClassifier,
         "rocchio": RocchioClassifier,

@@ -1,5 +1,6 @@
-"""Several linear models of the same documents that speak as one."""
+"""Several models of the same documents that speak as one."""
 
 from bayesift.models.committee.classifier import CommitteeClassifier
+from bayesift.models.committee.jury import JuryClassifier
 
-__all__ = ["CommitteeClassifier"]
+__all__ = ["CommitteeClassifier", "JuryClassifier"]

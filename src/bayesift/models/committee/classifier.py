@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bayesift.folds import deal_folds
 from bayesift.models.categories import models_of
-from bayesift.models.committee.members import (
-    GaussianMember,
-    Hyperplanes,
-    InformedMember,
-    Member,
-    NaiveBayesMember,
-    Sample,
-)
+from bayesift.models.committee.hearing import Progress, Report, hear
+from bayesift.models.committee.members import GaussianMember, InformedMember, Member, NaiveBayesMember, Sample, blend
 from bayesift.models.committee.stacking import shares_of
-from bayesift.models.hyperplanes.stored import StoredHyperplanes
+from bayesift.models.committee.verdicts import Verdicts
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 Array = np.ndarray[Any, Any]
-Progress = Callable[[int, int], None]
 
 
-class CommitteeClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
+class CommitteeClassifier(Verdicts, ClassifierMixin, BaseEstimator):
     """Logistic regression, logistic regression that listens to naive Bayes, and naive Bayes, speaking as one.
 
     Each member is asked about documents that it has not seen, fold by fold; how much it is listened to is what
@@ -101,29 +92,13 @@ class CommitteeClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
         members = self._members()
         exclusive = not targets.multilabel and len(targets.classes) > 2
         asked = 0 if self.shares is not None else min(self.n_folds, targets.n_documents)
-        report = _Report(self.progress, len(members) * (asked + 1))
+        report = Report(self.progress, len(members) * (asked + 1))
         self.shares_, self.offset_ = self._listen(members, sample, exclusive, report)
         parts = [report.after(member.fit(sample)) for member in members]
-        combined = np.tensordot(self.shares_, np.stack([part.weights for part in parts]), 1)
-        intercepts = self.shares_ @ np.stack([part.intercepts for part in parts]) + self.offset_
-        return self._keep(targets, combined, intercepts)
+        blended = blend(parts, self.shares_)
+        return self._keep(targets, blended.weights, blended.intercepts + self.offset_)
 
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories."""
-        scores = self._scores(X)
-        return expit(scores) if self.multilabel_ else np.exp(self._log_proba(scores))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
-        return self._log_proba(self._scores(X))
-
-    def _log_proba(self, scores: Array) -> Array:
-        several = not (self.multilabel_ or self._is_binary())
-        sided = scores * [[-1.0, 1.0]] if self._is_binary() else scores
-        logarithms: Array = log_softmax(scores, axis=1) if several else log_expit(sided)
-        return logarithms
-
-    def _members(self) -> tuple[Member, ...]:
+    def _members(self) -> tuple[GaussianMember | InformedMember | NaiveBayesMember, ...]:
         return (
             GaussianMember(self.variance, self.tol, self.n_jobs),
             InformedMember(self.informed_variance, self.alpha, self.tol, self.n_jobs),
@@ -131,7 +106,7 @@ class CommitteeClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
         )
 
     def _listen(
-        self, members: tuple[Member, ...], sample: Sample, exclusive: bool, report: _Report
+        self, members: Sequence[Member], sample: Sample, exclusive: bool, report: Report
     ) -> tuple[Array, float]:
         """The shares as given, or found by documents held out."""
         if self.shares is not None:
@@ -139,16 +114,9 @@ class CommitteeClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
             if given.shape != (len(members),) or not np.all(given >= 0.0):
                 raise ValueError(f"shares must be {len(members)} numbers of at least 0, got {self.shares!r}")
             return given, 0.0
-        labels = sample.members.toarray() != 0
-        n_folds = min(self.n_folds, len(labels))
-        folds = deal_folds(labels, n_folds=n_folds, random_state=self.random_state)
-        scores = np.zeros((len(members), *labels.shape))
-        for fold in range(n_folds):
-            held_out, rest = np.flatnonzero(folds == fold), sample.take(np.flatnonzero(folds != fold))
-            for place, member in enumerate(members):
-                scores[place, held_out] = report.after(member.fit(rest)).scores(sample.rows[held_out])
-        asked = np.flatnonzero(folds >= 0)
-        return shares_of(scores[:, asked], labels[asked], sample.importance[asked], exclusive=exclusive)
+        n_folds = min(self.n_folds, sample.rows.shape[0])
+        heard = hear(members, sample, n_folds=n_folds, random_state=self.random_state, report=report)
+        return shares_of(heard.scores, heard.labels, heard.importance, exclusive=exclusive)
 
     def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
@@ -159,17 +127,3 @@ class CommitteeClassifier(StoredHyperplanes, ClassifierMixin, BaseEstimator):
     def _constructed(cls, settings: dict[str, Any]) -> dict[str, Any]:
         shares = settings.get("shares")
         return settings | {"shares": tuple(shares) if isinstance(shares, list) else None}
-
-
-class _Report:
-    """Counts the members that have been fitted."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, 0
-
-    def after(self, fitted: Hyperplanes) -> Hyperplanes:
-        """Pass on what was fitted, and say so."""
-        self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.total)
-        return fitted

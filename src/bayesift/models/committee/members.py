@@ -1,17 +1,21 @@
-"""The members of a committee: each gives one hyperplane a category, whose scores are log odds."""
+"""The members of a committee: each says of documents what it thinks of their categories, nearly all by hyperplanes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
+from bayesift.models.hyperplanes import SupportVectorClassifier
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.models.linear.weights import scores_of
 from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassifier
+from bayesift.models.neighbors import NeighborsClassifier
+from bayesift.models.online import OnlinePerceptron
 
 Array = np.ndarray[Any, Any]
 
@@ -106,14 +110,100 @@ class NaiveBayesMember:
         return Hyperplanes(_finite(bayes.log_odds_coef_), prior)
 
 
-Member = GaussianMember | InformedMember | NaiveBayesMember
+@dataclass(frozen=True, slots=True)
+class MarginMember:
+    """A linear support vector machine; its margins are no log odds, which shares make up for."""
+
+    C: float
+    random_state: int | None
+
+    def fit(self, sample: Sample) -> Hyperplanes:
+        """The widest margin, by the dual problem where there are more terms than documents."""
+        n_documents, n_terms = sample.rows.shape
+        machine = SupportVectorClassifier(C=self.C, dual=n_documents < n_terms, random_state=self.random_state)
+        machine.fit(sample.rows, sample.members, sample.importance)
+        return Hyperplanes(_dense(machine.coef_), machine.intercept_)
+
+
+@dataclass(frozen=True, slots=True)
+class PerceptronMember:
+    """The Bayesian online perceptron after one look at every document, in random order: the mean of its posterior.
+
+    It does not know of the importance of documents.
+    """
+
+    prior_variance: float
+    random_state: int | None
+    n_jobs: int | None
+
+    def fit(self, sample: Sample) -> Hyperplanes:
+        """Learn from one document after the other."""
+        order = np.random.default_rng(self.random_state).permutation(sample.rows.shape[0])
+        learner = OnlinePerceptron(covariance="diagonal", prior_variance=self.prior_variance, n_jobs=self.n_jobs)
+        learner.fit(sample.rows[order], sample.members[order])
+        return Hyperplanes(learner.coef_, learner.intercept_)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """Documents that are remembered, and the log odds of the votes of the nearest."""
+
+    memory: NeighborsClassifier
+
+    def scores(self, rows: sparse.csr_array) -> Array:
+        """Log odds, documents x categories."""
+        odds: Array = logit(self.memory.predict_proba(rows))
+        return odds
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborsMember:
+    """Nearest neighbours by cosine; they do not know of the importance of documents."""
+
+    k: int
+
+    def fit(self, sample: Sample) -> Neighborhood:
+        """Remember."""
+        return Neighborhood(NeighborsClassifier(k=self.k).fit(sample.rows, sample.members))
+
+
+class Opinion(Protocol):
+    """What has scores of documents."""
+
+    def scores(self, rows: sparse.csr_array) -> Array:
+        """Documents x categories."""
+        ...
+
+
+class Member(Protocol):
+    """Who forms an opinion on a sample."""
+
+    def fit(self, sample: Sample) -> Opinion:
+        """Learn."""
+        ...
+
+
+def blend(parts: Sequence[Hyperplanes], shares: Array) -> Hyperplanes:
+    """The hyperplanes whose scores are the sum of others' scores, each times its share.
+
+    Examples
+    --------
+    >>> blend([Hyperplanes(np.ones((1, 2)), np.ones(1)), Hyperplanes(np.eye(1, 2), np.zeros(1))], np.array([2.0, 3.0]))
+    Hyperplanes(weights=array([[5., 2.]]), intercepts=array([2.]))
+    """
+    weights = sum(share * part.weights for share, part in zip(shares, parts, strict=True))
+    return Hyperplanes(weights, shares @ np.stack([part.intercepts for part in parts]))
 
 
 def _mode(sample: Sample, prior: GaussianPrior, tol: float, n_jobs: int | None) -> Hyperplanes:
     model = SparseBayesClassifier(prior=prior, tol=tol, n_jobs=n_jobs)
     model.fit(sample.rows, sample.members, sample.importance)
-    weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-    return Hyperplanes(weights, model.intercept_)
+    return Hyperplanes(_dense(model.coef_), model.intercept_)
+
+
+def _dense(weights: Any) -> Array:
+    found: Array = weights.toarray() if sparse.issparse(weights) else weights
+    return found
 
 
 def _finite(ratios: Array) -> Array:

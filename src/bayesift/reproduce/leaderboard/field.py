@@ -1,7 +1,7 @@
 """Who takes part, by module: apart from the protocol, so that a new contender makes no other's results old."""
 
 OURS = (
-    "committee",
+    "jury",
     "logistic_gaussian",
     "logistic_laplace",
     "probit_gaussian",

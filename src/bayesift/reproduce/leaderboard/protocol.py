@@ -47,7 +47,7 @@ def measure_contender(*, corpus: str, name: str, quick: bool, seed: int) -> dict
     tried = [_held_out(entry, setting, split, folds) for setting in settings]
     decider, shrinkage = _best(tried, lambda held: _decision_worths(held, split, folds))
     forecaster, own = _best(tried, lambda held: _forecast_worths(held, split, folds))
-    fitted = {place: _final(entry, settings[place], split) for place in {decider, forecaster}}
+    fitted = {place: _final(entry, settings[place], split, folds) for place in {decider, forecaster}}
     decisions = _decide(split, folds, tried[decider], fitted[decider], shrinkage)
     probabilities = _forecast(split, folds, tried[forecaster], fitted[forecaster], own)
     return {
@@ -153,22 +153,26 @@ def _line(split: Split) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    train: Scored
+    kept: Array  # scores of the documents that were never held out
     test: Scored
     size: int
     seconds: float
 
 
-def _final(entry: Contender, setting: Mapping[str, Any], split: Split) -> _Fitted:
+def _final(entry: Contender, setting: Mapping[str, Any], split: Split, folds: Array) -> _Fitted:
     start = time.process_time()
     model = entry.make(setting, split.multilabel).fit(split.X, split.target)
     seconds = time.process_time() - start
-    return _Fitted(_say(model, split.X, split), _say(model, split.X_test, split), size_of(model), seconds)
+    never = np.flatnonzero(folds < 0)
+    kept = _say(model, split.X[never], split).scores if len(never) else np.zeros((0, split.Y.shape[1]))
+    return _Fitted(kept, _say(model, split.X_test, split), size_of(model), seconds)
 
 
 def _known(folds: Array, held: Scored, fitted: _Fitted) -> Array:
     """Scores of held-out documents; those that never were have the scores of the model that knew them."""
-    return np.where((folds >= 0)[:, None], held.scores, fitted.train.scores)
+    scores = held.scores.copy()
+    scores[folds < 0] = fitted.kept
+    return scores
 
 
 def _decide(split: Split, folds: Array, held: Scored, fitted: _Fitted, shrinkage: float) -> Array:
