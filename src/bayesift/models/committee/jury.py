@@ -79,6 +79,7 @@ class JuryClassifier(Verdicts, ClassifierMixin, BaseEstimator):
     ----------
     shares_, offset_ : what multiplies the scores of the members, in the order of `members`, and what is added
     consultation_ : the second round; None for class labels
+    neighbors_ : the documents remembered; None without neighbours
     classes_, multilabel_ : as in `LinearScores`
     coef_, intercept_ : the linear members as one
 
