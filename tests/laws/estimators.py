@@ -46,20 +46,22 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
 ]
-ONLINE_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
+ORDERED_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
     OnlinePerceptron(),
     OnlinePerceptron(covariance="diagonal", likelihood="flip"),
     OnlinePerceptron(covariance="low-rank", rank=2),
     OnlineGaussianProcess(),
     OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
     OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
+    JuryClassifier(n_folds=3, k=5),
+    JuryClassifier(members=("margin", "naive-bayes"), n_folds=2),
 ]
 TRANSFORMERS = [
     SelectTerms(),
     SelectTerms(by="pearson", k=2),
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
-ESTIMATORS = CLASSIFIERS + ONLINE_CLASSIFIERS + TRANSFORMERS
+ESTIMATORS = CLASSIFIERS + ORDERED_CLASSIFIERS + TRANSFORMERS
 LIBLINEAR = (SupportVectorClassifier, NBSVMClassifier, HybridClassifier)
 
 # Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
@@ -73,10 +75,6 @@ TOPIC_CLASSIFIERS = [
     TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
     TopicSVMClassifier(encoder=_TOPICS),
 ]
-NEAREST = [  # which of equally near documents counts, their order decides
-    NeighborsClassifier(k=5),
-    JuryClassifier(n_folds=3, k=5),
-    JuryClassifier(members=("margin", "naive-bayes"), n_folds=2),
-]
+NEAREST = [NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
 CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS
-STORED = [*CLASSIFIERS, CommitteeClassifier(n_folds=2), *NEAREST, *ONLINE_CLASSIFIERS, *TOPIC_CLASSIFIERS]
+STORED = [*CLASSIFIERS, CommitteeClassifier(n_folds=2), *ORDERED_CLASSIFIERS, *TOPIC_CLASSIFIERS]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
-from tests.laws.estimators import CHECKED, CLASSIFIERS, ESTIMATORS, LIBLINEAR, ONLINE_CLASSIFIERS, STORED
+from tests.laws.estimators import CHECKED, CLASSIFIERS, ESTIMATORS, LIBLINEAR, ORDERED_CLASSIFIERS, STORED
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -73,7 +73,7 @@ def test_sparse_and_dense_give_the_same(estimator, kind, form):
 
 
 @targets
-@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e not in ONLINE_CLASSIFIERS], ids=str)
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e not in ORDERED_CLASSIFIERS], ids=str)
 def test_order_of_documents_does_not_matter(estimator, kind):
     X, labels, indicator = documents()
     y = target_of(kind, labels, indicator)
