@@ -2,8 +2,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# What `make lowest` runs: estimators, text, files and commands, and few kernels, which are compiled anew there.
+LOWEST := tests/text/test_vectorizer.py tests/classifier tests/models/naive_bayes/test_classifier.py \
+	tests/models/baselines/test_hyperplanes.py tests/test_state.py tests/cli/test_commands.py
 
-.PHONY: help demo test slow check bench results format clean
+.PHONY: help demo test slow check docs wheel lowest hooks bench results format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -20,7 +23,7 @@ demo: $(INSTALLED)  ## see what bayesift does, on a corpus that needs no downloa
 	@$(BIN)/bayesift demo
 
 test: $(INSTALLED)  ## run the tests (BAYESIFT_DATA names the folder with the corpora)
-	@$(BIN)/python -m pytest
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 slow: $(INSTALLED)  ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow
@@ -31,11 +34,36 @@ check: $(INSTALLED)  ## lint, format, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
+docs: $(INSTALLED)  ## build the documentation into out/site; any warning is an error
+	@$(BIN)/python docs/reference/commands.py
+	@$(BIN)/zensical build --strict
+
+out/wheel: $(INSTALLED) $(shell find src -type f -not -path '*/__pycache__/*')
+	@rm -rf out/wheel
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir out/wheel .
+
+wheel: out/wheel  ## build the wheel, install it into a clean environment, run the demo and a smoke test there
+	@rm -rf out/wheel/env
+	@$(PYTHON) -m venv out/wheel/env
+	@out/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check out/wheel/bayesift-*.whl
+	@cd out/wheel && env/bin/bayesift demo --out demo && env/bin/python ../../tests/smoke.py
+
+lowest: out/wheel  ## the smoke test and a part of the tests with the lowest versions that are allowed
+	@rm -rf out/lowest
+	@$(PYTHON) -m venv out/lowest
+	@out/lowest/bin/python -m pip install --quiet --disable-pip-version-check --only-binary=:all: \
+		--constraint constraints-lowest.txt out/wheel/bayesift-*.whl hypothesis mpmath pandas pytest
+	@cd out/lowest && bin/python ../../tests/smoke.py
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 out/lowest/bin/python -m pytest -q $(LOWEST)
+
+hooks: $(INSTALLED)  ## check every commit before it is made (pre-commit)
+	@$(BIN)/pre-commit install
+
 bench: $(INSTALLED)  ## run every benchmark and render docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
 
 results: $(INSTALLED)  ## run every table and figure of the papers and the leaderboard; renders docs/results.md
-	@$(BIN)/bayesift reproduce all --report out/results.html --markdown docs/results.md
+	@$(BIN)/python -m papers all --report out/results.html --markdown docs/results.md
 
 format: $(INSTALLED)  ## put the code into house style
 	@$(BIN)/ruff check --fix .

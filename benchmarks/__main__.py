@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import (
     classify_throughput,
+    defaults,
     filtering,
     harness,
     linear_gaussian,
@@ -62,6 +63,7 @@ RACES = {
     )
 }
 FOOTPRINTS = {
+    defaults.NAME: defaults,
     text_footprint.NAME: text_footprint,
     linear_synthetic.NAME: linear_synthetic,
     filtering.NAME: filtering,

@@ -27,6 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
+from bayesift.arrays import Array
 from bayesift.datasets import load_newsgroups, load_reuters, load_reuters_descriptions
 from bayesift.evaluation import expected_calibration_error, log_loss
 from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
@@ -34,8 +35,6 @@ from bayesift.models import GaussianPrior, SparseBayesClassifier
 from bayesift.records import Document
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import SCut, category_folds
-
-Array = np.ndarray[Any, Any]
 
 N_FOLDS = 5
 EARLIER = 0.7

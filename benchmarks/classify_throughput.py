@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from bayesift.classifier import TextClassifier
 from bayesift.cli.classify import classify
 from bayesift.datasets import load_pydocs, load_sms_spam
-from bayesift.errors import CorpusNotFoundError
 from bayesift.records import Corpus
+from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 
 N_DOCUMENTS = 1_000_000
@@ -46,11 +46,9 @@ def _prepare(corpus: Corpus) -> _Work:
     return _Work(folder, folder / "model.zip", folder / "documents.jsonl", pipeline)
 
 
-def _messages() -> _Work | None:
-    try:
-        return _prepare(load_sms_spam())
-    except CorpusNotFoundError:
-        return None
+@if_present
+def _messages() -> _Work:
+    return _prepare(load_sms_spam())
 
 
 def _ours(work: _Work) -> Path:

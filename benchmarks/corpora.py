@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import ParamSpec, TypeVar
 
 from bayesift.datasets import load_newsgroups, load_pydocs, load_reuters
 from bayesift.errors import CorpusNotFoundError
 
+Arguments = ParamSpec("Arguments")
+Data = TypeVar("Data")
+
+
+def if_present(prepare: Callable[Arguments, Data]) -> Callable[Arguments, Data | None]:
+    """Let a function return None if its corpus is not in the data directory."""
+
+    @wraps(prepare)
+    def prepared(*arguments: Arguments.args, **options: Arguments.kwargs) -> Data | None:
+        try:
+            return prepare(*arguments, **options)
+        except CorpusNotFoundError:
+            return None
+
+    return prepared
+
 
 @cache
-def reuters_and_newsgroups() -> list[str] | None:
+@if_present
+def reuters_and_newsgroups() -> list[str]:
     """All 40,424 texts of Reuters-21578 and 20 Newsgroups."""
-    try:
-        return load_reuters().texts + load_newsgroups().texts
-    except CorpusNotFoundError:
-        return None
+    return load_reuters().texts + load_newsgroups().texts
 
 
 @cache
 def pydocs() -> list[str]:
-    """The corpus that is always there."""
+    """The texts of the corpus that needs no download."""
     return load_pydocs().texts

@@ -26,14 +26,13 @@ from bayesift.filtering import (
     Strategy,
     Stream,
     VectorSpace,
-    breakdown,
-    measures,
     simulate,
     stream_of,
     table_five,
     table_four,
 )
 from bayesift.filtering.profile import row_vector
+from bayesift.filtering.tables import breakdown, measures
 from bayesift.records import Corpus
 from benchmarks.harness import machine
 
@@ -59,7 +58,7 @@ space = VectorSpace(stemmer=None)
 words = [f"word{i}" for i in range(20_000)]
 X = space.learn_background(" ".join(rng.choice(words, 60)) for _ in range(1_000))
 engine = FilterEngine(space)
-settings = ProfileSettings(cut=0.0, max_terms=300, passes=1)
+settings = ProfileSettings(cut=0.0, max_terms=300, n_epochs=1)
 for number in range(1_000):
     y = rng.random(X.shape[0]) < 0.05
     engine.add_profile(f"p{number}", batch=(X[:100], y[:100]), settings=settings)
@@ -112,7 +111,7 @@ def _bars(measured: dict[str, Any]) -> list[tuple[str, str]]:
         rows = [
             ("T9P of +ig over plain: +3", f"{t9p['+ig'] - t9p['plain']:+.1f} ({t9p['plain']:.1f} to {t9p['+ig']:.1f})"),
             ("T9P of plain over +rnd: +3", f"{t9p['plain'] - t9p['+rnd']:+.1f} (from {t9p['+rnd']:.1f})"),
-            ("relevant share of queried: above 20%", f"{100 * trial['asked_share']['+ig']:.1f}%"),
+            ("relevant share of queried: above 20%", f"{100 * trial['queried_share']['+ig']:.1f}%"),
             ("scanning, 300 terms: 1 M documents/s", _rates(measured["scanning"])),
             ("text, 50 profiles: 5,000 documents/s", _rates(measured["end_to_end"])),
             (
@@ -153,7 +152,7 @@ def _simulated(name: str, stream: Stream, say: Callable[[str], None]) -> dict[st
         "n_topics": len(stream.topics),
         "n_stream": simulation.n_stream,
         "measures": {s: {"t9p": measures(simulation, s).t9p} for s in simulation.runs},
-        "asked_share": {s: breakdown(runs).asked_share for s, runs in simulation.runs.items()},
+        "queried_share": {s: breakdown(runs).queried_share for s, runs in simulation.runs.items()},
         "gains": {gain: measures(made, "+ig").t9p for gain, made in by_gain.items()},
         "table_four": table_four(simulation),
         "table_five": table_five(simulation),

@@ -11,14 +11,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from bayesift.arrays import Array
 from bayesift.datasets import load_newsgroups
-from bayesift.errors import CorpusNotFoundError
 from bayesift.models import GaussianPrior, SparseBayesClassifier
 from bayesift.text import TermVectorizer
+from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import reuters
 
-Array = np.ndarray[Any, Any]
 Data = tuple[Any, Any]
 Weights = tuple[Array, Array]
 
@@ -28,12 +28,10 @@ _TOLERANCE = 3e-3
 
 
 @cache
-def newsgroups() -> Data | None:
+@if_present
+def newsgroups() -> Data:
     """Unit-length ltc vectors of the training documents of 20 Newsgroups (by date), words in at least three of them."""
-    try:
-        train = load_newsgroups().split("train")
-    except CorpusNotFoundError:
-        return None
+    train = load_newsgroups().split("train")
     return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), train.indicator
 
 

@@ -17,11 +17,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from bayesift.arrays import Array
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import reuters
 
-Array = np.ndarray[Any, Any]
 Data = tuple[Any, Any]
 Fit = tuple[Array, Array]
 

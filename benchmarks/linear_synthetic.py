@@ -15,8 +15,6 @@ from scipy import sparse
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset, machine
 from benchmarks.linear_laplace import _check, fit, liblinear
 
-Array = np.ndarray[Any, Any]
-
 DOCUMENTS, TERMS, CATEGORIES = 23_149, 47_236, 101
 LENGTH = 86  # words of a document, of which about 76 differ
 NOISE = 0.02  # the scale of that of the labels

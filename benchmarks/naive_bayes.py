@@ -10,29 +10,25 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from bayesift.datasets import load_newsgroups, load_reuters
-from bayesift.errors import CorpusNotFoundError
 from bayesift.models import NaiveBayesClassifier
 from bayesift.text import TermVectorizer
+from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 
 
 @cache
-def newsgroups() -> tuple[Any, Any] | None:
+@if_present
+def newsgroups() -> tuple[Any, Any]:
     """Counts and labels of the training articles of 20 Newsgroups."""
-    try:
-        train = load_newsgroups().split("train")
-    except CorpusNotFoundError:
-        return None
+    train = load_newsgroups().split("train")
     return TermVectorizer().fit_transform(train.texts), np.array(train.labels)
 
 
 @cache
-def reuters() -> tuple[Any, Any] | None:
+@if_present
+def reuters() -> tuple[Any, Any]:
     """Counts and the indicator of the 90 categories of Reuters' training stories (ModApte)."""
-    try:
-        train = load_reuters(subset="modapte").split("train")
-    except CorpusNotFoundError:
-        return None
+    train = load_reuters(subset="modapte").split("train")
     return TermVectorizer().fit_transform(train.texts), train.indicator
 
 

@@ -10,15 +10,14 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_ndtr
 
+from bayesift.arrays import Array
 from bayesift.datasets import load_reuters
-from bayesift.errors import CorpusNotFoundError
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
 from bayesift.models import OnlinePerceptron
 from bayesift.text import TermVectorizer
+from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-
-Array = np.ndarray[Any, Any]
 
 SIGMA0 = 0.5
 _CATEGORIES = 10  # of the stream, the largest
@@ -26,12 +25,10 @@ _BEST_RIVER = "river, logistic, rate 16"  # of 0.1, 1, 4 and 16, by the F1 that 
 
 
 @cache
-def reuters() -> tuple[Any, Any] | None:
+@if_present
+def reuters() -> tuple[Any, Any]:
     """Unit-length ltc vectors of Porter stems, training documents of Reuters-21578 (ModApte), and their indicator."""
-    try:
-        train = load_reuters(subset="modapte").split("train")
-    except CorpusNotFoundError:
-        return None
+    train = load_reuters(subset="modapte").split("train")
     vectorizer = TermVectorizer(weighting="ltc", stop_words="english", stemmer="porter")
     return vectorizer.fit_transform(train.texts), train.indicator.toarray()
 
@@ -44,7 +41,7 @@ def _with_terms(n_documents: int, categories: slice) -> tuple[Any, Any, Any] | N
     X, Y = data
     Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[categories]]
     terms = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True).fit(X, Y)
-    return X[:n_documents], Y[:n_documents], terms.supports_
+    return X[:n_documents], Y[:n_documents], terms.feature_mask_
 
 
 @cache
@@ -71,9 +68,9 @@ def stream() -> tuple[Any, Any] | None:
 
 def _recursion(data: tuple[Any, Any, Any]) -> Array:
     """Section 3.1.1 of the paper in NumPy, one category after another; gives the mean weights of the bias."""
-    X, Y, supports = data
+    X, Y, feature_mask = data
     biases = []
-    for labels, row in zip(Y.T, supports.toarray(), strict=True):
+    for labels, row in zip(Y.T, feature_mask.toarray(), strict=True):
         rows = sparse.csr_array(X[:, np.flatnonzero(row)])
         mean, covariance = np.zeros(1 + rows.shape[1]), np.eye(1 + rows.shape[1])
         for i, y in enumerate(2.0 * labels - 1.0):
@@ -90,8 +87,8 @@ def _recursion(data: tuple[Any, Any, Any]) -> Array:
 
 
 def _ours(data: tuple[Any, Any, Any]) -> Array:
-    X, Y, supports = data
-    return OnlinePerceptron(passes=1).fit(X, Y, supports=supports).intercept_
+    X, Y, feature_mask = data
+    return OnlinePerceptron(n_epochs=1, shuffle=False).fit(X, Y, feature_mask=feature_mask).intercept_
 
 
 def _same_posterior(results: dict[str, Any]) -> None:

@@ -15,16 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from bayesift.arrays import Array
 from bayesift.datasets import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
 from bayesift.models import OnlinePerceptron
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import Bayes, ExpectedF1, MaxF1
-
-Array = np.ndarray[Any, Any]
 
 SHARE = 0.7
 SOFT = (12.13, 50.0, 200.0)
@@ -63,7 +60,7 @@ class Outcome:
 def paper_system() -> System:
     """At most 300 terms a category, full covariance, prior variance 1."""
     terms = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True)
-    return System("300 terms, full", terms, OnlinePerceptron(passes=1))
+    return System("300 terms, full", terms, OnlinePerceptron(n_epochs=1, shuffle=False))
 
 
 def whole_systems() -> Iterator[System]:
@@ -74,7 +71,9 @@ def whole_systems() -> Iterator[System]:
                 name = f"all terms, {covariance}, soft {soft:g}, prior variance {variance:g}"
                 terms = SelectTerms("likelihood-ratio", per_category=True, soft=soft)
                 yield System(
-                    name, terms, OnlinePerceptron(covariance=covariance, rank=1, passes=1, prior_variance=variance)
+                    name,
+                    terms,
+                    OnlinePerceptron(covariance=covariance, rank=1, n_epochs=1, shuffle=False, prior_variance=variance),
                 )
 
 
@@ -97,9 +96,9 @@ def _split(texts: list[str], Y: Array, new: list[str], Y_new: Array) -> Split:
 
 def judge(system: System, split: Split) -> Outcome:
     """Learn and judge."""
-    supports = system.selection.fit(split.X, split.Y).supports_
+    feature_mask = system.selection.fit(split.X, split.Y).feature_mask_
     start = time.process_time()
-    model = system.model.fit(split.X, split.Y, supports=supports)
+    model = system.model.fit(split.X, split.Y, feature_mask=feature_mask)
     seconds = time.process_time() - start
     training, new = model.predict_proba(split.X), model.predict_proba(split.X_new)
     f1 = {}

@@ -14,12 +14,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from bayesift.arrays import Array
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear import CrossValidation
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import GAP, RATE, reuters
-
-Array = np.ndarray[Any, Any]
 
 RATES = np.geomspace(10.0, RATE, 20)  # the best held-out likelihood of all categories together lies at 0.2
 _EVERY = 6

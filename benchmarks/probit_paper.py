@@ -12,48 +12,46 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.errors import CorpusNotFoundError
+from bayesift.arrays import Array
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import Probit, log_likelihoods
-from bayesift.reproduce.sparse_bayes.measuring import supports_of, vectors_of
-from bayesift.reproduce.sparse_bayes.setting import TEN, Setting
+from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-
-Array = np.ndarray[Any, Any]
+from papers.sparse_bayes import TEN, Setting, feature_mask_of, vectors_of
 
 GAMMA, VIOLATION, NATS, SECONDS = 10.0, 1e-3, 0.02, 2.0
 
 
 @cache
-def paper() -> dict[str, Any] | None:
+@if_present
+def paper() -> dict[str, Any]:
     """The paper's training documents, labels and terms."""
-    try:
-        vectors = vectors_of(Setting())
-    except CorpusNotFoundError:
-        return None
-    return {"X": vectors.train, "Y": vectors.train_categories, "supports": supports_of(Setting(), vectors)}
+    vectors = vectors_of(Setting())
+    return {"X": vectors.train, "Y": vectors.train_categories, "feature_mask": feature_mask_of(Setting(), vectors)}
 
 
 def _fit(data: dict[str, Any], *, solver: str, tol: float) -> SparseBayesClassifier:
     model = SparseBayesClassifier(
         link="probit", prior=LaplacePrior(gamma=GAMMA), solver=solver, tol=tol, max_iter=20_000
     )
-    return model.fit(data["X"], data["Y"], supports=data["supports"])
+    return model.fit(data["X"], data["Y"], feature_mask=data["feature_mask"])
 
 
 def violation(data: dict[str, Any], model: SparseBayesClassifier) -> float:
     """The largest violation of the optimality conditions, as a share of the prior's slope; written out in NumPy."""
     worst, slope = 0.0, np.sqrt(GAMMA)
-    supports = np.asarray(data["supports"].toarray() if hasattr(data["supports"], "toarray") else data["supports"])
+    feature_mask = np.asarray(
+        data["feature_mask"].toarray() if hasattr(data["feature_mask"], "toarray") else data["feature_mask"]
+    )
     for place, solution in enumerate(model.solutions_):
         signs = 2.0 * data["Y"][:, place] - 1.0
         scores = data["X"] @ solution.coefficients + solution.intercept
-        pulls = signs * log_likelihoods(Probit(), signs * scores)[1]
-        weights, gradient = solution.coefficients[supports[place]], (data["X"].T @ pulls)[supports[place]]
+        residuals = signs * log_likelihoods(Probit(), signs * scores)[1]
+        weights, gradient = solution.coefficients[feature_mask[place]], (data["X"].T @ residuals)[feature_mask[place]]
         off = np.where(
             weights == 0, np.maximum(np.abs(gradient) - slope, 0.0), np.abs(gradient - slope * np.sign(weights))
         )
-        worst = max(worst, float(off.max()) / slope, abs(float(pulls.sum())) / slope)
+        worst = max(worst, float(off.max()) / slope, abs(float(residuals.sum())) / slope)
     return worst
 
 

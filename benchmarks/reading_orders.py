@@ -18,9 +18,9 @@ from sklearn.cluster import KMeans
 
 from bayesift.datasets.screening import REVIEWS, load_review
 from bayesift.files import whole_file
-from bayesift.filtering.pool import Pool
-from bayesift.filtering.ranking import Order
-from bayesift.filtering.reviews import ReviewCurve, random_start, simulate_review
+from bayesift.screening.queue import Order
+from bayesift.screening.relevance import Pool
+from bayesift.screening.simulation import ReviewCurve, random_start, simulate_review
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks" / "reading-orders.json"
 STARTS = (100, 101, 102, 103, 104)

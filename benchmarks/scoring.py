@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.weights import scores_of
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import RATE, reuters
-
-Array = np.ndarray[Any, Any]
 
 _PASSES = 10  # a turn
 

@@ -7,7 +7,7 @@
     show       the tables of all runs so far, over the seeds that both sides have; a figure of recall curves a review
 
 Runs are kept in out/benchmarks/screening-*.json, a file a review, and what is there is not run again. The model was
-chosen on the seeds 100 to 119 (docs/screening.md).
+chosen on the seeds 100 to 119 (docs/explanation/screening.md).
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bayesift.charts import Axis, Band, Figure, Layer, Line, Panel, Rule
+from bayesift.charts.svg import series
 from bayesift.datasets.screening import REVIEWS, load_review
-from bayesift.filtering.pool import Pool
-from bayesift.filtering.reviews import ReviewCurve, recall_curves, simulate_review, simulate_stopping
+from bayesift.screening.relevance import Pool
+from bayesift.screening.simulation import ReviewCurve, simulate_review, simulate_stopping
 from benchmarks.screening_asreview import SEEDS, draw_start
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
@@ -79,11 +81,27 @@ def show() -> list[str]:
             name: [ReviewCurve.of(runs[seed], labels, draw_start(labels, int(seed))) for seed in seeds]
             for name, runs in (("bayesift", ours), ("ASReview", theirs))
         }
-        recall_curves(curves).savefig(RESULTS / f"screening-{review}.svg")
+        recall_curves(curves).save(RESULTS / f"screening-{review}.svg")
         atd = [np.mean([c.average_time_to_discovery for c in runs]) for runs in curves.values()]
         wss = [np.mean([c.work_saved(0.95) for c in runs]) for runs in curves.values()]
         lines.append(f"| {review} | {len(seeds)} | {atd[0]:.1f} | {atd[1]:.1f} | {wss[0]:.4f} | {wss[1]:.4f} |")
     return [*lines, "", *_show_stopping()]
+
+
+def recall_curves(curves: Mapping[str, Sequence[ReviewCurve]]) -> Figure:
+    """Recall against the share of documents read: the mean over runs, and the range of all of them."""
+    lines, bands, shares = [], [], np.linspace(0, 1, 201).tolist()
+    for place, (name, runs) in enumerate(curves.items()):
+        recalls = np.array([[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs])
+        delay = np.mean([run.average_time_to_discovery for run in runs])
+        mean, lowest, highest = (
+            list(zip(shares, values.tolist(), strict=True))
+            for values in (recalls.mean(axis=0), recalls.min(axis=0), recalls.max(axis=0))
+        )
+        lines.append(Line(mean, series(place), f"{name} (ATD {delay:.0f})"))
+        bands.append(Band(lowest, highest, series(place)))
+    layers: list[Layer] = [*lines, *bands, Line([(0, 0), (1, 1)], "ideal", "random order"), Rule(y=0.95, style="thin")]
+    return Figure("Recall of a review", [Panel(Axis.unit("share of documents read"), Axis.unit("recall"), layers)])
 
 
 def _show_stopping() -> list[str]:

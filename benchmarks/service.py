@@ -24,9 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesift.records import Document
-from bayesift.service import Service, ServiceSettings
-from bayesift.service.operations import documents as operations
-from bayesift.service.operations import profiles
+from bayesift.service import Service, ServiceSettings, operations
 from benchmarks.harness import machine
 
 NAME = "service"
@@ -273,7 +271,7 @@ def _write_log(folder: Path, world: _World, up_to: int, next_document: int, *, s
         for number in range(N_PROFILES):
             definition = {**world.definition(number), "settings": {"max_terms": TERMS}}
             definition.pop("max_terms")
-            service.writer.submit("admin", partial(profiles.create, definition=definition)).result()
+            service.writer.submit("admin", partial(operations.create_profile, definition=definition)).result()
     while service.live.seq < up_to:
         batch = [Document(f"d{next_document + i}", world.text(_SHORT)) for i in range(500)]
         next_document += len(batch)

@@ -11,25 +11,22 @@ from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
+from bayesift.arrays import Array
 from bayesift.datasets import load_newsgroups
-from bayesift.errors import CorpusNotFoundError
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.text import TermVectorizer
+from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-
-Array = np.ndarray[Any, Any]
 
 RATE, VARIANCE = 0.1, 10.0
 EPOCHS = 100  # of saga: minutes, and still far from the mode
 
 
 @cache
-def newsgroups() -> tuple[Any, Array] | None:
+@if_present
+def newsgroups() -> tuple[Any, Array]:
     """Unit-length ltc vectors of the training documents (bydate), the full vocabulary, and the group of each."""
-    try:
-        train = load_newsgroups().split("train")
-    except CorpusNotFoundError:
-        return None
+    train = load_newsgroups().split("train")
     X = TermVectorizer(weighting="ltc").fit_transform(train.texts)
     return X, np.asarray(train.indicator.argmax(axis=1)).ravel()
 

@@ -3,7 +3,7 @@
     python -m benchmarks.spark race [DOCUMENTS]      Spark's local[2] and two plain processes in turns; the same rows
     python -m benchmarks.spark growth                how times grow with rows, categories, vocabulary and executors
     python -m benchmarks.spark blocks [MODELS]       row blocks of the RCV1 sample against the local solver
-    python -m benchmarks.spark sizing                writes the table of sizes of docs/scaling.md, from these rates
+    python -m benchmarks.spark sizing                writes the table of sizes of docs/guides/scale-out.md
 
 Each but the last writes out/benchmarks/spark-*.json.
 """

@@ -1,4 +1,4 @@
-"""Linear models of row blocks of the RCV1 sample on Spark against the local solver: gaps and questions."""
+"""Linear models of row blocks of the RCV1 sample on Spark against the local solver: gaps and evaluations."""
 
 from __future__ import annotations
 
@@ -8,32 +8,31 @@ from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.datasets import load
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.spark.blocks import Questioner, Sums
-from bayesift.spark.row_blocks import Margins, RowBlocks, blocks_of, fit_row_blocks
-
-Array = np.ndarray[Any, Any]
+from bayesift.spark.blocks import LossEvaluator, LossSums
+from bayesift.spark.row_blocks import RowBlocks, Totals, blocks_of, fit_row_blocks
 
 PRIORS = {"gaussian": GaussianPrior(variance=10.0), "laplace": LaplacePrior(gamma=0.04)}
 
 
 class _Counted(RowBlocks):
-    """Row blocks that count how often they are asked, and about how many models."""
+    """Row blocks that count their evaluations, and of how many models."""
 
     jobs = 0
     models = 0
 
-    def ask(self, question: Questioner, n_parts: int) -> Sums:
-        """The answer, counted."""
+    def evaluate(self, evaluator: LossEvaluator, n_parts: int) -> LossSums:
+        """Evaluate, and count it."""
         self.jobs += 1
-        self.models += len(question.models)
-        return super().ask(question, n_parts)
+        self.models += len(evaluator.models)
+        return super().evaluate(evaluator, n_parts)
 
 
 def blocks(spark: Any, n_models: int | None = None, n_blocks: int = 4) -> dict[str, Any]:
-    """Objective gaps and questions of row blocks on the training part of the RCV1 sample.
+    """Objective gaps and evaluations of row blocks on the training part of the RCV1 sample.
 
     All its categories with two documents or more; or so many of them, from the largest to the smallest.
     """
@@ -64,7 +63,7 @@ def _compared(spark: Any, name: str, X: Any, Y: Any, n_blocks: int) -> dict[str,
         held.sizes()  # keeps the blocks in memory
         start = time.perf_counter()
         models = list(range(Y.shape[1]))
-        margins = Margins(X.shape[0], positives, squares)
+        margins = Totals(X.shape[0], positives, squares)
         found, bounds = fit_row_blocks(held, learner, margins, models, progress=lambda _, n: asked.append(n))
         seconds = time.perf_counter() - start
         jobs, passes = held.jobs, held.models

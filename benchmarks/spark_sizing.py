@@ -10,7 +10,7 @@ from typing import Any
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 
-_PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
+_PAGE = Path(__file__).parent.parent / "docs" / "guides/scale-out.md"
 _MARKS = ("<!-- sizes: python -m benchmarks.spark sizing -->", "<!-- end of sizes -->")
 _HOUR = 3600.0
 _CORES = (2, 16, 128, 1024)
@@ -102,7 +102,7 @@ def table(rates: Rates | None = None) -> list[str]:
 
 
 def write() -> None:
-    """Put the table between its marks in docs/scaling.md."""
+    """Put the table between its marks in docs/guides/scale-out.md."""
     text = _PAGE.read_text()
     before, _, rest = text.partition(_MARKS[0])
     _, _, after = rest.partition(_MARKS[1])

@@ -22,7 +22,7 @@ import json, time
 start = time.perf_counter()
 from bayesift import TermVectorizer
 imported = time.perf_counter()
-TermVectorizer(ngrams=(1, 2)).fit_transform(["corn and wheat", "blé"])
+TermVectorizer(ngram_range=(1, 2)).fit_transform(["corn and wheat", "blé"])
 print(json.dumps({"import_seconds": imported - start, "fit_seconds": time.perf_counter() - imported}))
 """
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import precision_recall_curve
 
+from bayesift.arrays import Array
 from bayesift.thresholds import MaxF1, expected_f1_thresholds
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-
-Array = np.ndarray[Any, Any]
 
 
 class Sample(NamedTuple):

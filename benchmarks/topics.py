@@ -7,22 +7,27 @@ import time
 import warnings
 from functools import cache, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
+from bayesift.arrays import Array
 from bayesift.datasets import load_reuters
 from bayesift.errors import CorpusNotFoundError
-from bayesift.models.topics.objective import Importance, Objective, importance_of
-from bayesift.models.topics.solver import UPDATES, factorise
-from bayesift.models.topics.starts import STARTS, random_start
+from bayesift.models.topics.factorisation import (
+    STARTS,
+    UPDATES,
+    Importance,
+    Objective,
+    factorise,
+    importance_of,
+    random_start,
+)
 from bayesift.text import TermVectorizer
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-
-Array = np.ndarray[Any, Any]
 
 ITERATIONS = 10
 
@@ -59,7 +64,7 @@ def _ours(problem: Problem, iterations: int = ITERATIONS) -> float:
     objective, codes, basis = problem
     fresh = Objective(objective.rows, objective.importance)  # its transposed matrix is made anew, inside the time
     result = factorise(
-        fresh, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", look_every=iterations
+        fresh, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", check_every=iterations
     )
     return float(result.objectives[-1])
 
@@ -109,7 +114,7 @@ def time_to_objective(
         update(objective, codes.copy(), basis.copy())
     began = time.process_time()
     result = factorise(
-        objective, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", look_every=iterations
+        objective, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", check_every=iterations
     )
     multiplicative, value, spent = time.process_time() - began, np.inf, 0.0
     while value > result.objectives[-1]:

@@ -9,7 +9,15 @@ import pytest
 from bayesift.datasets import load
 from tests.servers import new_database, postgres_server
 
-MISSING = pytest.StashKey[set[str]]()
+NOT_THERE = "not in the data directory: "
+LONGEST = [
+    "spark",
+    "tests/laws/test_estimators.py",
+    "tests/filtering/test_engine.py",
+    "tests/service/test_reviewing.py",  # with the two before: the kernels are compiled when a browser waits for them
+    "browser",
+    "tests/contracts/test_documentation.py",
+]
 
 
 def data_dir():
@@ -17,23 +25,48 @@ def data_dir():
     return Path(os.environ.get("BAYESIFT_DATA") or "no-data-directory")
 
 
-def pytest_configure(config):
-    config.stash[MISSING] = set()
+def group_of(nodeid):
+    """The tests of a file run in one process, so that its fixtures are made once; likewise all that need Spark."""
+    file = nodeid.partition("::")[0]
+    if file.startswith("tests/spark/") or nodeid.endswith("[docs/guides/scale-out.md]"):
+        return "spark"
+    return "browser" if file.startswith("tests/browser/") else file
+
+
+def pytest_collection_modifyitems(config, items):
+    """Processes of pytest-xdist begin with the longest groups, so that short ones are left at the end."""
+    if hasattr(config, "workerinput"):
+        places = {group: place for place, group in enumerate(LONGEST)}
+        items.sort(key=lambda item: places.get(group_of(item.nodeid), len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A process of pytest-xdist takes one group after the other."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class GroupScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return GroupScheduling(config, log)
 
 
 def pytest_runtest_setup(item):
     names = [name for mark in item.iter_markers("corpus") for name in mark.args]
     missing = [name for name in names if not (data_dir() / name).exists()]
     if missing:
-        item.config.stash[MISSING].update(missing)
-        pytest.skip(f"not in the data directory: {', '.join(missing)}")
+        pytest.skip(f"{NOT_THERE}{', '.join(missing)}")
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    missing = sorted(config.stash[MISSING])
+def pytest_terminal_summary(terminalreporter):
+    # From the reports, since with pytest-xdist tests are skipped in other processes.
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
+    missing = {name for reason in reasons for name in reason.partition(NOT_THERE)[2].split(", ") if name}
     if missing:
         terminalreporter.section("corpora that were not there (set BAYESIFT_DATA)")
-        for name in missing:
+        for name in sorted(missing):
             terminalreporter.line(f"{name}: the tests that need it were skipped")
 
 

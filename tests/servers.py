@@ -51,10 +51,10 @@ def postgres_server():
     shutil.chown(folder, owner)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **options}
     data = folder / "data"
-    initdb = [binaries / "initdb", "-D", data, "-U", "bayesift", "-A", "trust", "-E", "UTF8", "--locale=C"]
+    initdb = [binaries / "initdb", "-D", data, "-U", "bayesift", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
     subprocess.run(initdb, check=True, **quiet)
     port = free_port()
-    arguments = ["-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", folder]
+    arguments = ["-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", folder, "-c", "full_page_writes=off"]
     server = subprocess.Popen([binaries / "postgres", *arguments], **quiet)
     try:
         address = f"postgresql://bayesift@127.0.0.1:{port}"

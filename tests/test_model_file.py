@@ -88,7 +88,7 @@ def damage(folder, change):
     ("change", "message"),
     [
         (lambda h: h.update(format="pickle"), "not a model file"),
-        (lambda h: h.update(format_version=2), "newer bayesift"),
+        (lambda h: h.update(format_version=3), "newer bayesift"),
         (lambda h: h.update(format_version="1"), "no format version"),
         (lambda h: h.update(format_version=True), "no format version"),
         (lambda h: h.update(model=[]), "describes no model"),

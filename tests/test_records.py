@@ -91,3 +91,14 @@ def test_refuses_what_does_not_fit(documents, categories, message):
 def test_refuses_vectors_of_another_length():
     with pytest.raises(DataError, match="2 vectors for 1 documents"):
         Corpus((Document("1", "a"),), (), vectors=sparse.csr_array(np.eye(2)))
+
+
+def test_documents_without_a_category_are_unlabelled_unless_there_may_be_several():
+    def of(*categories):
+        documents = tuple(Document(str(i), "text", categories=names) for i, names in enumerate(categories))
+        return Corpus(documents, ("a", "b"))
+
+    assert of(("a", "b"), (), ("a",)).is_multilabel
+    assert of(("a",), ()).is_multilabel  # relevant or not
+    assert not of(("a",), ("b",), ()).is_multilabel
+    assert not of(("a",), ("a",)).is_multilabel

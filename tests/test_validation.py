@@ -104,3 +104,19 @@ def test_names_and_numbers_do_not_mix():
 def test_sample_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         check_sample_weight(weights, 2)
+
+
+@pytest.mark.parametrize("X", [np.eye(11), sparse.csr_array((3, 11)), sparse.csr_array(np.ones((4, 3)))])
+def test_more_than_int32_can_address_is_refused(monkeypatch, X):
+    monkeypatch.setattr("bayesift.validation.MAX_ENTRIES", 10)
+    with pytest.raises(ValueError, match=r"X has 1[12] rows, columns or entries, at most 10 fit"):
+        check_terms(None, X)
+    with pytest.raises(ValueError, match="y has"):
+        check_targets(sparse.csr_array(np.ones((4, 3), dtype=int)))
+
+
+def test_indices_are_int32_whatever_came_in():
+    rows = sparse.csr_array(np.eye(3))
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    checked = check_terms(None, rows)
+    assert (checked.indices.dtype, checked.indptr.dtype) == (np.int32, np.int32)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bayesift.classifier import TextClassifier
-    from bayesift.errors import BayesiftError, CorpusNotFoundError, DataError, MissingExtraError
+    from bayesift.errors import BayesiftError, CorpusNotFoundError, DataError, DataWarning, MissingExtraError
     from bayesift.records import Corpus, Document
     from bayesift.text import TermVectorizer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BayesiftError",
     "Corpus",
     "CorpusNotFoundError",
     "DataError",
+    "DataWarning",
     "Document",
     "MissingExtraError",
     "TermVectorizer",
@@ -30,6 +31,7 @@ _HOME = {
     "Corpus": "bayesift.records",
     "CorpusNotFoundError": "bayesift.errors",
     "DataError": "bayesift.errors",
+    "DataWarning": "bayesift.errors",
     "Document": "bayesift.records",
     "MissingExtraError": "bayesift.errors",
     "TermVectorizer": "bayesift.text",
@@ -40,6 +42,8 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesift' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME[name]), name)
 
 

@@ -1,4 +1,4 @@
-"""The errors bayesift raises on purpose; each message fits on one line and says what to do."""
+"""The errors that bayesift raises; each message is one line."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 
 
 class BayesiftError(Exception):
-    """Anything bayesift refuses to do."""
+    """Base class of the errors of bayesift."""
 
 
 class DataError(BayesiftError, ValueError):
-    """Input that cannot be read as what it should be.
+    """Input that cannot be used.
 
     Parameters
     ----------
     message : what is wrong
-    file : the file it was found in
-    line : the line there, counted from 1
+    file : where
+    line : the line in the file, from 1
 
     Examples
     --------
@@ -35,9 +35,17 @@ class DataError(BayesiftError, ValueError):
         return f"{place}: {self.message}" if place else self.message
 
 
+class RequestError(DataError):
+    """A corpus or an option that does not exist."""
+
+
 class CorpusNotFoundError(DataError):
     """A corpus whose files are not in the data directory."""
 
 
 class MissingExtraError(BayesiftError, ImportError):
-    """An optional part whose packages are not installed."""
+    """A feature whose optional packages are not installed."""
+
+
+class DataWarning(UserWarning):
+    """Input that is used, but not all of it: texts without a label that are left out."""

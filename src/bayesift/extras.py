@@ -9,16 +9,7 @@ from bayesift.errors import MissingExtraError
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import `module`, or say which extra brings it.
-
-    Examples
-    --------
-    >>> require("math", extra="plots").sqrt(4)
-    2.0
-    >>> require("matplotless", extra="plots")
-    Traceback (most recent call last):
-    bayesift.errors.MissingExtraError: this needs matplotless, not installed yet; run: pip install "bayesift[plots]"
-    """
+    """Import `module`; the error names the extra to install."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

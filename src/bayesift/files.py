@@ -1,44 +1,66 @@
-"""Files that are there whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from bayesift.errors import DataError
 
+_unfinished: dict[object, Callable[[], None]] = {}
+
+
+@contextmanager
+def undone_unless_finished(undo: Callable[[], None]) -> Iterator[None]:
+    """Call `undo` when the block ends in an error, or when the process ends in it (`remove_unfinished`)."""
+    key = object()
+    _unfinished[key] = undo
+    try:
+        yield
+    except BaseException:
+        undo()
+        raise
+    finally:
+        del _unfinished[key]
+
+
+def remove_unfinished() -> None:
+    """Remove what is being written: for a process that is about to end."""
+    for undo in reversed(list(_unfinished.values())):
+        with suppress(OSError):
+            undo()
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path where no file can be written, before the work that it is for; its folder is made."""
+    if path.is_dir():
+        raise DataError("is a folder; name a file", file=path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
+
 
 @contextmanager
 def whole_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Open a file for writing that takes its place when all is written; before that, what was there stays.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole_file(Path(folder) / "note.txt", "w") as stream:
-    ...         _ = stream.write("corn")
-    ...     (Path(folder) / "note.txt").read_text()
-    'corn'
-    """
+    """Open a temporary file for writing that replaces `path` when it is complete; an error leaves `path` as it was."""
     encoding = None if "b" in mode else "utf-8"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        with undone_unless_finished(lambda: temporary.unlink(missing_ok=True)):
+            with os.fdopen(handle, mode, encoding=encoding, newline=None if encoding is None else "") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.chmod(0o644)
+            temporary.replace(path)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
-    try:
-        with os.fdopen(handle, mode, encoding=encoding, newline=None if encoding is None else "") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
-        raise

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from bayesift.arrays import Array
 
 NEVER_HELD_OUT = -1
 
 
-def deal_folds(positive: Array, *, n_folds: int, random_state: int | None = 0) -> Array:
+def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
     """The fold in which each document is held out; -1 for those that always stay in training.
 
     Categories are dealt out from the rarest to the most common, each document to the fold that has fewest of the
@@ -21,7 +22,7 @@ def deal_folds(positive: Array, *, n_folds: int, random_state: int | None = 0) -
 
     Parameters
     ----------
-    positive : documents x categories, boolean
+    positive : documents x categories, boolean, dense or sparse
     n_folds : how many folds
     random_state : the seed of the order in which documents are dealt
 
@@ -31,17 +32,21 @@ def deal_folds(positive: Array, *, n_folds: int, random_state: int | None = 0) -
     >>> deal_folds(positive, n_folds=2).tolist()
     [1, 0, -1, 0, 1]
     """
-    n_documents = len(positive)
+    n_documents = positive.shape[0]
     if not 2 <= n_folds <= n_documents:
         raise ValueError(f"n_folds must be at least 2 and at most n_samples = {n_documents}, got {n_folds}")
     shuffled = np.random.default_rng(random_state).permutation(n_documents)
+    rank = np.argsort(shuffled)
+    columns = sparse.csc_array(positive)
+    columns.sort_indices()
+    members = np.split(columns.indices, columns.indptr[1:-1])
     folds = np.full(n_documents, NEVER_HELD_OUT)
     sizes = np.zeros(n_folds, dtype=np.int64)
-    for category in np.argsort(positive.sum(axis=0), kind="stable"):
-        _deal(shuffled[positive[shuffled, category]], folds, sizes)
+    for category in np.argsort([len(documents) for documents in members], kind="stable"):
+        _deal(members[category][np.argsort(rank[members[category]])], folds, sizes)
     _deal(shuffled, folds, sizes)
-    for members in positive.T:
-        _keep_one_in_training(np.flatnonzero(members), folds)
+    for documents in members:
+        _keep_one_in_training(documents, folds)
     return folds
 
 

@@ -26,13 +26,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.files import whole_file
-
-Array = np.ndarray[Any, Any]
+from bayesift.files import check_writable, undone_unless_finished, whole_file
+from bayesift.upgrades import upgraded
 
 FORMAT = "bayesift-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 HEADER = "model.json"
 ARRAYS = "arrays.safetensors"
 MAX_BYTES = 8 * 1024**3
@@ -41,14 +41,7 @@ _KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", 
 
 @dataclass(frozen=True)
 class ModelContent:
-    """What a model file holds.
-
-    Parameters
-    ----------
-    header : what goes into model.json
-    arrays : numbers by name
-    lists : names by the name of their list
-    """
+    """What a model file holds: what goes into model.json, numbers by name, and lists of names."""
 
     header: dict[str, Any]
     arrays: dict[str, Array] = field(default_factory=dict)
@@ -59,13 +52,6 @@ def save_model(content: ModelContent, path: str | Path, *, compressed: bool = Tr
     """Write a model file: one zip if the path ends in .zip, else a folder.
 
     A zip that is not compressed is written and read as fast as the disk goes.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(ModelContent({"kind": "constant"}, {"weight": np.ones(2)}), f"{folder}/model.zip")
-    ...     load_model(f"{folder}/model.zip").arrays["weight"]
-    array([1., 1.])
     """
     path = Path(path)
     check_place(path)
@@ -76,31 +62,42 @@ def save_model(content: ModelContent, path: str | Path, *, compressed: bool = Tr
 
 
 def check_place(path: Path) -> None:
-    """Refuse a path where a model would take the place of something else."""
+    """Refuse a path where a model would take the place of something else, or cannot be written."""
     if path.is_file() and path.suffix != ".zip":
         raise DataError("is a file; name a folder, or a file that ends in .zip", file=path)
     if path.is_dir() and (path.suffix == ".zip" or (not (path / HEADER).exists() and any(path.iterdir()))):
         raise DataError("is a folder with something else in it; name another", file=path)
+    if path.is_file() and not _is_zipped_model(path):
+        raise DataError("is a file with something else in it; name another", file=path)
+    check_writable(path / HEADER if path.is_dir() else path)
+
+
+def _is_zipped_model(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return HEADER in archive.namelist()
+    except (zipfile.BadZipFile, OSError):
+        return False
 
 
 def load_model(path: str | Path, *, mapped: bool = False) -> ModelContent:
     """Read a model file; one that is damaged, newer or something else is refused.
 
-    Parameters
-    ----------
-    path : the folder or the zip
-    mapped : let the arrays of a folder stay in its file; processes that load the same folder share their memory
+    With `mapped` the arrays of a folder stay in its file; processes that load the same folder share their memory.
     """
     path = Path(path)
     read = _reader(path, mapped=mapped)
     header = _read_header(read(HEADER), path)
     contents = {name: _checked(read(name), digest, name, path) for name, digest in _digests(header, path).items()}
-    arrays = contents.pop(ARRAYS, None)
-    return ModelContent(
-        header["model"],
-        {} if arrays is None else (_decode_arrays if isinstance(arrays, bytes) else _mapped_arrays)(arrays, path),
-        {name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()},
-    )
+    data, model = contents.pop(ARRAYS, None), header["model"]
+    arrays = {} if data is None else (_decode_arrays if isinstance(data, bytes) else _mapped_arrays)(data, path)
+    lists = {name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()}
+    if header["format_version"] == 1:
+        try:
+            model, arrays = upgraded(model, arrays)
+        except DataError as error:
+            _damaged(path, str(error), error)
+    return ModelContent(model, arrays, lists)
 
 
 def _encode(content: ModelContent) -> dict[str, bytes]:
@@ -130,19 +127,22 @@ def _write_folder(files: dict[str, bytes], path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        try:
+        old = temporary.with_name(f"{temporary.name}.old")
+
+        def undo() -> None:
+            if old.exists() and not path.exists():
+                old.replace(path)
+            shutil.rmtree(temporary, ignore_errors=True)
+
+        with undone_unless_finished(undo):
             for name, data in files.items():
                 with whole_file(temporary / name) as stream:
                     stream.write(data)
             temporary.chmod(0o755)
-            old = temporary.with_name(f"{temporary.name}.old")
             if path.exists():
                 path.replace(old)
             temporary.replace(path)
             shutil.rmtree(old, ignore_errors=True)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
 
@@ -153,6 +153,8 @@ def _reader(path: Path, *, mapped: bool) -> Callable[[str], Any]:
         return lambda name: (_map_part if mapped and name == ARRAYS else _read_part)(path / name, path)
     if not path.exists():
         raise DataError("no such model", file=path)
+    if path.suffix != ".zip" and not zipfile.is_zipfile(path):
+        raise DataError("not a model file; `bayesift fit` saves one", file=path)
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:

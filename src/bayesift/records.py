@@ -1,4 +1,4 @@
-"""The records everything else passes around: documents and corpora."""
+"""Documents and corpora."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from bayesift.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    r"""One text with what is known of it.
+    r"""A text with its title, categories, date and split.
 
     Parameters
     ----------
     id : name, unique within its corpus
     text : the body
-    title : the headline, kept apart from the body
-    categories : the categories it belongs to, none to many
+    title : the headline
+    categories : none, one or several
     date : when it was written
-    split : the part of the corpus it belongs to, such as "train" or "test"
+    split : part of the corpus, such as "train" or "test"
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Document:
 
     @property
     def full_text(self) -> str:
-        """Title and body, which is what classifiers read."""
+        """Title and body: the input of classifiers."""
         if not self.title:
             return self.text
         return f"{self.title}\n{self.text}" if self.text else self.title
@@ -51,7 +51,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A record that was skipped: where it stood and what was wrong with it."""
+    """A skipped record: its place, and what is wrong with it."""
 
     file: str
     line: int | None
@@ -61,18 +61,39 @@ class Problem:
         return str(DataError(self.message, file=self.file, line=self.line))
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What was decided in reading a source where nothing told: the value, the reason, and the option that sets it.
+
+    Examples
+    --------
+    >>> str(Note("delimiter", "semicolon", "4 fields in every row", "--delimiter"))
+    'delimiter: semicolon (4 fields in every row; --delimiter)'
+    """
+
+    what: str
+    value: str
+    reason: str = ""
+    option: str | None = None
+
+    def __str__(self) -> str:
+        reason = "; ".join(part for part in (self.reason, self.option) if part)
+        return f"{self.what}: {self.value}" + (f" ({reason})" if reason else "")
+
+
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Documents with the categories they may belong to.
+    """Documents and the categories they may belong to.
 
     Parameters
     ----------
-    documents : in the order of their source; their ids are unique
+    documents : in the order of their source, with unique ids
     categories : the columns of the label indicator
-    name : what to call it
-    parents : parent of a category, for categories that form a tree
-    vectors : term weights, a row a document, for corpora that come without text
-    problems : the records of the source that were skipped
+    name : of the corpus
+    parents : parent of each category, for categories that form a tree
+    vectors : term weights, documents x terms, for corpora without text
+    problems : records of the source that were skipped
+    notes : what was guessed in reading the source
 
     Examples
     --------
@@ -95,6 +116,7 @@ class Corpus:
     parents: Mapping[str, str] = field(default_factory=dict)
     vectors: sparse.csr_array | None = None
     problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "documents", tuple(self.documents))
@@ -113,7 +135,7 @@ class Corpus:
     def __reduce__(self) -> tuple[type[Corpus], tuple[object, ...]]:
         # A read-only mapping cannot be pickled.
         parents = dict(self.parents)
-        return Corpus, (self.documents, self.categories, self.name, parents, self.vectors, self.problems)
+        return Corpus, (self.documents, self.categories, self.name, parents, self.vectors, self.problems, self.notes)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -139,7 +161,7 @@ class Corpus:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The names of the splits, in order of first appearance."""
+        """Names of the splits, in order of first appearance."""
         return tuple(dict.fromkeys(d.split for d in self.documents if d.split is not None))
 
     @property
@@ -148,8 +170,20 @@ class Corpus:
         return all(len(document.categories) == 1 for document in self.documents)
 
     @property
+    def is_multilabel(self) -> bool:
+        """Whether documents without a category belong to none: some have several, or there is but one to belong to.
+
+        Otherwise every document has one category, and those without are not labelled.
+        """
+        if any(len(document.categories) > 1 for document in self.documents):
+            return True
+        return (
+            not self.is_single_label and len({name for document in self.documents for name in document.categories}) < 2
+        )
+
+    @property
     def labels(self) -> list[str]:
-        """The one category of each document; refused when a document has none or several."""
+        """The category of each document; an error if a document has none or several."""
         if not self.is_single_label:
             raise DataError("documents have none or several categories; use `indicator`")
         return [document.categories[0] for document in self.documents]
@@ -161,7 +195,7 @@ class Corpus:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of what the documents say: ids, texts, categories, splits and vectors."""
+        """SHA-256 of ids, texts, categories, splits and vectors."""
         digest = hashlib.sha256()
         for d in self.documents:
             for part in (d.id, d.title, d.text, *d.categories, d.split or ""):
@@ -174,7 +208,7 @@ class Corpus:
         return digest.hexdigest()
 
     def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
-        """The corpus of the documents at these positions; categories stay as they are."""
+        """The corpus of the documents in these rows, with all categories."""
         vectors = None if self.vectors is None else self.vectors[np.asarray(rows, dtype=np.int64)]
         return replace(self, documents=tuple(self.documents[i] for i in rows), vectors=vectors)
 
@@ -186,34 +220,27 @@ class Corpus:
         return self.select(rows)
 
     def with_categories(self, categories: Iterable[str]) -> Corpus:
-        """The same documents with only these categories."""
+        """The corpus with only these categories."""
         kept = tuple(categories)
         keep = set(kept)
         documents = tuple(replace(d, categories=tuple(c for c in d.categories if c in keep)) for d in self.documents)
         return replace(self, documents=documents, categories=kept)
 
     def labelled(self) -> Corpus:
-        """The documents with at least one category."""
+        """The corpus of the documents with at least one category."""
         return self.select([i for i, document in enumerate(self.documents) if document.categories])
 
     def category_counts(self) -> Counter[str]:
-        """How many documents each category has; categories without any count 0."""
+        """Number of documents of each category."""
         counts: Counter[str] = Counter(dict.fromkeys(self.categories, 0))
         counts.update(c for document in self.documents for c in document.categories)
         return counts
 
 
 def indicator_of(
-    labels: Iterable[Iterable[str]], categories: Sequence[str], *, skip_unknown: bool = False
+    labels: Iterable[Iterable[object]], categories: Sequence[str], *, skip_unknown: bool = False
 ) -> sparse.csr_array:
-    """Documents x categories, 1 where the document has the category; an unlisted one is refused, or left out.
-
-    Examples
-    --------
-    >>> indicator_of([["grain"], []], ["corn", "grain"]).toarray()
-    array([[0, 1],
-           [0, 0]], dtype=int8)
-    """
+    """Documents x categories, 1 where the document has the category; unknown ones are refused or skipped."""
     column = {name: j for j, name in enumerate(categories)}
     try:
         rows = [{column[str(name)] for name in label if not skip_unknown or str(name) in column} for label in labels]

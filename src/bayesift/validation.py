@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,18 +11,16 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-Array = np.ndarray[Any, Any]
+from bayesift.arrays import Array
+
+MAX_ENTRIES = 2**31 - 1  # rows, columns and stored values of one matrix: kernels take int32 indices
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Which documents belong to which categories.
+    """The members of each category, categories x documents in their order, and the names of the categories.
 
-    Parameters
-    ----------
-    members : categories x documents; a row lists the documents of a category in their order
-    classes : the name of each category
-    multilabel : whether y was an indicator matrix, so that a document may have none or several categories
+    A document may have none or several categories if y was an indicator matrix (`multilabel`).
     """
 
     members: sparse.csr_array
@@ -43,6 +41,21 @@ class Targets:
         return _as_members(indptr, self.members.indices, (len(classes), self.n_documents))
 
 
+class TermTagsMixin:
+    """scikit-learn's tags of a classifier of documents x terms: X may be sparse, y an indicator matrix."""
+
+    POSITIVE_ONLY: ClassVar[bool] = False
+    POOR_SCORE: ClassVar[bool] = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.POSITIVE_ONLY
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.poor_score = self.POOR_SCORE
+        return tags
+
+
 def check_terms(
     estimator: Any,
     X: Any,
@@ -54,22 +67,13 @@ def check_terms(
 ) -> sparse.csr_array:
     """X as rows of float64 with sorted int32 columns and without stored zeros; X itself stays as it is.
 
-    Parameters
-    ----------
-    estimator : gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`; None for a plain function
-    X : documents x terms, sparse or dense; when it is refused, the estimator stays as it is
-    n_documents : how many documents y describes
-    may_grow : whether X may have more columns than the estimator has seen so far
-    non_negative : refuse negative values
-
-    Examples
-    --------
-    >>> check_terms(None, [[0, 2], [1, 0]]).indices.tolist()
-    [1, 0]
+    The estimator (None for a plain function) gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`; it
+    stays as it is when X is refused. X may have more columns than it has seen if `may_grow`.
     """
     rows = sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"))
     if n_documents is not None and rows.shape[0] != n_documents:
         raise ValueError(f"inconsistent numbers of samples: X has {rows.shape[0]}, y has {n_documents}")
+    _check_size("X", rows)
     if not (rows.has_canonical_format and np.all(rows.data)):
         rows = rows.copy()
         rows.sum_duplicates()
@@ -79,27 +83,15 @@ def check_terms(
     if estimator is not None:
         wider = may_grow and rows.shape[1] > estimator.n_features_in_
         validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
-    small = max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max
-    index = np.int32 if small else np.int64
-    indices, indptr = rows.indices.astype(index, copy=False), rows.indptr.astype(index, copy=False)
+    indices, indptr = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
     return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
 
 
 def check_targets(y: Any, *, classes: Any = None) -> Targets:
     """Read y as class labels (one dimension) or as an indicator matrix (sparse, or dense with several columns).
 
-    Parameters
-    ----------
-    y : labels or indicator; a dense single column counts as labels, as in scikit-learn
-    classes : labels that may appear elsewhere, or the names of the indicator's columns (0, 1, ... without)
-
-    Examples
-    --------
-    >>> check_targets(["b", "a", "b"]).members.toarray()
-    array([[0, 1, 0],
-           [1, 0, 1]], dtype=int8)
-    >>> check_targets([[1, 0], [1, 1]], classes=["earn", "acq"]).classes.tolist()
-    ['earn', 'acq']
+    A dense single column counts as labels, as in scikit-learn. `classes` are labels that may appear elsewhere, or the
+    names of the indicator's columns (0, 1, ... without).
     """
     if y is None:
         raise ValueError("the estimator requires y to be passed, but the target y is None")
@@ -108,14 +100,14 @@ def check_targets(y: Any, *, classes: Any = None) -> Targets:
     return _indicator_targets(y, classes) if is_indicator else _label_targets(y, classes)
 
 
-def check_sample_weight(sample_weight: Any, n_documents: int, *, some_positive: bool = False) -> Array:
-    """One non-negative weight a document, ones when there are none; `some_positive` refuses nothing but zeros.
+def check_two_classes(classes: Array) -> None:
+    """Refuse to learn one class only."""
+    if len(classes) < 2:
+        raise ValueError(f"there is only one class, {classes.tolist()[0]!r}; a classifier needs two")
 
-    Examples
-    --------
-    >>> check_sample_weight(None, 3).tolist()
-    [1.0, 1.0, 1.0]
-    """
+
+def check_sample_weight(sample_weight: Any, n_documents: int, *, some_positive: bool = False) -> Array:
+    """One non-negative weight a document, ones when there are none; `some_positive` refuses nothing but zeros."""
     if sample_weight is None:
         return np.ones(n_documents)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
@@ -130,6 +122,7 @@ def check_sample_weight(sample_weight: Any, n_documents: int, *, some_positive: 
 
 def _indicator_targets(y: Any, classes: Any) -> Targets:
     indicator = sparse.csr_array(check_array(y, accept_sparse=True, dtype=np.float64, input_name="y"))
+    _check_size("y", indicator)
     if not np.all((indicator.data == 0) | (indicator.data == 1)):
         raise ValueError("Unknown label type: an indicator matrix y holds nothing but 0 and 1")
     names = np.arange(indicator.shape[1]) if classes is None else np.asarray(classes)
@@ -156,30 +149,27 @@ def _label_targets(y: Any, classes: Any) -> Targets:
 
 
 def union_of_classes(left: Array, right: Array) -> Array:
-    """The classes of both, sorted; names and numbers do not mix.
-
-    Examples
-    --------
-    >>> union_of_classes(np.array(["b"]), np.array(["a", "b"])).tolist()
-    ['a', 'b']
-    """
+    """The classes of both, sorted; names and numbers do not mix."""
     if (left.dtype.kind in "biuf") != (right.dtype.kind in "biuf"):
         raise ValueError(f"classes cannot be both names and numbers: {left.tolist()} and {right.tolist()}")
     return np.union1d(left, right)
 
 
 def longer_names(left: Array, right: Array) -> Array:
-    """The longer of two lists of column names, which has to begin with the shorter one.
-
-    Examples
-    --------
-    >>> longer_names(np.array(["earn"]), np.array(["earn", "acq"])).tolist()
-    ['earn', 'acq']
-    """
+    """The longer of two lists of column names, which has to begin with the shorter one."""
     shorter, longer = sorted((left, right), key=len)
     if not np.array_equal(shorter, longer[: len(shorter)]):
         raise ValueError(f"the columns of y were {left.tolist()} before and are {right.tolist()} now")
     return longer
+
+
+def _check_size(name: str, rows: sparse.csr_array) -> None:
+    """Refuse what int32 indices cannot address."""
+    largest = max(rows.nnz, *rows.shape)
+    if largest > MAX_ENTRIES:
+        raise ValueError(
+            f"{name} has {largest:,} rows, columns or entries, at most {MAX_ENTRIES:,} fit; learn in parts or on Spark"
+        )
 
 
 def _as_members(indptr: Array, indices: Array, shape: tuple[int, int]) -> sparse.csr_array:

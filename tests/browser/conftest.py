@@ -22,25 +22,23 @@ def browser():
         running.close()
 
 
-def _serve(folder):
-    for package in ("fastapi", "sqlalchemy", "uvicorn", "prometheus_client"):
-        pytest.importorskip(package, reason=f"{package} is not installed (bayesift[service])")
-    server = Server(folder)
-    yield server
-    if server.process.poll() is None:
-        server.stop()
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """One service for all tests that leave it running; each has profiles of its own."""
-    yield from _serve(tmp_path_factory.mktemp("service") / "data")
+    """One service for all tests; each has profiles of its own."""
+    for package in ("fastapi", "sqlalchemy", "uvicorn", "prometheus_client"):
+        pytest.importorskip(package, reason=f"{package} is not installed (bayesift[service])")
+    running = Server(tmp_path_factory.mktemp("service") / "data")
+    yield running
+    if running.process.poll() is None:
+        running.stop()
 
 
 @pytest.fixture
-def own_server(tmp_path):
-    """A service that a test may kill."""
-    yield from _serve(tmp_path / "data")
+def killable_server(server):
+    """The same service for a test that kills it; afterwards it runs again."""
+    yield server
+    if server.process.poll() is not None:
+        server.start()
 
 
 @pytest.fixture

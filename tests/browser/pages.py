@@ -20,7 +20,7 @@ def go(page, place):
 
 
 def review(name):
-    return f"#/profile/{quote(name)}/review"
+    return f"#/filter/{quote(name)}/review"
 
 
 def heading(page):

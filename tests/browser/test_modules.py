@@ -10,7 +10,7 @@ import pytest
 from tests.browser.server import Server
 
 CSV_ROWS = """async ([text, size, separator]) => {
-    const { csvRows } = await import("./static/reading.js");
+    const { csvRows } = await import("./static/document_files.js");
     async function* pieces() {
         for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
     }
@@ -19,7 +19,7 @@ CSV_ROWS = """async ([text, size, separator]) => {
     return rows;
 }"""
 DOCUMENTS = """async ([name, text]) => {
-    const { documentsOf } = await import("./static/reading.js");
+    const { documentsOf } = await import("./static/document_files.js");
     const found = [];
     for await (const one of documentsOf(new File([text], name))) found.push(one);
     return found;
@@ -57,7 +57,7 @@ def test_files_become_documents_and_bad_lines_are_named(page):
     found = page.evaluate(DOCUMENTS, ["a.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n{broken"])
     assert found[0] == {"document": {"id": "7", "title": "One", "text": "first"}}
     assert found[1]["document"]["text"] == "second"
-    assert [(one["line"], one["refused"][:12]) for one in found[2:]] == [
+    assert [(one["line"], one["rejected"][:12]) for one in found[2:]] == [
         (3, "has none of "),
         (4, "is not an ob"),
         (6, "is not JSON"),
@@ -66,14 +66,14 @@ def test_files_become_documents_and_bad_lines_are_named(page):
     table = 'ID,Title,Text\n1,"A, b","first\nsecond"\n2,only two\n'
     found = page.evaluate(DOCUMENTS, ["A.CSV", table])
     assert found[0] == {"document": {"id": "1", "title": "A, b", "text": "first\nsecond"}}
-    assert found[1] == {"line": 4, "refused": "has 2 columns instead of 3"}
+    assert found[1] == {"line": 4, "rejected": "has 2 columns instead of 3"}
 
 
 def test_documents_without_an_id_get_one_of_their_content(page):
     texts = ["wheat", "wheat ", "Wheat", "", "\x00", "wheat\nwheat", "a" * 5000, "a" * 5001]
-    ids = [page.evaluate(CALL, ["reading.js", "fingerprint", text]) for text in texts]
+    ids = [page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts]
     assert len(set(ids)) == len(texts)
-    assert ids == [page.evaluate(CALL, ["reading.js", "fingerprint", text]) for text in texts]
+    assert ids == [page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts]
     assert all(len(id_) == 24 for id_ in ids)
 
 
@@ -100,8 +100,17 @@ def test_words_are_marked_by_their_forms_and_weights(page):
     assert marks == [["Harvests", "for level-3"], ["WHEAT", "for level-2"], ["ball", "against level-3"]]
 
 
+def test_characters_of_scripts_without_spaces_share_the_weights_of_their_ngrams(page):
+    weights = {"小麦": 2.0, "小": 0.5, "球": -1.0, "ไทย": 1.5, "wheat": 1.0}
+    words = [{"word": word, "weight": weight, "forms": [word]} for word, weight in weights.items()]
+    ((text, marks),) = page.evaluate(MARKED, ["Wheat小麦和球, ภาษาไทย!", words])
+    assert text == "Wheat小麦和球, ภาษาไทย!"
+    assert [mark for mark, _ in marks] == ["Wheat", "小", "麦", "球", "ไ", "ท", "ย"]
+    assert [side.split()[0] for _, side in marks] == ["for", "for", "for", "against", "for", "for", "for"]
+
+
 def test_words_for_and_against_a_new_profile(page):
-    strengths = page.evaluate(CALL, ["views/new_profile.js", "wordStrengths", "Wheat, corn;", " football,constructor"])
+    strengths = page.evaluate(CALL, ["views/new_filter.js", "wordStrengths", "Wheat, corn;", " football,constructor"])
     assert strengths == {"wheat": 1, "corn": 1, "football": -1, "constructor": -1}
 
 
@@ -121,10 +130,10 @@ def test_axes_have_round_numbers(page, highest, expected):
         ),
         (
             {"left": 0.1, "left_low": 0, "left_high": 0, "recall": 0.95, "probability_reached": 1.0},
-            "none left, as far as it knows; 95% recall reached with probability above 0.99",
+            "none left, by the estimate; 95% recall reached with probability above 0.99",
         ),
         ({"left": None, "sentence": "judge a few"}, "judge a few"),
     ],
 )
 def test_the_stopping_gauge_in_words(page, given, words):
-    assert page.evaluate(CALL, ["wording.js", "stoppingWords", given]) == words
+    assert page.evaluate(CALL, ["format.js", "stoppingWords", given]) == words

@@ -21,22 +21,22 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     page = visit(server, place="#/new")
     page.get_by_label("Name").fill("made in the browser")
     page.get_by_label("What are you looking for?").fill("wheat harvest and exports")
-    page.get_by_label("Words that speak for").fill("tonnes, season")
-    page.get_by_label("Words that speak against").fill("football")
-    page.get_by_role("button", name="Create profile").click()
+    page.get_by_label("Keywords for").fill("tonnes, season")
+    page.get_by_label("Keywords against").fill("football")
+    page.get_by_role("button", name="Create filter").click()
     expect(page.locator("main h1")).to_have_text("made in the browser")
-    expect(page.locator(".paper")).to_contain_text("No documents have come in yet")
+    expect(page.locator(".paper")).to_contain_text("No documents were added yet")
 
-    go(page, "#/feed")
+    go(page, "#/add")
     page.get_by_role("textbox", name="Title").fill("Wheat harvest pasted")
     page.get_by_role("textbox", name="Text").fill("A wheat harvest; exports of wheat in tonnes.")
-    page.get_by_role("button", name="Take in").click()
-    expect(page.get_by_text("Taken in.")).to_be_visible()
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("Added.")).to_be_visible()
     lines = tmp_path / "more.jsonl"
     lines.write_text("".join(json.dumps(wheat(f"file-{n}", n)) + "\n" for n in range(120)) + "no JSON\n")
-    page.locator("#feed-file").set_input_files(lines)
-    expect(page.locator(".feeding")).to_contain_text("Done · 120 taken in, 0 known already, 1 refused")
-    expect(page.locator(".refusals")).to_contain_text("line 121 is not JSON")
+    page.locator("#files").set_input_files(lines)
+    expect(page.locator(".upload")).to_contain_text("Done · 120 added, 0 already known, 1 rejected")
+    expect(page.locator(".rejections")).to_contain_text("line 121 is not JSON")
 
     go(page, review("made in the browser"))
     expect(heading(page)).to_be_visible()
@@ -78,9 +78,9 @@ def test_a_judgement_can_be_changed_and_taken_back_later(server, visit, full):
     page.get_by_role("button", name="Not relevant").click()
     wait_saved(page)
     assert [relevant for _, relevant in judged(server, full).values()] == [False]
-    go(page, f"#/profile/{full}/judgements")
-    page.get_by_role("button", name="Take back").click()
-    expect(page.get_by_text("Nothing judged yet")).to_be_visible()
+    go(page, f"#/filter/{full}/judgements")
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("No judgements yet")).to_be_visible()
     assert judged(server, full) == {}
 
 
@@ -100,27 +100,27 @@ def test_teach_a_word_by_typing_and_by_clicking(server, visit, full):
     page.keyboard.press("t")
     page.keyboard.type("tonnes")
     page.keyboard.press("Enter")
-    expect(page.locator(".notice")).to_contain_text("“tonnes” as speaking for")
+    expect(page.locator(".notice")).to_contain_text("“tonnes” is now evidence for")
     mark = page.locator(".text mark", has_text="wheat").first
     mark.click()
-    page.get_by_role("dialog", name="Teach a word").get_by_role("button", name="against").click()
-    expect(page.locator(".notice")).to_contain_text("“wheat” as speaking against")
+    page.get_by_role("dialog", name="Set a keyword").get_by_role("button", name="against").click()
+    expect(page.locator(".notice")).to_contain_text("“wheat” is now evidence against")
     taught = {word["word"]: word["strength"] for word in server.ask("GET", f"profiles/{full}/words")}
     assert taught == {"tonnes": 1, "wheat": -1}
     expect(page.locator(".words", has_text="Against").get_by_text("wheat", exact=True)).to_be_visible()
-    go(page, f"#/profile/{full}/learned")
-    page.get_by_role("button", name="Take back: wheat").click()
-    expect(page.locator(".notice")).to_contain_text("no longer taught")
+    go(page, f"#/filter/{full}/words")
+    page.get_by_role("button", name="Remove the keyword wheat").click()
+    expect(page.locator(".notice")).to_contain_text("no longer a keyword")
     assert [word["word"] for word in server.ask("GET", f"profiles/{full}/words") if word["strength"]] == ["tonnes"]
 
 
 def test_teach_words_by_selecting(server, visit, full):
     page = visit(server, place=review(full))
     page.locator(".text p").first.dblclick(position={"x": 60, "y": 12})
-    bubble = page.get_by_role("dialog", name="Teach a word")
+    bubble = page.get_by_role("dialog", name="Set a keyword")
     word = bubble.locator("strong").first.inner_text()
     bubble.get_by_role("button", name="for", exact=True).first.click()
-    expect(page.locator(".notice")).to_contain_text(f"“{word}” as speaking for")
+    expect(page.locator(".notice")).to_contain_text(f"“{word}” is now evidence for")
     page.keyboard.press("Escape")
     expect(bubble).to_have_count(0)
 
@@ -143,13 +143,13 @@ def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, 
     first = ann.locator(".queue .title").first.inner_text()
     ann.keyboard.press("r")
     wait_saved(ann)
-    go(bob, f"#/profile/{full}/judgements")
+    go(bob, f"#/filter/{full}/judgements")
     bob.get_by_role("link", name=first).click()
     expect(bob.locator(".standing")).to_contain_text(f"Ann-{full}")
     bob.get_by_role("button", name="Not relevant").click()
     expect(bob.locator(".notice.warn")).to_contain_text("judged this document differently")
     expect(ann.locator("[data-tab=conflicts] .number")).to_have_text("1")
-    go(ann, f"#/profile/{full}/conflicts")
+    go(ann, f"#/filter/{full}/conflicts")
     expect(ann.locator(".stack .card")).to_contain_text(f"Ann-{full}: relevant")
     expect(ann.locator(".stack .card")).to_contain_text(f"Bob-{full}: not relevant")
 
@@ -176,10 +176,10 @@ def test_words_that_spoke_are_marked_by_weight(server, visit, full):
 
 
 def test_a_reader_looks_on(server, visit, full):
-    page = visit(server, server.person(f"reader-{full}", "reader"), f"#/profile/{full}/overview")
+    page = visit(server, server.person(f"reader-{full}", "reader"), f"#/filter/{full}/overview")
     expect(page.get_by_role("link", name="Review")).to_have_count(0)
     expect(page.get_by_role("button", name="Pause")).to_have_count(0)
-    expect(page.get_by_role("link", name="Feed")).to_have_count(0)
+    expect(page.get_by_role("link", name="Add documents")).to_have_count(0)
 
 
 def test_every_tab_shows_something(server, visit, full):
@@ -189,23 +189,23 @@ def test_every_tab_shows_something(server, visit, full):
     wait_saved(page)
     for tab, text in {
         "Overview": "Learning curve",
-        "Learned": "Strongest words",
+        "Words": "Largest weights",
         "Topics": "document",
         "Conflicts": "No conflicts",
         "Judgements": "relevant",
     }.items():
-        page.get_by_role("navigation", name="Profile").get_by_role("link", name=tab).click()
+        page.get_by_role("navigation", name="Filter").get_by_role("link", name=tab).click()
         expect(page.locator("main")).to_contain_text(text)
-    go(page, f"#/profile/{full}/overview")
+    go(page, f"#/filter/{full}/overview")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Judgements, CSV").click()
+        page.get_by_role("link", name="Judgements (CSV)").click()
     assert download.value.path().read_text(encoding="utf-8").count(full) == 5
 
 
 def test_people_are_let_in_and_put_out(server, visit):
     page = visit(server, place="#/users")
     page.get_by_label("Name").fill("Carla")
-    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Add", exact=True).click()
     token = page.locator(".token code").inner_text()
     other = visit(server, token)
     expect(other.locator(".who")).to_contain_text("Carla")
@@ -218,11 +218,11 @@ def test_people_are_let_in_and_put_out(server, visit):
 
 
 def test_a_profile_leaves_as_a_file_and_comes_back_under_another_name(server, visit, full):
-    page = visit(server, place=f"#/profile/{full}/overview")
+    page = visit(server, place=f"#/filter/{full}/overview")
     with page.expect_download() as download:
-        page.get_by_role("link", name="The profile, model file").click()
+        page.get_by_role("link", name="Filter (model file)").click()
     go(page, "#/")
-    page.get_by_label("Import a profile").set_input_files(download.value.path())
+    page.get_by_label("Import a filter").set_input_files(download.value.path())
     dialog = page.get_by_role("dialog", name="Import under another name")
     dialog.get_by_label("Name").fill(f"{full} again")
     dialog.get_by_role("button", name="Import").click()
@@ -231,12 +231,12 @@ def test_a_profile_leaves_as_a_file_and_comes_back_under_another_name(server, vi
 
 
 def test_a_profile_is_paused_and_deleted(server, visit, full):
-    page = visit(server, place=f"#/profile/{full}/overview")
+    page = visit(server, place=f"#/filter/{full}/overview")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("h1 .tag")).to_have_text("paused")
     assert server.ask("GET", f"profiles/{full}")["paused"]
     page.get_by_role("button", name="Delete …").click()
-    page.get_by_label("Name of the profile").fill(full)
-    page.get_by_role("button", name="Delete it").click()
-    expect(page.locator("main h1")).to_have_text("Profiles")
+    page.get_by_label("Name of the filter").fill(full)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator("main h1")).to_have_text("Filters")
     assert full not in [profile["name"] for profile in server.ask("GET", "profiles")]

@@ -34,7 +34,7 @@ def attacked(server):
 
 
 def encoded(page, view):
-    return page.evaluate("([name, view]) => `#/profile/${encodeURIComponent(name)}/${view}`", [NAME, view])
+    return page.evaluate("([name, view]) => `#/filter/${encodeURIComponent(name)}/${view}`", [NAME, view])
 
 
 def unharmed(page):
@@ -58,7 +58,7 @@ def test_hostile_documents_are_judged_and_taught(server, visit, attacked):
     for key in "rn":
         expect(page.locator(".paper h2")).to_contain_text("wheat harvest")
         page.locator(".text mark").first.click()
-        expect(page.get_by_role("dialog", name="Teach a word")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Set a keyword")).to_be_visible()
         unharmed(page)
         page.keyboard.press(key)
     wait_saved(page)
@@ -67,17 +67,17 @@ def test_hostile_documents_are_judged_and_taught(server, visit, attacked):
 
 def test_every_view_survives_hostile_names_and_words(server, visit, attacked):
     page = visit(server, attacked)
-    go(page, encoded(page, "learned"))
+    go(page, encoded(page, "words"))
     for word in ("onerror", "hacked"):
-        page.get_by_label("Word").fill(word)
-        page.get_by_role("button", name="Speaks for", exact=True).click()
+        page.get_by_label("Keyword", exact=True).fill(word)
+        page.get_by_role("button", name="Evidence for", exact=True).click()
         expect(page.locator(".notice")).to_contain_text(f"“{word}”")
-    for view in ("review", "overview", "learned", "topics", "conflicts", "judgements", "document/script%3Cb%3E%26"):
+    for view in ("review", "overview", "words", "topics", "conflicts", "judgements", "document/script%3Cb%3E%26"):
         go(page, encoded(page, view))
         expect(page.locator("main h1")).to_have_text(NAME)
         page.wait_for_timeout(200)
         unharmed(page)
-    for place in ("#/", "#/<img src=x onerror=window.hacked=1>", "#/profile/%E0%A4%A/review"):
+    for place in ("#/", "#/<img src=x onerror=window.hacked=1>", "#/filter/%E0%A4%A/review"):
         go(page, place)
         unharmed(page)
 
@@ -86,11 +86,11 @@ def test_hostile_people_and_files(server, visit, attacked, tmp_path):
     page = visit(server, place="#/users")
     expect(page.locator(".people")).to_contain_text("<b onclick=hacked()>Mallory")
     unharmed(page)
-    go(page, "#/feed")
+    go(page, "#/add")
     file = tmp_path / "<img src=x onerror=window.hacked=1>.jsonl"
     file.write_text("<script>\n")
-    page.locator("#feed-file").set_input_files(file)
-    expect(page.locator(".feeding")).to_contain_text("1 refused")
+    page.locator("#files").set_input_files(file)
+    expect(page.locator(".upload")).to_contain_text("1 rejected")
     unharmed(page)
 
 

@@ -141,8 +141,9 @@ def test_refusals():
         TermKnowledge.from_model(TextClassifier().fit(TEXTS, LABELS))
     with pytest.raises(ValueError, match="inflate must be positive"):
         TermKnowledge.from_model(TextClassifier(model=SURE).fit(TEXTS, LABELS), inflate=0)
-    with pytest.raises(ValueError, match="NaiveBayesClassifier has no prior of weights"):
-        TextClassifier(knowledge=KNOWLEDGE).fit(TEXTS, LABELS)
+    for model, name in (("naive-bayes", "NaiveBayesClassifier"), ("auto", "AutoClassifier")):
+        with pytest.raises(ValueError, match=f"{name} has no prior of weights"):
+            TextClassifier(model=model, knowledge=KNOWLEDGE).fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="did you mean 'grain'"):
         TextClassifier(model=SURE, knowledge=TermKnowledge.from_keywords({"grian": ["x"]})).fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="documents are vectors"):

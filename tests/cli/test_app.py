@@ -42,7 +42,7 @@ def test_demo_shows_the_corpus_and_draws_a_picture(capsys, tmp_path):
     code, out, err = run(capsys, "demo", "--out", str(tmp_path))
     assert code == 0, err
     assert "documentation strings" in out
-    assert (tmp_path / "zipf.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "zipf.svg").read_text().startswith("<svg ")
 
 
 def test_completion_is_offered(capsys):

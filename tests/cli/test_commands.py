@@ -8,56 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesift.classifier import TextClassifier
-from bayesift.cli import main
-
-GRAIN = [
-    "wheat and corn harvest",
-    "corn exports rose",
-    "wheat prices fell",
-    "the corn crop",
-    "barley and wheat",
-    "oats",
-]
-CRUDE = ["crude oil prices", "oil tankers wait", "crude exports", "barrels of oil", "oil wells", "pipelines for crude"]
-
-
-@pytest.fixture
-def run(capsysbinary):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        captured = capsysbinary.readouterr()
-        return ended.value.code or 0, captured.out.decode(), captured.err.decode()
-
-    return run
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    path = tmp_path / "news.csv"
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["body", "desk"])
-        writer.writerows([[text, "grain"] for text in GRAIN] + [[text, "crude"] for text in CRUDE])
-    return path
-
-
-@pytest.fixture
-def topics(tmp_path):
-    path = tmp_path / "topics.jsonl"
-    records = [{"text": f"{g} {c}", "labels": ["grain", "crude"]} for g, c in zip(GRAIN, CRUDE, strict=True)]
-    records += [{"text": text, "labels": ["grain"]} for text in GRAIN]
-    records += [{"text": text, "labels": ["crude"]} for text in CRUDE]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-@pytest.fixture
-def model(run, corpus, tmp_path):
-    code, out, err = run("fit", corpus, "-o", tmp_path / "model.zip", "--text", "body", "--label", "desk")
-    assert (code, err) == (0, "")
-    assert "learned from 12 documents, 2 categories" in out
-    return tmp_path / "model.zip"
+from bayesift.cli.evaluate import DEFAULT_MODELS
+from bayesift.cli.options import split_names
 
 
 def test_classify_a_table(run, model, corpus, tmp_path):
@@ -162,12 +114,45 @@ def test_compare(run, topics, tmp_path):
     assert code == 0, err
     assert "naive-bayes-dirichlet" in out
     assert "Significance" in out
+    assert "Best micro F1: naive-bayes" in " ".join(out.split())
     assert (tmp_path / "report.html").exists()
     first, second = (json.loads(run(*arguments, "--json", "--seed", 1)[1]) for _ in range(2))
     for systems in (first["systems"], second["systems"]):
         for system in systems:
             system.pop("fit_seconds")
     assert first == second
+
+
+def test_compare_the_default_models(run, corpus):
+    arguments = ("compare", corpus, "--text", "body", "--label", "desk")
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    for name in split_names(DEFAULT_MODELS):
+        assert f"\n{name} " in out
+    said = " ".join(out.split())
+    assert "9 documents to train on, 3 to test" in said
+    assert "Best accuracy: " in said
+    assert "no significant difference to the others." in said
+    found = json.loads(run(*arguments, "--json")[1])
+    measured = {system["model"]: system["scores"] for system in found["systems"]}
+    assert measured[found["best"]["model"]]["accuracy"] == max(scores["accuracy"] for scores in measured.values())
+    assert len(found["best"]["no_significant_difference"]) == len(measured) - 1
+    assert "top_label_calibration_error_width" in measured["naive-bayes"]["probabilities"]
+
+
+def test_unknown_labels_are_said(run, model, write):
+    held_out = write("held-out.csv", "body,desk\ncorn and wheat,grain\ncrude oil,oil\nbarrels,oil\noats,cereal\n")
+    arguments = ("evaluate", model, held_out, "--text", "body", "--label", "desk")
+    code, out, err = run(*arguments)
+    assert code == 0
+    said = "3 of 4 documents have labels the model does not know: 'oil' (2), 'cereal' (1); they count as errors\n"
+    assert err == said
+    assert "accuracy 0.2500" in out
+    found = json.loads(run(*arguments, "--json")[1])
+    assert (found["unknown_labels"], found["n_unknown_documents"]) == ({"oil": 2, "cereal": 1}, 3)
+    report = held_out.with_name("report.html")
+    run(*arguments, "--report", report)
+    assert "3 of 4 documents have labels the model does not know" in report.read_text()
 
 
 def test_compare_a_model_with_options_of_its_own(run, topics):
@@ -204,6 +189,17 @@ def test_models_are_listed(run):
     assert "naive-bayes-jelinek-mercer" in out
 
 
+def test_fit_names_the_model_after_the_file_and_says_what_comes_next(run, corpus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("fit", corpus, "--text", "body", "--label", "desk")
+    assert code == 0, err
+    assert (tmp_path / "news.model.zip").is_file()
+    assert out.endswith("next: bayesift classify news.model.zip NEW_TEXTS -o answers.csv\n")
+    code, _, err = run("classify", "news.model.zip", corpus, "--text", "body", "--abstain", "1", "-o", "answers.csv")
+    assert code == 0
+    assert err.endswith("answers.csv: 12 documents classified, 12 of them unsure\n")
+
+
 def test_quiet_prints_nothing(run, corpus, tmp_path):
     assert run("fit", corpus, "-o", tmp_path / "m", "--text", "body", "--label", "desk", "-q") == (0, "", "")
 
@@ -211,17 +207,18 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: naive-bayes"),
+        (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: "),
         (["fit", "{corpus}", "-o", "{out}", "--model", "complement-naive-bayes"], 2, "cannot be saved, only compared"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "coin"], 2, "no 'coin'"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:luck=1"], 2, "luck"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:shrinkage=much"], 2, "max-f1:shrinkage=much"),
         (["fit", "{corpus}", "-o", "{out}", "--weighting", "bm25"], 2, "no 'bm25'"),
         (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--stemmer", "klingon"], 2, "no stemmer 'klingon'"),
+        (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--analyzer", "charr"], 2, "did you mean 'char'"),
+        (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--unspaced", "no"], 2, "there are: ngrams, words"),
         (["fit", "{corpus}", "-o", "{out}", "--label", "nothing"], 1, "no column 'nothing'"),
         (["fit", "{corpus}", "-o", "{corpus}"], 1, "is a file"),
-        (["fit", "{corpus}", "-o", "{out}"], 1, "no document has a category"),
-        (["fit", "{corpus}"], 2, "output"),
+        (["fit", "{unlabelled}", "-o", "{out}", "--label", "desk"], 1, "no document has a category"),
         (["fit", "no-such-corpus", "-o", "{out}"], 2, "no corpus 'no-such-corpus'"),
         (["classify", "{corpus}", "{corpus}"], 1, "not a model file"),
         (["classify", "{nothing}", "{corpus}"], 1, "no such model"),
@@ -230,16 +227,75 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["compare", "{corpus}", "--models", ","], 2, "names no model"),
         (["compare", "{corpus}", "--models", "svm:n-grams=2"], 2, "no option 'n_grams'"),
         (["compare", "{corpus}", "--models", "svm:ngrams=two"], 2, "ngrams cannot be 'two'"),
+        (["compare", "{corpus}", "--models", "naive-bays"], 2, "did you mean 'naive-bayes'"),
+        (["evaluate", "{model}", "{unlabelled}"], 1, "no document has a label"),
+        (
+            ["evaluate", "{model}", "{strange}", "--label", "desk"],
+            1,
+            "the model knows none of the labels ('a', 'b', ...)",
+        ),
         (["explain", "{model}", "corn", "--category", "sport"], 1, "no category 'sport'"),
         (["explain", "{model}", "corn", "--top", "0"], 2, "--top"),
+        (["explain", "{corpus}", "corn"], 1, "not a model file; `bayesift fit` saves one"),
+        (["fit", "{corpus}", "-o", "{out}", "--model", "SVM"], 2, "did you mean 'svm'"),
+        (["fit", "{corpus}", "-o", "{out}", "--jobs", "-2"], 2, "--jobs"),
+        (["fit", "{corpus}", "-o", "{nowhere}/model"], 1, "cannot be written"),
+        (["fit", "{corpus}", "-o", "{archive}"], 1, "is a file with something else in it"),
+        (["classify", "{model}", "{table}", "-o", "{table}"], 2, "is the input"),
+        (["evaluate", "{model}", "{corpus}", "--report", "{table}"], 2, "must end in .html"),
+        (["evaluate", "{model}", "{corpus}", "--report", "{nowhere}/report.html"], 1, "cannot be written"),
+        (["compare", "{corpus}", "--label", "desk", "--test-folds", "100"], 2, "at most n_samples = 12"),
+        (["fitt", "{corpus}"], 2, "Did you mean 'fit'"),
+        (["fit"], 2, "Missing argument 'CORPUS'; see bayesift fit --help"),
+        (["classify", "{model}", "corn and oil"], 1, "pipe it in"),
+        (["explain", "{model}", " "], 2, "the text is empty"),
     ],
 )
-def test_mistakes_get_one_line(run, model, corpus, tmp_path, arguments, code, message):
+def test_mistakes_get_one_line(run, model, corpus, write, tmp_path, arguments, code, message):
     places = {"corpus": corpus, "out": tmp_path / "out", "model": model, "nothing": tmp_path / "nothing"}
-    columns = ["--text", "body"] if arguments[0] in ("fit", "compare") else []
+    places["unlabelled"] = write("unlabelled.csv", "body,desk\nwheat and corn,\nbarrels of oil,\n")
+    places["strange"] = write("strange.csv", "body,desk\ncorn,a\noil,b\n")
+    places["table"] = write("table.csv", "text\ncorn\n")
+    places["archive"] = write("texts.zip", b"PK")
+    places["nowhere"] = places["table"] / "folder"
+    columns = ["--text", "body"] if arguments[0] in ("fit", "compare", "evaluate") else []
+    columns += ["--label", "desk"] if columns and "--label" not in arguments else []
     found, out, err = run(*(argument.format(**places) for argument in arguments), *columns)
     assert (found, out, err.count("\n")) == (code, "", 1), err
     assert message in err
+    assert places["table"].read_text() == "text\ncorn\n"
+
+
+BLANK = "".join(f"wheat and corn {k},grain\noil and gas {k},crude\n" for k in range(6))
+BLANK += "a stray text,\nand another one,\n"
+
+
+def test_rows_without_a_label_are_left_out_and_said_once(run, write, tmp_path):
+    path = write("blank.csv", f"text,label\n{BLANK}")
+    code, out, err = run("fit", path, "-o", tmp_path / "m")
+    assert (code, err) == (
+        0,
+        "bayesift: 2 texts without a label left out; --multilabel keeps them as texts of no category\n",
+    )
+    assert "12 documents" in out
+    code, out, err = run("fit", path, "-o", tmp_path / "m", "--multilabel")
+    assert "14 documents" in out
+    code, out, err = run("compare", path, "--models", "naive-bayes,svm", "--test-folds", "2")
+    assert err.count("without a label left out") == 1
+
+
+@pytest.mark.parametrize("command", ["fit", "classify", "evaluate"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_a_table_on_standard_input(run, model, monkeypatch, tmp_path, command, encoding):
+    content = "Desk;Body\ngrain;wheat, corn, é\ncrude;crude oil\ngrain;barley, wheat\ncrude;oil wells\n"
+    monkeypatch.setattr("sys.stdin", Stdin(content.encode(encoding)))
+    given = {"fit": ["-", "-o", tmp_path / "m"], "classify": [model, "-"], "evaluate": [model, "-"]}[command]
+    code, out, err = run(command, *given)
+    assert code == 0, err
+    assert "4 documents" in out or out.count('"categories"') == 4
+    guessed = ["--delimiter", "--text"] + ["--label"] * (command != "classify")
+    assert err.startswith("stdin: ")
+    assert all(option in err for option in guessed + ["--encoding"] * (encoding != "utf-8"))
 
 
 @pytest.mark.corpus("sms-spam/SMSSpamCollection")

@@ -82,10 +82,10 @@ def test_bad_use_and_bad_data_end_in_a_line(run, arguments, code, message):
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("a.csv", "words\nx\n", [], "a.csv:1: no column 'text'; there are: 'words'"),
+        ("a.csv", "words\nx\n", ["--text", "body"], "a.csv:1: no column 'body'; there are: 'words'"),
         ("a.jsonl", '{"text": "x"}\nx\n', [], "a.jsonl:2: not JSON"),
         ("a.csv", "text\nx\n", ["--encoding", "klingon"], "unknown encoding 'klingon'"),
-        ("a.csv", b"text\ncaf\xe9\n", [], "a.csv:2: column 'text': cannot be decoded as utf-8"),
+        ("a.csv", b"text\ncaf\xe9\n", ["--encoding", "utf-8"], "a.csv:2: column 'text': cannot be decoded as utf-8"),
         ("a.csv", "id,text\n1,x\n1,y\n", [], "a.csv:3: duplicate id '1', first on line 2"),
         ("a.csv", "id,text\n1,\n", [], "a.csv:2: empty document"),
         (

@@ -4,48 +4,31 @@ import json
 
 import pytest
 
-from tests.cli.test_commands import corpus, model, run, topics  # noqa: F401
-
-WORDS = """
-words:
-  grain: {corn: 3, maise: 2}
-descriptions:
-  crude: Crude oil (CRUDE)
-"""
+from tests.cli.conftest import WORDS
 
 
-@pytest.fixture
-def informed(run, topics, write, tmp_path):  # noqa: F811
-    words = write("words.yaml", WORDS)
-    place = tmp_path / "model.zip"
-    code, _, err = run("fit", topics, "-o", place, "--model", "logistic-laplace", "--knowledge", words, "--posterior")
-    assert code == 0, err
-    assert "knowledge: 3 words used, 1 not in the vocabulary: maise (grain)" in err
-    return place
-
-
-def test_inspect_shows_knowledge_and_how_sure(run, informed):  # noqa: F811
-    code, out, err = run("inspect", informed)
+def test_inspect_shows_knowledge_and_how_sure(run, model_with_knowledge):
+    code, out, err = run("inspect", model_with_knowledge)
     assert (code, err) == (0, "")
     assert "knowledge of 2 categories: 3 words used, 1 not in the vocabulary" in out
     assert "±" in out
-    facts = json.loads(run("inspect", informed, "--json")[1])
+    facts = json.loads(run("inspect", model_with_knowledge, "--json")[1])
     assert facts["knowledge"]["words"] == {"grain": {"corn": 3.0, "maise": 2.0}}
     for row in facts["categories"]:
         assert len(row["weights"]) == len(row["deviations"]) == len(row["top_terms"])
 
 
-def test_explain_shows_how_sure(run, informed):  # noqa: F811
-    code, out, err = run("explain", informed, "corn prices")
+def test_explain_shows_how_sure(run, model_with_knowledge):
+    code, out, err = run("explain", model_with_knowledge, "corn prices")
     assert (code, err) == (0, "")
     assert "averaged over the weights; 90%" in " ".join(out.split())
     assert "±" in out
-    explained = json.loads(run("explain", informed, "corn prices", "--json")[1])["categories"][0]
+    explained = json.loads(run("explain", model_with_knowledge, "corn prices", "--json")[1])["categories"][0]
     assert explained["interval"][0] <= explained["score"] <= explained["interval"][1]
     assert explained["terms"][0]["deviation"] > 0
 
 
-def test_models_without_it_stay_as_they_were(run, model):  # noqa: F811
+def test_models_without_it_stay_as_they_were(run, model):
     code, out, _ = run("explain", model, "corn")
     assert code == 0
     assert "±" not in out
@@ -54,7 +37,7 @@ def test_models_without_it_stay_as_they_were(run, model):  # noqa: F811
     assert json.loads(run("inspect", model, "--json")[1])["knowledge"] is None
 
 
-def test_quiet_says_nothing_of_missing_words(run, topics, write, tmp_path):  # noqa: F811
+def test_quiet_says_nothing_of_missing_words(run, topics, write, tmp_path):
     arguments = ("fit", topics, "-o", tmp_path / "m", "--model", "logistic-gaussian", "-q")
     assert run(*arguments, "--knowledge", write("words.yaml", WORDS)) == (0, "", "")
 
@@ -71,7 +54,7 @@ def test_quiet_says_nothing_of_missing_words(run, topics, write, tmp_path):  # n
         (None, "logistic-laplace", 1, "cannot be read (No such file"),
     ],
 )
-def test_mistakes_get_one_line(run, topics, write, tmp_path, content, learner, code, message):  # noqa: F811
+def test_mistakes_get_one_line(run, topics, write, tmp_path, content, learner, code, message):
     words = tmp_path / "nothing.yaml" if content is None else write("words.yaml", content)
     found, out, err = run("fit", topics, "-o", tmp_path / "m", "--model", learner, "--knowledge", words)
     assert (found, out, err.count("\n")) == (code, "", 1), err
@@ -82,7 +65,7 @@ def test_mistakes_get_one_line(run, topics, write, tmp_path, content, learner, c
 @pytest.mark.parametrize(
     ("learner", "message"), [("naive-bayes", "does not take it"), ("probit-jeffreys", "needs a log-concave prior")]
 )
-def test_only_models_with_a_posterior_keep_one(run, topics, tmp_path, learner, message):  # noqa: F811
+def test_only_models_with_a_posterior_keep_one(run, topics, tmp_path, learner, message):
     found, out, err = run("fit", topics, "-o", tmp_path / "m", "--model", learner, "--posterior")
     assert (found, out, err.count("\n")) == (2, "", 1), err
     assert message in err

@@ -6,7 +6,7 @@ from bayesift.cli import main
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--database", "mysql://x/y"], "databases are SQLite"),
+        (["--database", "mysql://x/y"], "must be postgresql"),
         (["--database", "postgresql://127.0.0.1:1/x"], "the database cannot be opened"),
         (["--data", "/dev/null/nowhere"], "cannot be written"),
     ],

@@ -1,8 +1,8 @@
 import pytest
 
 import bayesift.datasets
-from bayesift.datasets import CATALOGUE, Columns, RequestError, find_entry, load
-from bayesift.errors import CorpusNotFoundError, DataError
+from bayesift.datasets import CATALOGUE, Columns, find_entry, load
+from bayesift.errors import CorpusNotFoundError, DataError, RequestError
 
 
 def test_every_entry_says_what_it_is():

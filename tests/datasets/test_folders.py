@@ -37,7 +37,11 @@ def test_archive_with_a_folder_around(tmp_path, write, kind):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"  \n", "empty document"), (b"ok\ncaf\xe9", ":2: cannot be decoded"), (b"a\0b", "NUL byte")],
+    [
+        (b"  \n", "empty document"),
+        ("señor año\n".encode() + b"caf\xe9", ":2: cannot be decoded"),
+        (b"a\0b", "NUL byte"),
+    ],
 )
 def test_bad_files(tmp_path, write, content, message):
     write("grain/1", "wheat")
@@ -68,3 +72,6 @@ def test_empty_missing_and_unknown_encoding(tmp_path):
 def test_latin_1(tmp_path, write):
     write("grain/1", "maïs".encode("latin-1"))
     assert load_folder(tmp_path, encoding="latin-1").texts == ["maïs"]
+    guessed = load_folder(tmp_path)
+    assert guessed.texts == ["maïs"]
+    assert [str(note) for note in guessed.notes] == ["encoding: cp1252 (1 files that are not UTF-8; --encoding)"]

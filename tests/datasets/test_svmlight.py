@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from bayesift.datasets import load_svmlight
-from bayesift.datasets.pairs import parse_pairs
+from bayesift.datasets.svmlight import parse_pairs
 from bayesift.errors import DataError
 
 

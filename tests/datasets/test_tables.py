@@ -43,7 +43,7 @@ def check_rows(corpus):
         ("a.tsv", as_csv("\t")),
         ("a.jsonl", as_json_lines()),
         ("bom.csv", b"\xef\xbb\xbf" + as_csv()),
-        ("a.CSV.gz", gzip.compress(as_csv())),
+        ("a.CSV.gz", gzip.compress(as_csv(), mtime=0)),
         ("a.ndjson.zst", pyarrow.Codec("zstd").compress(as_json_lines(), asbytes=True)),
     ],
 )
@@ -83,13 +83,13 @@ def test_table_without_labels_is_a_corpus(write):
 
 
 BAD = {
-    "no text column": ("a.csv", "words,label\nx,y\n", 1, "no column 'text'; there are: 'words', 'label'"),
+    "no text column": ("a.csv", "7,label\n1,y\n", 1, "no column 'text'; there are: '7', 'label'"),
     "ragged": ("a.csv", "text,label\nx,y\nx\n", 3, "number of fields is 1; in the header it is 2"),
     "after embedded newline": ("a.csv", 'text,label\n"a\nb",y\nx\n', 4, "number of fields is 1"),
-    "open quote": ("a.csv", 'text,label\nx,y\n"a,y\nb,y\n', 3, "lines 3 to 4 are lost"),
-    "text after quote": ("a.csv", 'text,label\n"a"b,y\n', 2, "not a delimited record"),
+    "open quote": ("a.csv", 'text,label\nx,y\n"a;y\nb,y\n', 3, "not a delimited record"),
+    "text after quote": ("a.csv", 'text,label\n"a"b,c,y\n', 2, "not a delimited record"),
     "nul": ("a.csv", b"text,label\nx,y\na\0b,y\n", 3, "NUL byte"),
-    "undecodable": ("a.csv", b"text,label\nx,y\ncaf\xe9,y\n", 3, "byte 0xe9"),
+    "undecodable": ("a.csv", "text,label\nx,señor año niño\n".encode() + b"caf\xe9,y\n", 3, "byte 0xe9"),
     "empty document": ("a.csv", "text,label\nx,y\n  ,y\n", 3, "empty document"),
     "duplicate id": ("a.csv", "id,text\n1,x\n2,y\n1,z\n", 4, "duplicate id '1', first on line 2"),
     "empty id": ("a.csv", "id,text\n1,x\n,y\n", 3, "empty id"),
@@ -103,7 +103,7 @@ BAD = {
     "json label is an object": ("a.jsonl", '{"text": "x", "label": {}}', 1, "holds dict"),
     "half a character": ("a.jsonl", '{"text": "\\ud83d"}', 1, "half a character"),
     "half a label": ("a.jsonl", '{"text": "x", "label": ["\\ud83d"]}', 1, "half a character"),
-    "undecodable json": ("a.jsonl", b'{"text": "x"}\n{"text": "caf\xe9"}', 2, "byte 0xe9"),
+    "undecodable json": ("a.jsonl", '{"text": "señor año niño"}\n{"text": "caf'.encode() + b'\xe9"}', 2, "byte 0xe9"),
 }
 
 
@@ -153,7 +153,11 @@ def test_largest_field_is_a_setting(write):
         ("a.parquet", b"PAR1 no PAR1", "cannot be read as Parquet"),
         ("a.parquet", b"", "cannot be read as Parquet"),
         ("a.csv.gz", b"not gzip", "cannot be read"),
-        ("a.xlsx", b"", "unknown kind of table"),
+        ("a.xlsx", b"", "is empty"),
+        ("a.xlsx", b"wheat", "is not a spreadsheet"),
+        ("a.xlsx", b"PK\x03\x04 and no more", "cannot be read as a spreadsheet"),
+        ("a.xls", b"<html><table><tr><td>text", "is a web page"),
+        ("a.txt", b"wheat\nand corn\n", "unknown kind of file"),
     ],
 )
 def test_files_that_are_no_tables(write, name, content, message):

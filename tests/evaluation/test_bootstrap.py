@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from bayesift.evaluation import bootstrap_f1, bootstrap_mean
+from bayesift.evaluation import Estimate, bootstrap_f1, bootstrap_mean
 
 
 @pytest.fixture
@@ -53,3 +53,8 @@ def test_a_mean_has_the_interval_of_the_central_limit():
     half = 1.96 * values.std() / np.sqrt(len(values))
     assert found.value == pytest.approx(values.mean())
     assert [found.lower, found.upper] == pytest.approx([found.value - half, found.value + half], abs=0.01)
+
+
+def test_an_estimate_in_another_unit():
+    assert Estimate(0.5, 0.25, 0.75).times(100) == (50.0, 25.0, 75.0)
+    assert Estimate(0.5).times(100) == (50.0, None, None)

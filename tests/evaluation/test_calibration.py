@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from bayesift.evaluation import (
     expected_calibration_error,
     log_loss,
     reliability_curve,
-    wilson_interval,
+    top_label_calibration_error,
+    top_label_curve,
 )
+from bayesift.evaluation.calibration import wilson_interval
 
 forecasts = st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=40)
 
@@ -78,6 +81,48 @@ def test_calibration_error_by_hand(average):
     low = (0.1 + 0.3 + 0.4 * 3) / 5
     expected = {"micro": (5 * abs(low - 2 / 5) + 0.1) / 6, "macro": (one + two) / 2, None: [one, two]}[average]
     assert expected_calibration_error(Y, p, n_bins=2, average=average) == pytest.approx(expected)
+
+
+def error_of_top_labels(right, confidence, edges):
+    """ECE as Guo et al. (2017) define it, bin by bin over (lower, upper]."""
+    error = 0.0
+    for low, high in pairwise(edges):
+        inside = [i for i, p in enumerate(confidence) if low < p <= high]
+        if inside:
+            accuracy = sum(right[i] for i in inside) / len(inside)
+            error += len(inside) / len(confidence) * abs(accuracy - sum(confidence[i] for i in inside) / len(inside))
+    return error
+
+
+@pytest.mark.parametrize("form", ["labels", "indicator", "several"])
+@pytest.mark.parametrize("bins", ["width", "mass"])
+def test_top_label_error_as_papers_define_it(form, bins):
+    random = np.random.default_rng(3)
+    names = np.array(["corn", "oil", "rice", "wheat"])
+    p = random.dirichlet([0.5] * 4, 600)
+    y = np.array([random.choice(4, p=row**0.7 / (row**0.7).sum()) for row in p])
+    Y = np.eye(4, dtype=int)[y]
+    if form == "several":
+        Y |= random.random(Y.shape) < 0.2
+        Y[:10] = 0
+    top, confidence = p.argmax(axis=1), p.max(axis=1)
+    right = [bool(row[j]) for row, j in zip(Y, top, strict=True)]
+    ordered = np.sort(confidence)
+    edges = np.linspace(0, 1, 16) if bins == "width" else [0.0, *ordered[39::40]]
+    expected = error_of_top_labels(right, confidence, edges)
+    given, labels = (names[y], names) if form == "labels" else (Y, None)
+    assert top_label_calibration_error(given, p, bins=bins, labels=labels) == pytest.approx(expected, abs=1e-12)
+    assert len(top_label_curve(given, p, bins="mass", labels=labels).count) == 15
+
+
+def test_top_label_error_of_one_column_is_that_of_two_classes():
+    random = np.random.default_rng(0)
+    p = random.random(300)
+    y = random.random(300) < p**2
+    two = top_label_calibration_error(np.where(y, "yes", "no"), np.column_stack([1 - p, p]))
+    assert top_label_calibration_error(y, p) == pytest.approx(two)
+    assert two > 0.05
+    assert top_label_calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.75, 0.75]) == 0
 
 
 @given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.8, 0.95]))

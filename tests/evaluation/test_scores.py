@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score, average_precision_score, log_loss, precision_recall_fscore_support
 
 from bayesift import evaluation
-from bayesift.evaluation import evaluate_decisions
+from bayesift.evaluation import Contingency, evaluate_decisions
+from bayesift.evaluation.scores import evaluate_counts
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +65,8 @@ def test_wrong_names_are_refused(outcome):
 def test_every_public_name_is_there():
     for name in evaluation.__all__:
         assert getattr(evaluation, name).__doc__
+
+
+def test_decisions_counted_elsewhere():
+    counts = Contingency(np.array([1]), np.array([2]), np.array([1]), 4)
+    assert evaluate_counts(counts, 0.75, ["corn"]).micro.precision == 0.5

@@ -137,6 +137,21 @@ def test_the_table_is_corrected_over_pairs(systems):
         assert found == pytest.approx(expected.tolist())
 
 
+def test_the_table_over_documents_is_mcnemars_test():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 4, 60)
+    systems = {name: np.where(random.random(60) < share, y, 3 - y) for name, share in (("a", 0.9), ("b", 0.6))}
+    as_rows = {name: np.eye(4, dtype=int)[decided] for name, decided in systems.items()}
+    table = significance_table(
+        np.eye(4, dtype=int)[y], as_rows, alternative="two-sided", unit="documents", correction=None
+    )
+    wins = int(np.sum((systems["a"] == y) & (systems["b"] != y)))
+    losses = int(np.sum((systems["a"] != y) & (systems["b"] == y)))
+    expected = PairedTest(wins, losses, pytest.approx(binomtest(wins, wins + losses).pvalue))
+    assert table.micro["a", "b"] == expected
+    assert mcnemar_test(y, systems["a"], systems["b"]) == expected
+
+
 def test_the_table_as_text_and_json(systems):
     Y, decided = systems
     table = significance_table(Y, decided)

@@ -11,6 +11,7 @@ from sklearn.metrics import mutual_info_score
 from bayesift.features import (
     SCORES,
     TermTables,
+    absolute_pearson,
     chi2,
     count_chi2,
     document_frequency,
@@ -138,7 +139,7 @@ def test_what_does_not_vary_says_nothing(name):
 def test_blocks_and_forms_of_input_change_nothing(data, name, monkeypatch):
     X, Y = data
     whole = SCORES[name](TermTables.of(X, Y))
-    monkeypatch.setattr("bayesift.features.tables._BLOCK_CELLS", 2 * X.shape[1])
+    monkeypatch.setattr("bayesift.features.scores._BLOCK_CELLS", 2 * X.shape[1])
     tables = TermTables.of(sparse.csc_array(X), sparse.csr_array(Y))
     blocks = [SCORES[name](block) for block in tables.blocks()]
     assert [len(block) for block in blocks] == [2, 2, 1]
@@ -162,3 +163,22 @@ def test_reuters_terms_that_speak_for_grain(corpus_named):
     names = vectorizer.get_feature_names_out()
     top = dict(zip(train.categories, names[best], strict=True))
     assert [top[category] for category in ("wheat", "corn", "coffee", "gold")] == ["wheat", "corn", "coffee", "gold"]
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (likelihood_ratio, [[1.726, 5.545], [1.726, 5.545]]),
+        (information_gain, [[0.216, 0.693], [0.216, 0.693]]),
+        (mutual_information, [[0.288, -np.inf], [-0.405, 0.693]]),
+        (chi2, [[1.333, 4.0], [1.333, 4.0]]),
+        (count_chi2, [[0.333, 3.0], [0.333, 3.0]]),
+        (document_frequency, [[3.0, 2.0], [3.0, 2.0]]),
+        (pearson, [[0.577, -0.905], [-0.577, 0.905]]),
+        (absolute_pearson, [[0.577, 0.905], [0.577, 0.905]]),
+        (ocfs, [[0.062, 0.562], [0.062, 0.562]]),
+    ],
+)
+def test_values_of_a_small_example(score, expected):
+    tables = TermTables.of([[1, 2], [0, 1], [1, 0], [1, 0]], ["grain", "grain", "crude", "crude"])
+    assert score(tables).round(3).tolist() == expected

@@ -58,18 +58,18 @@ def test_a_set_for_each_category(data, k, threshold):
     for c, row in enumerate(scores):
         best = np.argsort(-row, kind="stable")[:k]
         expected = sorted(j for j in best if threshold is None or row[j] > threshold)
-        assert np.flatnonzero(selected.supports_[[c]].toarray()).tolist() == expected
+        assert np.flatnonzero(selected.feature_mask_[[c]].toarray()).tolist() == expected
         assert selected.scores_[[c]].toarray()[0, expected].tolist() == row[expected].tolist()
-    np.testing.assert_array_equal(selected.get_support(), selected.supports_.toarray().any(axis=0))
+    np.testing.assert_array_equal(selected.get_support(), selected.feature_mask_.toarray().any(axis=0))
 
 
 def test_soft_sets_hold_scales_that_grow_with_the_score(data):
     X, Y = data
     selected = SelectTerms(by="chi2", per_category=True, soft=2.5).fit(X, Y)
     scores = SCORES["chi2"](TermTables.of(X, Y))
-    np.testing.assert_allclose(selected.supports_.toarray(), np.sqrt(scores / (scores + 2.5)), rtol=1e-12)
+    np.testing.assert_allclose(selected.feature_mask_.toarray(), np.sqrt(scores / (scores + 2.5)), rtol=1e-12)
     negative = SelectTerms(by=lambda tables: -SCORES["chi2"](tables), per_category=True, soft=2.5).fit(X, Y)
-    assert not negative.supports_.toarray().any()
+    assert not negative.feature_mask_.toarray().any()
 
 
 @pytest.mark.parametrize("wrong", [{"soft": 1.0}, {"soft": 0.0, "per_category": True}])
@@ -102,7 +102,7 @@ def test_names_and_pipelines(data):
 def test_fitting_again_without_per_category_forgets_the_sets(data):
     X, Y = data
     selected = SelectTerms(k=4, per_category=True).fit(X, Y)
-    assert not hasattr(selected.set_params(per_category=False).fit(X, Y), "supports_")
+    assert not hasattr(selected.set_params(per_category=False).fit(X, Y), "feature_mask_")
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,16 @@ def test_stored_selections_keep_the_same_terms(data, per_category):
     ("parameters", "arrays"),
     [
         ({}, {}),
-        ({}, {"support": np.ones(3)}),
-        ({}, {"support": np.ones((3, 1), dtype=bool)}),
-        ({"nonsense": 1}, {"support": np.ones(3, dtype=bool)}),
+        ({}, {"_mask": np.ones(3)}),
+        ({}, {"_mask": np.ones((3, 1), dtype=bool)}),
+        ({"nonsense": 1}, {"_mask": np.ones(3, dtype=bool)}),
+        ({"k": "ten"}, {"_mask": np.ones(3, dtype=bool)}),
+        ({"_mask": None}, {}),
     ],
 )
 def test_other_states_are_refused(parameters, arrays):
     with pytest.raises(DataError):
-        SelectTerms.from_state(parameters, arrays)
+        SelectTerms.from_state({"kind": "term-selection", "_mask": {"kind": "array"}, **parameters}, arrays)
 
 
 def test_documents_and_labels_must_be_as_many(data):

@@ -1,9 +1,16 @@
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import xlogy
 
-from bayesift.filtering import DocumentVector, Profile, ProfileSettings, RecallFloor, Strategy, play
+from bayesift.filtering import DocumentVector, Profile, ProfileSettings, RecallFloor, Strategy, strategies
+from bayesift.filtering import profile as profile_module
 from bayesift.filtering.profile import row_vector
+from bayesift.filtering.simulation import play
 from tests.filtering.worlds import SlowPerceptron, likelihood_ratio
 
 
@@ -143,8 +150,57 @@ def test_the_goal_takes_its_threshold_on_the_batch():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"kappa": 0.5}, {"prior_variance": 0}, {"cut": -1}, {"passes": 0}, {"max_terms": 0}, {"max_pending": 0}]
+    "wrong", [{"kappa": 0.5}, {"prior_variance": 0}, {"cut": -1}, {"n_epochs": 0}, {"max_terms": 0}, {"max_pending": 0}]
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match="must"):
         ProfileSettings(**wrong)
+
+
+def test_scores_are_means_over_standard_deviations():
+    profile = Profile("grain", ProfileSettings(), prior={0: 3.0})
+    scores = profile.scores(sparse.csr_array([[1.0], [0.0]]))
+    np.testing.assert_allclose(scores, [3.0 / np.sqrt(2.0), 0.0])
+
+
+def test_every_thread_gets_a_table_that_is_long_enough(monkeypatch):
+    """Also while another one computes a shorter table slowly."""
+    small_began, large_done = threading.Event(), threading.Event()
+    tables = {}
+
+    def slow(numbers, same):
+        if len(numbers) < 100:
+            small_began.set()
+            large_done.wait(0.3)
+        return xlogy(numbers, same)
+
+    def small():
+        tables[10] = profile_module._n_log_n(10)
+
+    monkeypatch.setattr(profile_module, "xlogy", slow)
+    profile_module._table.cache_clear()
+    thread = threading.Thread(target=small)
+    thread.start()
+    small_began.wait()
+    tables[1000] = profile_module._n_log_n(1000)
+    large_done.set()
+    thread.join()
+    assert all(len(table) > n for n, table in tables.items())
+    numbers = np.arange(len(tables[1000]))
+    np.testing.assert_array_equal(tables[1000], xlogy(numbers, numbers))
+
+
+def test_threads_compute_the_gains_of_a_grid_once(monkeypatch):
+    calls = []
+
+    def counted(self, *arguments, **options):
+        calls.append(self)
+        time.sleep(0.05)
+        return np.linspace(0.1, 0.0, strategies._GRID_SIZE)
+
+    monkeypatch.setattr(strategies.FlipNoise, "expected_information_gain", counted)
+    strategies._gains_on_grid.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        reaches = set(pool.map(lambda _: strategies.query_reach(0.123, "exact", 0.05), range(4)))
+    strategies._gains_on_grid.cache_clear()
+    assert len(calls) == len(reaches) == 1

@@ -9,9 +9,11 @@ import time
 
 import pytest
 
-from bayesift.filtering import FilterRun, OutputMark, ProfileState, create_filter, engine_of, open_filter, same_state
+from bayesift.filtering import FilterRun, ProfileState, create_filter, engine_of, open_filter
+from bayesift.filtering.saving import OutputMark
 from bayesift.model_file import load_model
-from tests.filtering.worlds import PROFILES, stream
+from bayesift.state import decode, encode
+from tests.filtering.worlds import PROFILES, same_state, stream
 
 
 def lines_of(n, seed=0):
@@ -166,4 +168,4 @@ def test_only_the_file_that_was_marked_is_cut(tmp_path):
     one.write_text("")
     with one.open("a") as stream:
         assert not mark.cut(stream)
-    assert OutputMark.described(mark.describe()) == mark
+    assert decode(encode(mark)) == mark

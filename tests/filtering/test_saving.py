@@ -5,7 +5,6 @@ import pytest
 
 from bayesift.errors import DataError
 from bayesift.filtering import (
-    FileLog,
     FilterRun,
     Judged,
     ProfileState,
@@ -14,10 +13,10 @@ from bayesift.filtering import (
     create_filter,
     engine_of,
     open_filter,
-    same_state,
 )
-from bayesift.filtering.state import ProfileState as State
-from tests.filtering.worlds import PROFILES, engine, stream
+from bayesift.filtering.events import ProfileState as State
+from bayesift.filtering.saving import FileLog
+from tests.filtering.worlds import PROFILES, engine, same_state, stream
 
 YAML = f"""{PROFILES}\
     examples: oil.jsonl
@@ -231,7 +230,7 @@ def test_a_log_tells_profiles_apart_whatever_their_names(tmp_path):
     names = ["grain", 'a "b" \\ c', "Übersee", "in \u2028 between"]
     with FileLog(tmp_path / "events.jsonl", VectorSpace()) as log:
         for name in names:
-            log.append(Judged(name, "grain", True))
+            log.extend([Judged(name, "grain", True)])
         for name in names:
             assert list(log.of_profile(name)) == [Judged(name, "grain", True)]
     text = log.path.read_text(encoding="utf-8").replace("Übersee", "\\u00dcbersee")

@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -16,9 +17,9 @@ from bayesift.filtering import (
     Strategy,
     TargetCount,
 )
-from bayesift.filtering.goals import describe_goal, described_goal
-from bayesift.filtering.strategies import lot, query_reach
+from bayesift.filtering.strategies import hash_uniform, query_reach
 from bayesift.models.online import FlipNoise
+from bayesift.state import decode, encode
 
 
 def test_theta_is_the_papers():
@@ -72,10 +73,15 @@ def test_skipping_by_the_bound_skips_nothing_that_counts(strategy, threshold):
 
 
 def test_lots_are_even_and_depend_on_every_name():
-    drawn = np.array([lot(0, "grain", str(i)) for i in range(4000)])
+    drawn = np.array([hash_uniform(0, "grain", str(i)) for i in range(4000)])
     assert abs(drawn.mean() - 0.5) < 0.02
     assert np.all((drawn >= 0) & (drawn < 1))
-    assert len({lot(0, "a", "b"), lot(0, "ab", ""), lot(1, "a", "b"), lot(0, "b", "a")}) == 4
+    assert (
+        len(
+            {hash_uniform(0, "a", "b"), hash_uniform(0, "ab", ""), hash_uniform(1, "a", "b"), hash_uniform(0, "b", "a")}
+        )
+        == 4
+    )
 
 
 @pytest.mark.parametrize("name", ["+nonsense", "ig", "+ig+rnd", "+rel+rel", "rel"])
@@ -103,21 +109,23 @@ def test_strategies_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=r"must|gain|theta"):
         Strategy(**wrong)
     with pytest.raises(DataError):
-        Strategy.described(wrong)
+        decode({"kind": "strategy", **wrong})
 
 
 @pytest.mark.parametrize(
     "goal", [TargetCount(7), LinearUtility(((0, -3), (0, 1))), PrecisionFloor(0.6), RecallFloor(0.7)]
 )
-def test_goals_survive_being_described(goal):
-    again = described_goal(describe_goal(goal))
+def test_goals_survive_being_stored(goal):
+    again = decode(json.loads(json.dumps(encode(goal))))
     assert again.threshold([1, 0], [0.8, 0.1]) == goal.threshold([1, 0], [0.8, 0.1])
 
 
-@pytest.mark.parametrize("wrong", [{}, {"kind": 3}, {"kind": "recall", "floor": 2}, {"kind": "target", "sum": 1}])
+@pytest.mark.parametrize(
+    "wrong", [{}, {"kind": 3}, {"kind": "recall-goal", "floor": 2}, {"kind": "target-goal", "sum": 1}]
+)
 def test_goals_that_are_none_are_refused(wrong):
     with pytest.raises(DataError):
-        described_goal(wrong)
+        decode(wrong)
 
 
 def test_goals_keep_what_they_promise_where_they_are_chosen():

@@ -83,3 +83,20 @@ def test_a_spoilt_space_is_refused(spoil):
     space.learn_background(BACKGROUND)
     with pytest.raises(DataError):
         VectorSpace.from_state(*spoil(*space.get_state()))
+
+
+def test_the_vector_of_a_text_has_length_one_and_stemmed_words():
+    space = VectorSpace()
+    np.testing.assert_allclose(space.vector("query", "wheat wheat corn").weights, np.array([2.0, 1.0]) / math.sqrt(5.0))
+    assert space.words_of(space.columns_of("the harvests")) == ["harvest"]
+
+
+def test_scripts_without_spaces_are_split_and_a_space_from_before_is_not():
+    space = VectorSpace()
+    assert space.words_of(space.columns_of("the wheat 小麦")) == ["wheat", "小", "麦", "小麦"]
+    assert space.forms_of("小麦 Harvests") == {"harvest": ["harvests"], "小": ["小"], "小麦": ["小麦"], "麦": ["麦"]}
+    parameters, arrays, words = VectorSpace(unspaced="words").get_state()
+    del parameters["unspaced"]
+    before = VectorSpace.from_state(parameters, arrays, words)
+    assert before.words_of(before.columns_of("the wheat 小麦")) == ["wheat", "小麦"]
+    assert VectorSpace.from_state(*space.get_state()).unspaced == "ngrams"

@@ -4,7 +4,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import norm
 
-from bayesift.filtering import FilterEngine, MemoryLog, ProfileSettings, Strategy, VectorSpace
+from bayesift.filtering import Filter, FilterEngine, ProfileSettings, Strategy, VectorSpace
+from bayesift.filtering.engine import replay_events
 from bayesift.records import Document
 
 TOPIC = ["wheat", "corn", "barley", "harvest", "tonnes"]
@@ -21,6 +22,15 @@ profiles:
 """
 
 
+def same_state(one, other):
+    """Whether two states of profiles are the same bit for bit."""
+    return (
+        one.header == other.header
+        and one.arrays.keys() == other.arrays.keys()
+        and all(np.array_equal(array, other.arrays[name]) for name, array in one.arrays.items())
+    )
+
+
 def stream(n_documents, *, seed=0, share=0.3, words=12):
     """Documents with their relevance: relevant ones speak of the topic half of the time."""
     rng = np.random.default_rng(seed)
@@ -34,16 +44,26 @@ def stream(n_documents, *, seed=0, share=0.3, words=12):
     return documents, labels
 
 
-def engine(strategy="+rel+ig", *, background=30, log=None, n_profiles=1, seed=1, **settings):
+def engine(strategy="+rel+ig", *, background=30, n_profiles=1, seed=1, **settings):
     """An engine whose profiles start from a few labelled documents."""
     documents, labels = stream(background, seed=seed)
     space = VectorSpace(stemmer=None)
     X = space.learn_background([d.full_text for d in documents])
-    made = FilterEngine(space, MemoryLog() if log is None else log)
+    made = FilterEngine(space)
     chosen = ProfileSettings(strategy=Strategy.of(strategy, stream_length=100), **settings)
     for number in range(n_profiles):
         made.add_profile(f"grain{number}", batch=(X, np.array(labels)), settings=chosen)
     return made
+
+
+def logged(*arguments, **options):
+    """The same with a log in memory."""
+    return Filter(engine(*arguments, **options))
+
+
+def replayed(made, name):
+    """A profile of a filter made again from its start and the log."""
+    return replay_events(made.engine.starts[name].profile(), made.log.of_profile(name))
 
 
 class SlowPerceptron:

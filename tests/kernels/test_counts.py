@@ -1,6 +1,7 @@
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,3 +67,16 @@ def test_many_pairs():
     np.testing.assert_array_equal(ids, np.arange(10_000))
     np.testing.assert_array_equal(lefts, left)
     np.testing.assert_array_equal(rights, right)
+
+
+def test_more_tokens_than_an_int32_can_number_are_refused():
+    tokens = np.broadcast_to(np.int32(0), 2**31)
+    with pytest.raises(ValueError, match="2,147,483,647 tokens in one batch"):
+        counts.count_terms(tokens, np.array([2**31]), np.zeros(1, dtype=np.int32), 1)
+
+
+def test_sums_by_category():
+    x = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32), np.array([2.0, 1.0, 3.0])
+    y = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    summed = counts.sum_by_category(x, np.ones(2), y, 2)
+    assert [part.tolist() for part in summed] == [[0, 2], [0, 1], [2.0, 4.0], [1.0, 2.0]]

@@ -5,12 +5,19 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
-from bayesift.kernels.column_steps import minimise_by_columns, weigh_columns
-from bayesift.kernels.documents import Matrix, Model, evaluate, single_out, stand_in
-from bayesift.kernels.lazy_pulls import exact_pulls, no_pulls, take_in
+from bayesift.kernels.documents import (
+    Matrix,
+    Model,
+    arrange_rows,
+    assign_places,
+    evaluate,
+    group_documents,
+    working_set,
+)
+from bayesift.kernels.lazy_gradient import empty_gradient, exact_gradient, update_gradient
 from bayesift.kernels.likelihoods import LOGIT, PROBIT
 from bayesift.kernels.linear import differentiate
-from bayesift.kernels.newton_steps import arrange_rows, reduced_gram, working_set
+from bayesift.kernels.newton_steps import minimise_by_columns, reduced_gram, weigh_columns
 from bayesift.models.linear import LaplacePrior, Logit, Problem
 from bayesift.models.linear.solvers import solve_all
 
@@ -63,9 +70,9 @@ def test_cautious_curvature_is_that_of_the_bound_below_zero():
 @pytest.mark.parametrize("link", [LOGIT, PROBIT])
 def test_documents_without_a_place_are_counted_together(link):
     X, matrix, model = posterior(link=link)
-    documents = stand_in(model, -0.7)
+    documents = group_documents(model, -0.7)
     alone = evaluate(model, documents, False)
-    single_out(matrix, model, documents, np.array([1, 4], dtype=np.int32))
+    assign_places(matrix, model, documents, np.array([1, 4], dtype=np.int32))
     assert documents.filled[0] == 2 + np.count_nonzero(X[:, [1, 4]].any(axis=1))
     assert evaluate(model, documents, False) == pytest.approx(alone, rel=1e-13)
     signs = np.full(len(X), -1.0)
@@ -73,30 +80,30 @@ def test_documents_without_a_place_are_counted_together(link):
     expected = np.empty((3, len(X)))
     loss = differentiate(link, np.zeros(3), signs, model.importance, np.full(len(X), -0.7), *expected, False)
     assert loss == pytest.approx(alone, rel=1e-13)
-    np.testing.assert_allclose(by_document(model, documents, documents.pulls), expected[0], rtol=1e-12)
+    np.testing.assert_allclose(by_document(model, documents, documents.residuals), expected[0], rtol=1e-12)
 
 
-def test_lazy_pulls_are_exact_but_for_what_they_leave_out():
+def test_the_lazy_gradient_is_exact_up_to_its_bound():
     X, matrix, model = posterior()
-    documents, lazy, generator = stand_in(model, -0.2), no_pulls(matrix, model), np.random.default_rng(1)
+    documents, lazy, generator = group_documents(model, -0.2), empty_gradient(matrix, model), np.random.default_rng(1)
     for round_, threshold in enumerate((0.0, 0.05, 0.3, 0.0)):
-        single_out(matrix, model, documents, np.array([round_, 5], dtype=np.int32))
+        assign_places(matrix, model, documents, np.array([round_, 5], dtype=np.int32))
         n = documents.filled[0]
         documents.scores[:n] += 0.1
         documents.scores[2:n] += generator.normal(size=n - 2)
         evaluate(model, documents, False)
-        rho = take_in(matrix, model, documents, lazy, threshold)
-        expected = X.T @ by_document(model, documents, documents.pulls)
-        assert np.all(np.abs(lazy.pulls - expected) <= rho * matrix.norms + 1e-12)
+        rho = update_gradient(matrix, model, documents, lazy, threshold)
+        expected = X.T @ by_document(model, documents, documents.residuals)
+        assert np.all(np.abs(lazy.neg_gradient - expected) <= rho * matrix.norms + 1e-12)
         assert (rho == 0.0) == (threshold == 0.0)
         found = np.empty(3)
-        exact_pulls(matrix, model, documents, np.array([7, 0, 2], dtype=np.int32), np.empty(len(X)), found)
+        exact_gradient(matrix, model, documents, np.array([7, 0, 2], dtype=np.int32), np.empty(len(X)), found)
         np.testing.assert_allclose(found, expected[[7, 0, 2]], rtol=1e-12)
 
 
 def test_gram_matrix_without_the_intercept():
     X, matrix, model = posterior()
-    documents, chosen = stand_in(model, 0.1), np.array([0, 3, 8], dtype=np.int32)
+    documents, chosen = group_documents(model, 0.1), np.array([0, 3, 8], dtype=np.int32)
     terms = working_set(matrix, model, documents, chosen)
     arrange_rows(terms)
     evaluate(model, documents, False)
@@ -111,7 +118,7 @@ def test_gram_matrix_without_the_intercept():
 def test_descent_along_columns_meets_the_conditions_of_the_model():
     generator = np.random.default_rng(4)
     X = generator.normal(size=(40, 5)) * (generator.random((40, 5)) < 0.6)
-    columns, h, pulls, pull = sparse.csc_array(X), generator.random(40), 4 * generator.normal(size=5), 0.7
+    columns, h, gradient, bias_gradient = sparse.csc_array(X), generator.random(40), 4 * generator.normal(size=5), 0.7
     places, values, size = columns.indices.astype(np.int32), columns.data, X.shape[1]
     scaled, squares, sums = np.empty(len(values)), np.empty(size), np.empty(size)
     starts = columns.indptr.astype(np.int64)
@@ -119,14 +126,14 @@ def test_descent_along_columns_meets_the_conditions_of_the_model():
     np.testing.assert_allclose(sums, X.T @ h)
     penalty = np.stack([np.full(size, 2.0), np.ones(size), np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)])
     weights, step, moved = np.r_[0.5, np.zeros(size - 1)], np.zeros(size), np.zeros(40)
-    common, chosen = np.array([pull / h.sum()]), np.arange(size, dtype=np.int32)
+    common, chosen = np.array([bias_gradient / h.sum()]), np.arange(size, dtype=np.int32)
     for _ in range(20):
         minimise_by_columns(
-            chosen, starts, places, scaled, squares, sums / h.sum(), pulls, sums, penalty, weights, step, moved, common,
-            1e-12,
+            chosen, starts, places, scaled, squares, sums / h.sum(), gradient, sums, penalty, weights, step, moved,
+            common, 1e-12,
         )  # fmt: skip
-    assert common[0] == pytest.approx((pull - sums @ step) / h.sum())
-    slack, found = pulls - X.T @ (h * (X @ step + common[0])), weights + step
+    assert common[0] == pytest.approx((bias_gradient - sums @ step) / h.sum())
+    slack, found = gradient - X.T @ (h * (X @ step + common[0])), weights + step
     slack -= found
     assert 0 < np.count_nonzero(found) < size
     np.testing.assert_allclose(slack[found != 0], 2.0 * np.sign(found[found != 0]), atol=1e-8)
@@ -140,15 +147,15 @@ def test_more_terms_than_documents_meet_their_conditions():
     problem = Problem(sparse.csr_array(X), members, np.ones(40), Logit(), prior, FLAT, tolerance=1e-6)
     found = solve_all(problem, "coordinate", [None], None)[0]
     signs = np.where(inside, 1.0, -1.0)
-    pulls = signs * expit(-signs * (X @ found.coefficients + found.intercept))
+    residuals = signs * expit(-signs * (X @ found.coefficients + found.intercept))
     violations = np.where(
         found.coefficients == 0,
-        np.maximum(np.abs(X.T @ pulls) - 0.1, 0),
-        np.abs(X.T @ pulls - 0.1 * np.sign(found.coefficients)),
+        np.maximum(np.abs(X.T @ residuals) - 0.1, 0),
+        np.abs(X.T @ residuals - 0.1 * np.sign(found.coefficients)),
     )
     assert found.converged
     assert violations.max() <= 1.01e-7
-    assert abs(pulls.sum()) <= 1.01e-7
+    assert abs(residuals.sum()) <= 1.01e-7
 
 
 def test_empty_documents_weigh_as_much_as_one_of_their_importance():

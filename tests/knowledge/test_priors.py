@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from bayesift.errors import DataError
-from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
-from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, LogF, Probit
+from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge, prior_for
+from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, LogF, Probit, make_learner
 from bayesift.text import TermVectorizer
 
 TEXTS = ["wheat exports rose", "the exporting of corn", "corn, corn and wheat", "gold exports", "gold"]
@@ -48,7 +48,7 @@ def test_the_words_of_a_phrase_share_its_strength_unless_it_is_a_term():
     index, _, vectorizer = index_of(weighting="binary")
     prior, _ = prior_for(keywords(wheat={"Wheat exports": 3.0}), "laplace", CATEGORIES, index)
     assert prior.mode[2, vectorizer.vocabulary_["wheat"]] == prior.mode[2, vectorizer.vocabulary_["exports"]] == 1.5
-    index, _, vectorizer = index_of(weighting="binary", ngrams=(1, 2))
+    index, _, vectorizer = index_of(weighting="binary", ngram_range=(1, 2))
     prior, _ = prior_for(keywords(wheat={"Wheat exports": 3.0}), "laplace", CATEGORIES, index)
     assert np.flatnonzero(prior.mode[2]).tolist() == [vectorizer.vocabulary_["wheat exports"]]
 
@@ -113,3 +113,21 @@ def test_refusals():
         prior_for(keywords(corn=["corn"]), JeffreysPrior(), CATEGORIES, ["corn"])
     with pytest.raises(DataError, match="did you mean 'corn'"):
         prior_for(keywords(corm=["corn"]), "laplace", CATEGORIES, ["corn"])
+
+
+def test_an_index_holds_typical_weights_and_rarities():
+    vectorizer = TermVectorizer(weighting="tf")
+    index = TermIndex.of(vectorizer, vectorizer.fit_transform(["corn corn", "corn oil", "oil", "gold"]))
+    assert index.typical.tolist() == [1.5, 1.0, 1.0]
+    assert index.rarity.tolist() == [0.5, 1.0, 0.5]
+
+
+def test_two_categories_share_one_model():
+    learner, terms = make_learner("logistic-gaussian"), TermIndex.of_names(["corn", "gold"])
+    model, coverage = apply_knowledge(learner, keywords(gold={"gold": 3}), ["corn", "gold"], terms, one_model=True)
+    assert model.prior.mode.tolist() == [[0.0, 3.0]]
+    assert coverage.used == 1
+
+
+def test_coverage_names_the_missing_words():
+    assert str(Coverage(3, {"corn": ("maise",)})) == "3 words used, 1 not in the vocabulary: maise (corn)"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bayesift.errors import DataError
 from bayesift.knowledge import Belief, Description, TermKnowledge
-from bayesift.knowledge.beliefs import DESCRIPTION_STRENGTH, KEYWORD_STRENGTH
+from bayesift.knowledge.term_knowledge import DESCRIPTION_STRENGTH, KEYWORD_STRENGTH
 
 
 def test_keywords_in_every_spelling():
@@ -74,7 +74,7 @@ def test_nothing_is_false_and_copies_are_equal():
         ({"words": {"corn": {1987: 2}}}, "category 'corn': a word must be text, got 1987; quote it"),
         ({"words": {"corn": {" ": 2}}}, "a word must be text"),
         ({"words": {"corn": {"maize": "much"}}}, "category 'corn', word 'maize': not a strength"),
-        ({"words": {"corn": {"maize": None}}}, "word 'maize': nothing is said"),
+        ({"words": {"corn": {"maize": None}}}, "word 'maize': an empty belief"),
         ({"words": {"corn": {"maize": float("nan")}}}, "word 'maize': strength must be a finite number"),
         ({"words": {"corn": {"maize": [1]}}}, "word 'maize': strength must be a finite number"),
         ({"words": {"corn": {"maize": {"power": 1}}}}, "word 'maize': no 'power'; there are"),

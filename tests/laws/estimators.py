@@ -3,14 +3,14 @@
 from bayesift.features import SelectTerms
 from bayesift.models import (
     AbsoluteDiscounting,
-    CommitteeClassifier,
+    AutoClassifier,
     Dirichlet,
     GaussianPrior,
     HierarchicalShrinkage,
     HybridClassifier,
     JelinekMercer,
-    JuryClassifier,
     LaplacePrior,
+    LinearSVM,
     MaximumLikelihood,
     NaiveBayesClassifier,
     NBSVMClassifier,
@@ -20,11 +20,12 @@ from bayesift.models import (
     RocchioClassifier,
     SparseBayesClassifier,
     SparseNMF,
-    SupportVectorClassifier,
+    StackedClassifier,
     TopicSimilarity,
     TopicSimilarityClassifier,
     TopicSVMClassifier,
 )
+from bayesift.models.ensemble import NaiveBayesMember, SVMMember
 
 CLASSIFIERS = [
     NaiveBayesClassifier(),
@@ -37,12 +38,13 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), multiclass="softmax", tol=1e-11),
     SparseBayesClassifier(link="probit", prior=LaplacePrior(gamma=1.0), tol=1e-11),
-    SupportVectorClassifier(dual=False, tol=1e-12),
+    LinearSVM(dual=False, tol=1e-12),
+    LinearSVM(loss="hinge", C="scale", tol=1e-9),
     NBSVMClassifier(dual=False, tol=1e-12),
     HybridClassifier(alpha=0.5, dual=False, tol=1e-12),
     RocchioClassifier(),
-    CommitteeClassifier(shares=(0.4, 0.4, 0.1), variance=1.0, informed_variance=0.5, tol=1e-13),
-    NeighborsClassifier(k=1000),
+    StackedClassifier.committee(weights=(0.4, 0.4, 0.1), variance=1.0, informed_variance=0.5, tol=1e-13),
+    NeighborsClassifier(n_neighbors=1000),
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
 ]
@@ -53,8 +55,9 @@ ORDERED_CLASSIFIERS = [  # the order of documents matters, and there are no samp
     OnlineGaussianProcess(),
     OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
     OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
-    JuryClassifier(n_folds=3, k=5),
-    JuryClassifier(members=("margin", "naive-bayes"), n_folds=2),
+    StackedClassifier.jury(n_folds=3, n_neighbors=5),
+    StackedClassifier(members=(SVMMember(), NaiveBayesMember()), n_folds=2),
+    AutoClassifier(),
 ]
 TRANSFORMERS = [
     SelectTerms(),
@@ -62,7 +65,7 @@ TRANSFORMERS = [
     SelectTerms(by="chi2", k=2, per_category=True),
 ]
 ESTIMATORS = CLASSIFIERS + ORDERED_CLASSIFIERS + TRANSFORMERS
-LIBLINEAR = (SupportVectorClassifier, NBSVMClassifier, HybridClassifier)
+LIBLINEAR = (LinearSVM, NBSVMClassifier, HybridClassifier)
 
 # Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
 _TOPICS = SparseNMF(n_components=4, max_iter=2000)
@@ -75,6 +78,6 @@ TOPIC_CLASSIFIERS = [
     TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
     TopicSVMClassifier(encoder=_TOPICS),
 ]
-NEAREST = [NeighborsClassifier(k=5)]  # which of equally near documents counts, their order decides
+NEAREST = [NeighborsClassifier(n_neighbors=5)]  # which of equally near documents counts, their order decides
 CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS
-STORED = [*CLASSIFIERS, CommitteeClassifier(n_folds=2), *ORDERED_CLASSIFIERS, *TOPIC_CLASSIFIERS]
+STORED = [*CLASSIFIERS, StackedClassifier.committee(n_folds=2), *ORDERED_CLASSIFIERS, *TOPIC_CLASSIFIERS]

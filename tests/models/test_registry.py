@@ -28,5 +28,5 @@ def test_every_learner_is_described():
 
 
 def test_unknown_learners_are_named():
-    with pytest.raises(ValueError, match="no learner 'oracle'; there are: naive-bayes, "):
+    with pytest.raises(ValueError, match="no learner 'oracle'; there are: auto, naive-bayes, "):
         make_learner("oracle")

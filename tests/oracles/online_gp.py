@@ -17,10 +17,10 @@ def gram(kind, X, Z):
     return K + JITTER * (X[:, np.newaxis] == Z).all(axis=2)
 
 
-def exact_recursion(K, signs, moments=probit_moments, passes=1):
+def exact_recursion(K, signs, moments=probit_moments, n_epochs=1):
     """Mean and covariance of the fields of all documents, and the log evidence of every label before it is learned."""
     mean, covariance, evidence = np.zeros(len(K)), K.copy(), []
-    for t in np.tile(np.arange(len(signs)), passes):
+    for t in np.tile(np.arange(len(signs)), n_epochs):
         log_evidence, g, q = moments(signs[t], mean[t], covariance[t, t])
         s = covariance[:, t].copy()
         mean, covariance = mean + g * s, covariance + q * np.outer(s, s)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from bayesift.reproduce.online.measuring import measure_system
-from bayesift.reproduce.online.systems import RULES
-from bayesift.reproduce.printed import paper
+from papers.online import RULES, measure_system
+from papers.printed import paper
 
 
 @pytest.mark.slow

@@ -27,14 +27,14 @@ def reuters(characters):
     X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
     Y, Y_test = train.indicator.toarray(), test.indicator.toarray()
     selection = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True).fit(X, Y)
-    return X, Y, X_test, Y_test, selection.supports_
+    return X, Y, X_test, Y_test, selection.feature_mask_
 
 
 @pytest.mark.slow
 @pytest.mark.corpus("reuters21578.tar.gz")
 def test_tables_2_6_and_7_of_the_online_paper():
-    X, Y, X_test, Y_test, supports = reuters("words")
-    model = OnlinePerceptron(likelihood=ProbitNoise(0.5), passes=1).fit(X, Y, supports=supports)
+    X, Y, X_test, Y_test, feature_mask = reuters("words")
+    model = OnlinePerceptron(likelihood=ProbitNoise(0.5), n_epochs=1).fit(X, Y, feature_mask=feature_mask)
     evidence = [model.log_evidence(X_test, Y_test).mean()]
     for passes in range(2, 6):
         model.partial_fit(X, Y)
@@ -50,7 +50,7 @@ def test_tables_2_6_and_7_of_the_online_paper():
         assert abs(100 * scores.macro.f1 - macro) <= 3
 
     for noise, printed, tolerance in TABLE_6:
-        other = OnlinePerceptron(likelihood=noise, passes=3).fit(X, Y, supports=supports)
+        other = OnlinePerceptron(likelihood=noise, n_epochs=3).fit(X, Y, feature_mask=feature_mask)
         assert abs(other.log_evidence(X_test, Y_test).mean() - printed) <= tolerance
 
 
@@ -58,6 +58,6 @@ def test_tables_2_6_and_7_of_the_online_paper():
 @pytest.mark.corpus("reuters21578.tar.gz")
 def test_evidence_of_the_logit_with_words_of_letters_only():
     """The paper has 8,362 words in three documents or more: between those with digits (9,090) and without (7,864)."""
-    X, Y, X_test, Y_test, supports = reuters("letters")
-    model = OnlinePerceptron(likelihood=LogitNoise(by="probit"), passes=3).fit(X, Y, supports=supports)
+    X, Y, X_test, Y_test, feature_mask = reuters("letters")
+    model = OnlinePerceptron(likelihood=LogitNoise(by="probit"), n_epochs=3).fit(X, Y, feature_mask=feature_mask)
     assert abs(model.log_evidence(X_test, Y_test).mean() - -45.02) <= 0.5

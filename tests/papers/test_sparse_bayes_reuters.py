@@ -2,7 +2,7 @@
 
 Log TF, 300 terms a category by |Pearson|, gamma = 10, thresholds with the fewest errors on the training documents. The
 paper prints micro F1 88.6 and macro F1 81.4; at the exact mode, with letters as words, no stems and English stop words
-left out, it is 90 to 91.5 and 82.5 to 85. `bayesift reproduce sparse-bayes` has all tables.
+left out, it is 90 to 91.5 and 82.5 to 85. `python -m papers sparse-bayes` has all tables.
 """
 
 from dataclasses import asdict
@@ -10,8 +10,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from bayesift.reproduce.sparse_bayes.measuring import measure_setting
-from bayesift.reproduce.sparse_bayes.setting import TEN, Setting
+from papers.sparse_bayes import TEN, Setting, measure_setting
 
 MODE_COUNTS = [171, 181, 139, 65, 89, 116, 112, 39, 54, 45]  # of a trial with another text processing
 

@@ -1,21 +1,23 @@
 """Content that tries to break the page."""
 
+import numpy as np
+
+from bayesift.evaluation import PrecisionRecallCurve, ReliabilityCurve
+from bayesift.evaluation.scores import CategoryScores
 from bayesift.report import (
-    CategoryRow,
     CategoryWords,
     ComparisonContent,
     Confusion,
-    Curve,
     EvaluationContent,
     Fact,
     Measure,
     Mistake,
-    ReliabilityBin,
     Span,
     System,
     WordWeight,
 )
 
+CURVE = PrecisionRecallCurve(np.array([0.9, 0.1]), np.array([1.0, 0.5]), np.array([0.5, 1.0]))
 SCRIPT = "<script>document.title='owned'</script>"
 NAMES = (
     SCRIPT,
@@ -40,9 +42,10 @@ def hostile_evaluation():
         title=SCRIPT,
         facts=tuple(Fact(name, name) for name in NAMES),
         measures=tuple(Measure(name[:99], None if i % 2 else 0.5, name[:99], i > 4) for i, name in enumerate(NAMES)),
-        categories=tuple(CategoryRow(name, i, i, 0.5, 0.5, 0.5) for i, name in enumerate(NAMES)),
-        curves=tuple(Curve(name, (0.5, 1.0), (1.0, 0.5), 0.8, (0.5, 1.0)) for name in NAMES),
-        reliability=(ReliabilityBin(1.0, 1.0, 0.9, 1.0, 10**9),),
+        categories=tuple(CategoryScores(name, i, i, i, 0.5, 0.5, 0.5) for i, name in enumerate(NAMES)),
+        curves=dict.fromkeys(NAMES, CURVE),
+        decided=dict.fromkeys(NAMES, (0.5, 1.0)),
+        reliability={SCRIPT: ReliabilityCurve(*(np.array([x]) for x in (1.0, 1.0, 10**9, 0.9, 1.0)), 0.95)},
         confusion=Confusion(NAMES, tuple(tuple(range(n)) for _ in range(n)), n),
         words=tuple(CategoryWords(name, words) for name in NAMES),
         mistakes=tuple(mistakes),

@@ -2,6 +2,8 @@
 
 from html.parser import HTMLParser
 
+from bayesift.report.pages import _environment
+
 VOID = {"br", "meta", "wbr"}
 
 
@@ -30,6 +32,11 @@ class Reader(HTMLParser):
 
     def values(self, name):
         return [value for _, found, value in self.attributes if found == name]
+
+
+def macro(name, /, *arguments, **named):
+    """What a macro of the templates makes of its arguments."""
+    return getattr(_environment().get_template("macros.html").module, name)(*arguments, **named)
 
 
 def read(page):

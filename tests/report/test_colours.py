@@ -5,7 +5,9 @@ from importlib.resources import files
 
 import pytest
 
-CSS = files("bayesift.report").joinpath("page.css").read_text()
+from bayesift.charts.svg import chart_css
+
+CSS = chart_css() + files("bayesift.report").joinpath("templates/page.css").read_text()
 
 
 def palettes():

@@ -10,8 +10,7 @@ from bayesift.classifier import TextClassifier, evaluate
 from bayesift.evaluation import evaluate_decisions, significance_table
 from bayesift.records import Corpus, Document
 from bayesift.report import comparison_content, comparison_report, evaluation_report, report_content
-from bayesift.report.gather import _curve
-from bayesift.report.worst_mistakes import worst_mistakes
+from bayesift.report.mistakes import worst_mistakes
 from tests.report.reading import read
 
 TRAIN = {
@@ -44,12 +43,12 @@ def content_of(classifier, corpus, **options):
 
 @pytest.fixture(scope="module")
 def several():
-    return content_of(TextClassifier().fit_corpus(corpus_of(TRAIN)), corpus_of(TEST))
+    return content_of(TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN)), corpus_of(TEST))
 
 
 @pytest.fixture(scope="module")
 def single():
-    classifier = TextClassifier().fit_corpus(corpus_of(TRAIN, single=True))
+    classifier = TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN, single=True))
     return content_of(classifier, corpus_of(TEST, single=True), title="Mine")
 
 
@@ -57,8 +56,8 @@ def test_several_categories_a_document(several):
     assert several.title == "naive-bayes on commodities"
     assert [measure.name for measure in several.measures[:4]] == ["micro F1", "precision", "recall", "macro F1"]
     assert several.confusion is None
-    assert [curve.name for curve in several.curves] == ["all decisions", "crude", "grain"]
-    assert sum(bin_.forecasts for bin_ in several.reliability) == 12
+    assert list(several.curves) == ["all decisions", "crude", "grain"]
+    assert [curve.count.sum() for curve in several.reliability.values()] == [12, 4]
     assert several.mistakes[0].category in ("crude", "grain")
     read(evaluation_report(several))
 
@@ -97,8 +96,18 @@ def test_stemmed_words_are_found_in_the_excerpt():
     assert [span.text for span in mistake.excerpt if span.contribution] == ["Exported", "exporting"]
 
 
+def test_characters_of_the_excerpt_share_the_contributions_of_ngrams():
+    classifier = TextClassifier(model="naive-bayes").fit(["小麦和玉米 wheat", "石油价格 oil"], ["grain", "crude"])
+    corpus = Corpus((Document("1", "Wheat: 小麦。", categories=("crude",)),), ("crude", "grain"))
+    (mistake,) = worst_mistakes(classifier, corpus, *classifier.decide(corpus.texts))
+    assert [span.text for span in mistake.excerpt if span.contribution] == ["Wheat", "小", "麦"]
+    assert "".join(span.text for span in mistake.excerpt) == "Wheat: 小麦。"
+    shared = sum(span.contribution for span in mistake.excerpt if span.contribution)
+    assert shared == pytest.approx(sum(word.weight for word in mistake.words))
+
+
 def test_wrapped_lines_run_on_in_the_excerpt():
-    classifier = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
+    classifier = TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"])
     text = "\n\nTitle\nCorn\n  and corn.\n\nnew\nOil"
     corpus = Corpus((Document("1", text, categories=("crude",)),), ("crude", "grain"))
     (mistake,) = worst_mistakes(classifier, corpus, *classifier.decide(corpus.texts))
@@ -106,7 +115,7 @@ def test_wrapped_lines_run_on_in_the_excerpt():
 
 
 def test_the_surest_mistakes_come_first_one_a_document():
-    classifier = TextClassifier().fit_corpus(corpus_of(TRAIN))
+    classifier = TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN))
     corpus = corpus_of(TEST)
     scores = np.array([[0.1, 0.9, 0.6], [0.4, 0.2, 0.0], [0.0, 0.0, 0.95], [0.0, 1.0, 0.0]])
     found = worst_mistakes(classifier, corpus, scores > 0.5, scores, 2)
@@ -120,7 +129,7 @@ def test_the_surest_mistakes_come_first_one_a_document():
 def test_scores_that_are_no_probabilities():
     classifier = TextClassifier(model=LinearSVC(), threshold="max-f1").fit_corpus(corpus_of(TRAIN, single=True))
     content = content_of(classifier, corpus_of(TEST, single=True))
-    assert content.reliability == ()
+    assert content.reliability == {}
     assert content.curves
     assert content.words
     assert all(mistake.confidence is None and not mistake.words for mistake in content.mistakes)
@@ -137,24 +146,24 @@ def test_vectors_instead_of_texts():
     vectors = sparse.csr_array([[2.0, 0.0], [0.0, 3.0], [1.0, 0.0]])
     documents = tuple(Document(str(i), "", categories=(c,)) for i, c in enumerate(("corn", "oil", "oil")))
     corpus = Corpus(documents, ("corn", "oil"), vectors=vectors)
-    content = content_of(TextClassifier().fit_corpus(corpus), corpus, title=None)
+    content = content_of(TextClassifier(model="naive-bayes").fit_corpus(corpus), corpus, title=None)
     assert content.title == "naive-bayes on a corpus"
     assert content.words[0].words[0].word.startswith("term ")
     assert "(no text)" in read(evaluation_report(content)).text or not content.mistakes
 
 
 def test_categories_the_model_never_saw():
-    classifier = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
+    classifier = TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"])
     content = content_of(classifier, corpus_of({"corn": ("grain",), "exports": ("trade",)}))
     assert content.confusion.categories == ("crude", "grain", "trade")
     assert sum(content.confusion.counts[2]) == 1
-    assert any(fact.name == "cannot know" for fact in content.facts)
+    assert any(fact.name == "unknown labels" for fact in content.facts)
     assert content.mistakes[0].truth == ("trade",)
 
 
 def test_only_the_most_confused_categories_are_shown():
     names = [f"c{i:02d}" for i in range(40)]
-    classifier = TextClassifier().fit([f"word{i}" for i in range(40)] * 2, names * 2)
+    classifier = TextClassifier(model="naive-bayes").fit([f"word{i}" for i in range(40)] * 2, names * 2)
     texts = {f"word{i}" + (f" word{i + 1}" * 3 if i < 10 else ""): (name,) for i, name in enumerate(names)}
     documents = tuple(Document(text, text, categories=labels) for text, labels in texts.items())
     confusion = content_of(classifier, Corpus(documents, tuple(names))).confusion
@@ -163,21 +172,14 @@ def test_only_the_most_confused_categories_are_shown():
     assert set(names[:11]) <= set(confusion.categories)
 
 
-def test_long_curves_are_thinned_and_keep_their_shape():
-    random = np.random.default_rng(0)
-    scores = random.random(50_000)
-    truth = random.random(50_000) < scores
-    curve = _curve("all", truth, scores > 0.5, scores)
-    assert len(curve.recall) <= 301
-    assert list(curve.recall) == sorted(curve.recall)
-    assert curve.recall[-1] == 1
-    assert np.max(np.diff(curve.recall)) < 0.01
-    recall, precision = curve.decided
-    assert precision == pytest.approx(np.interp(recall, curve.recall, curve.precision), abs=0.005)
+def test_the_decisions_lie_on_the_curves(several):
+    recall, precision = several.decided["all decisions"]
+    curve = several.curves["all decisions"]
+    assert any(np.allclose((recall, precision), point) for point in zip(curve.recall, curve.precision, strict=True))
 
 
 def test_a_given_evaluation_is_shown_as_it_is():
-    classifier = TextClassifier().fit_corpus(corpus_of(TRAIN))
+    classifier = TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN))
     measured = evaluate_decisions([[1, 0]], [[1, 0]], categories=["x", "y"])
     evaluation = replace(evaluate(classifier, corpus_of(TEST)), measures=measured)
     content = report_content(classifier, evaluation)
@@ -200,9 +202,17 @@ def test_real_messages(corpus_named):
         corpus.select(np.flatnonzero(np.arange(len(corpus)) % 3 != 0)),
         corpus.select(range(0, len(corpus), 3)),
     )
-    content = content_of(TextClassifier().fit_corpus(train), test)
+    content = content_of(TextClassifier(model="naive-bayes").fit_corpus(train), test)
     reader = read(evaluation_report(content))
     assert len(content.mistakes) == 10
     assert content.measures[0].value > 0.97
     assert {"claim", "free", "txt"} <= {word.word for word in content.words[1].words}
     assert reader.tags.count("article") == 10
+
+
+def test_a_loaded_model_has_its_own_name(tmp_path):
+    classifier = TextClassifier(model="logistic-laplace").fit(["corn", "oil"] * 4, ["grain", "crude"] * 4)
+    classifier.save(tmp_path / "model.zip")
+    documents = (Document("1", "corn", categories=("grain",)), Document("2", "oil", categories=("crude",)))
+    corpus = Corpus(documents, ("crude", "grain"), name="news")
+    assert content_of(TextClassifier.load(tmp_path / "model.zip"), corpus).title == "sparse-bayes on news"

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
+from bayesift.evaluation.scores import CategoryScores
 from bayesift.report import (
-    CategoryRow,
     ComparisonContent,
-    Curve,
     EvaluationContent,
     Measure,
     Mistake,
@@ -17,7 +16,7 @@ from bayesift.report import (
     comparison_report,
     evaluation_report,
 )
-from tests.report.hostile import SCRIPT, hostile_comparison, hostile_evaluation
+from tests.report.hostile import CURVE, SCRIPT, hostile_comparison, hostile_evaluation
 from tests.report.reading import read
 
 PAGES = {
@@ -77,12 +76,14 @@ def test_pictures_have_names(page):
 def test_what_is_missing_is_left_out():
     reader = read(evaluation_report(EvaluationContent("Nothing", (), (), ())))
     assert "section" not in reader.tags
-    one = EvaluationContent("One", (), (), (), curves=(Curve("corn", (1.0,), (0.5,), 0.5),))
+    one = EvaluationContent("One", (), (), (), curves={"corn": CURVE})
     assert "Reliability" not in read(evaluation_report(one)).text
 
 
 def test_categories_are_sorted_by_size():
-    rows = tuple(CategoryRow(name, size, 1, 1.0, 1.0, 1.0) for name, size in (("oats", 2), ("corn", 9), ("rye", 2)))
+    rows = tuple(
+        CategoryScores(name, size, 1, 1, 1.0, 1.0, 1.0) for name, size in (("oats", 2), ("corn", 9), ("rye", 2))
+    )
     text = read(evaluation_report(EvaluationContent("", (), (), rows))).text
     assert text.index("corn") < text.index("oats") < text.index("rye")
 
@@ -101,17 +102,17 @@ def mistake_text(**changes):
     return read(evaluation_report(content)).text
 
 
-def test_mistakes_are_told_in_sentences():
-    assert "Taken for spam, over 99.99% sure. It is ham." in mistake_text()
+def test_mistakes_are_described_in_sentences():
+    assert "Assigned to spam, over 99.99% certain. It belongs to ham." in mistake_text()
     assert "Missed spam. It belongs to no category; the model assigned none." in mistake_text(
         assigned=False, truth=(), decided=(), confidence=None
     )
     several = mistake_text(decided=("spam", "work"), confidence=0.75, prior=-2.0, unseen_share=0.5)
-    assert "Wrongly assigned spam, 75.0% sure. It is ham; the model says spam work." in several
-    assert "Log odds before any word: \N{MINUS SIGN}2.0. 50.0% of its words are new" in several
+    assert "Wrongly assigned to spam, 75.0% certain. It belongs to ham; the model assigned spam work." in several
+    assert "Prior log odds: \N{MINUS SIGN}2.0. 50.0% of its words are new" in several
 
 
-def test_only_telling_words_are_marked():
+def test_only_informative_words_are_marked():
     spans = (Span("Free", 4.0), Span(" and "), Span("cheap", 1.0), Span(" "), Span("lunch", -0.5))
     words = (WordWeight("free", 4.0), WordWeight("cheap", 1.0), WordWeight("lunch", -0.5))
     mistake = Mistake("7", "spam", True, ("ham",), ("spam",), 0.9, spans, words)
@@ -129,4 +130,13 @@ def test_the_best_system_is_bold():
     )
     page = comparison_report(ComparisonContent("", (), systems))
     assert re.findall(r'class="numeric best">([\d.]+)<', page) == ["0.800", "0.300"]
-    assert "more than luck" not in page
+    assert "Significance" not in page
+
+
+def test_systems_without_probabilities_are_compared_with_others():
+    with_loss = System("naive-bayes", (Measure("accuracy", 0.8, ""), Measure("log loss", 0.4, "", rising=False)))
+    without = System("svm", (Measure("accuracy", 0.9, ""),))
+    for systems in ((with_loss, without), (without, with_loss)):
+        page = comparison_report(ComparisonContent("", (), systems))
+        assert re.findall(r'class="numeric best">([\d.]+)<', page) == ["0.900", "0.400"]
+        assert ">–</td>" in page

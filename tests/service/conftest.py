@@ -1,5 +1,6 @@
 import pytest
 
+from tests.servers import new_database
 from tests.service.worlds import Clients, running
 
 
@@ -12,3 +13,12 @@ def service(tmp_path, database):
 @pytest.fixture
 def clients(service):
     return Clients(service)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def shared_clients(request, tmp_path_factory):
+    """Clients of one service for all checks of a module that change nothing another one sees."""
+    database = None if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    options = {"requests_per_second": 1e6, "burst": 10**6, "logins_per_minute": 10**6}
+    with running(tmp_path_factory.mktemp("shared"), database, **options) as running_service:
+        yield Clients(running_service)

@@ -32,29 +32,29 @@ READ = ["/api/profiles", "/api/profiles/grain", "/api/profiles/grain/judgements"
 
 
 @pytest.mark.parametrize(("method", "path", "body", "role"), UNSAFE)
-def test_every_change_needs_its_role(clients, method, path, body, role):
-    assert clients.anybody.request(method, path, json=body).status_code == 401
-    refused = clients.reader.request(method, path, json=body)
+def test_every_change_needs_its_role(shared_clients, method, path, body, role):
+    assert shared_clients.anybody.request(method, path, json=body).status_code == 401
+    refused = shared_clients.reader.request(method, path, json=body)
     assert refused.status_code == 403
     assert f"needs the role {role}" in refused.json()["detail"]
     if role == "admin":
-        assert clients.ada.request(method, path, json=body).status_code == 403
+        assert shared_clients.ada.request(method, path, json=body).status_code == 403
 
 
-def test_every_route_is_guarded(clients):
-    description = clients.anybody.get("/openapi.json").json()
+def test_every_route_is_guarded(shared_clients):
+    description = shared_clients.anybody.get("/openapi.json").json()
     open_paths = {"/healthz", "/metrics", "/api/session"}
     for path, operations in description["paths"].items():
         for method in operations:
             if path not in open_paths:
-                answer = clients.anybody.request(method.upper(), path.replace("{", "").replace("}", ""))
+                answer = shared_clients.anybody.request(method.upper(), path.replace("{", "").replace("}", ""))
                 assert answer.status_code == 401, (method, path)
 
 
-def test_tokens_are_kept_as_hashes_only(clients):
-    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).json()["token"]
-    client, session = clients.signed_in(token)
-    with clients.service.store.reading() as read:
+def test_tokens_are_kept_as_hashes_only(shared_clients):
+    token = shared_clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).json()["token"]
+    client, session = shared_clients.signed_in(token)
+    with shared_clients.service.store.reading() as read:
         assert (
             next(user for user in read.users() if user.name == "eve").token
             == hashlib.sha256(token.encode()).hexdigest()
@@ -80,8 +80,8 @@ def test_a_token_ends_with_its_person(clients):
 
 
 @pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Basic YTpi", "", "Bearer \xff"])
-def test_wrong_tokens_are_refused(clients, header):
-    answer = clients.anybody.get("/api/profiles", headers={"Authorization": header.encode("latin-1")})
+def test_wrong_tokens_are_refused(shared_clients, header):
+    answer = shared_clients.anybody.get("/api/profiles", headers={"Authorization": header.encode("latin-1")})
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
 
@@ -127,8 +127,8 @@ def test_people_and_sessions_outlive_a_restart(tmp_path, database):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/api/profiles", "/nowhere", "/openapi.json"])
-def test_browsers_are_told_what_to_keep_to(clients, path):
-    headers = clients.anybody.get(path).headers
+def test_browsers_are_told_what_to_keep_to(shared_clients, path):
+    headers = shared_clients.anybody.get(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self'" in policy
@@ -220,16 +220,16 @@ async def _all_of(stream):
     return [piece async for piece in stream]
 
 
-def test_problems_have_one_form(clients):
+def test_problems_have_one_form(shared_clients):
     for answer, status in (
-        (clients.ada.get("/nowhere"), 404),
-        (clients.ada.put("/api/profiles"), 405),
-        (clients.ada.post("/api/profiles", content=b"{nonsense"), 422),
-        (clients.ada.post("/api/profiles", content=rb'{"name": "\ud800"}'), 422),
-        (clients.ada.post("/api/profiles", content=rb'{"name": "a", "query": "\ud800"}'), 422),
-        (clients.ada.post("/api/documents", content=rb'{"id": "a", "text": "\ud800"}'), 422),
-        (clients.ada.get("/api/profiles?limit=x"), 200),
-        (clients.ada.get("/api/profiles/none/curve"), 404),
+        (shared_clients.ada.get("/nowhere"), 404),
+        (shared_clients.ada.put("/api/profiles"), 405),
+        (shared_clients.ada.post("/api/profiles", content=b"{nonsense"), 422),
+        (shared_clients.ada.post("/api/profiles", content=rb'{"name": "\ud800"}'), 422),
+        (shared_clients.ada.post("/api/profiles", content=rb'{"name": "a", "query": "\ud800"}'), 422),
+        (shared_clients.ada.post("/api/documents", content=rb'{"id": "a", "text": "\ud800"}'), 422),
+        (shared_clients.ada.get("/api/profiles?limit=x"), 200),
+        (shared_clients.ada.get("/api/profiles/none/curve"), 404),
     ):
         assert answer.status_code == status, answer.text
         if status >= 400:

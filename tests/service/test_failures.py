@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from bayesift.stores import Writing
+from bayesift.service.db.tables import Writing
 from tests.service.worlds import Clients, documents, is_whole, running
 
 
@@ -34,7 +34,7 @@ def test_a_store_that_fails_loses_nothing_and_keeps_nothing(fed, monkeypatch):
 def test_a_turn_that_breaks_off_leaves_nothing(fed, monkeypatch):
     engine = fed.service.live.engine
 
-    def half_done(profile, document, relevant):
+    def half_done(profile, document, relevant, history):
         engine.space.add_words(["never", "logged"])
         raise RuntimeError
 
@@ -60,3 +60,13 @@ def test_a_lost_connection_is_made_again(tmp_path, database):
         assert judge(clients.ada, "d0") == 200
         assert clients.ada.get("/api/profiles/grain/judgements").json()[0]["document"] == "d0"
         assert is_whole(service)
+
+
+def test_a_changed_judgement_is_learned_from_the_vector_of_the_log(fed):
+    """Frequencies move after a document arrived; a second judgement must not weigh its words anew."""
+    waiting = [entry["document"]["id"] for entry in fed.ada.get("/api/profiles/grain/queue?limit=5").json()]
+    assert judge(fed.ada, waiting[0]) == 200
+    fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
+    body = {"document": waiting[0], "relevant": False}
+    assert fed.bob.post("/api/profiles/grain/judgements", json=body).status_code == 200
+    assert is_whole(fed.service)

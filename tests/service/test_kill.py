@@ -11,9 +11,9 @@ import urllib.request
 import pytest
 
 from bayesift.service import Service, ServiceSettings, run
+from bayesift.service.db.database import open_store
 from bayesift.service.live import LiveFilter
 from bayesift.service.snapshots import SnapshotFolder
-from bayesift.stores import open_store
 from tests.servers import free_port
 from tests.service.worlds import InputReplay, documents, is_about, same_filter
 

@@ -1,12 +1,14 @@
 """The log is the truth: the filter made again from it is the same, bit for bit."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from bayesift.errors import DataError
-from bayesift.service import recalling
-from bayesift.service.recalling import RecallingEngine
-from bayesift.service.replay import replay
+from bayesift.filtering import FilterEngine
+from bayesift.service import event_log
+from bayesift.service.event_log import Checkpoints, replay
 from bayesift.service.snapshots import SnapshotFolder
 from tests.service.worlds import Clients, InputReplay, documents, is_about, running, same_filter
 
@@ -14,7 +16,7 @@ NAMES = ("grain", "crude", "ship")
 
 
 def live_a_while(clients, seed, steps=60):
-    """Whatever people may do, in an order by lot."""
+    """Whatever people may do, in a random order."""
     rng = np.random.default_rng(seed)
     people = (clients.ada, clients.bob)
     next_document = 0
@@ -65,12 +67,12 @@ EXAMPLES = [{"text": "wheat corn harvest", "relevant": True}, {"text": "crude oi
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_filter_is_what_its_log_says(tmp_path, database, seed, monkeypatch):
-    monkeypatch.setattr(recalling, "KEEP_EVERY", 1 + 2 * seed)
+    monkeypatch.setattr(event_log, "CHECKPOINT_EVERY", 1 + 2 * seed)
     with running(tmp_path, database, snapshot_every=200, requests_per_second=1e6, burst=10**6) as service:
         live_a_while(Clients(service), seed)
-        again, inputs = RecallingEngine(), InputReplay()
+        again, inputs = FilterEngine(), InputReplay()
         with service.store.reading() as read:
-            replay(again, read)
+            replay(again, read, Checkpoints())
             inputs.follow(read)
         assert inputs.seq == service.live.seq
         assert same_filter(service.live.engine, again)
@@ -101,7 +103,7 @@ def test_a_snapshot_of_another_store_or_of_the_future_is_passed_over(tmp_path):
     newest.rename(newest.with_name(f"{10**9:016d}"))
     with running(tmp_path / "one") as service:
         assert same_filter(service.live.engine, before)
-        assert SnapshotFolder(tmp_path / "one", "another").load(10**10) is None
+        assert SnapshotFolder(tmp_path / "one", "another").load(10**10, Checkpoints())[1] == 0
 
 
 def test_without_snapshots_the_log_is_enough(tmp_path):
@@ -119,7 +121,7 @@ def test_a_log_with_a_gap_is_refused(tmp_path):
     filled(tmp_path)
     import shutil
 
-    from bayesift.stores import open_store
+    from bayesift.service.db.database import open_store
 
     shutil.rmtree(tmp_path / "snapshots")
     with open_store(tmp_path) as store, store.writing() as tx:
@@ -139,3 +141,19 @@ def test_after_a_purge_the_log_is_still_enough(tmp_path, database):
     shutil.rmtree(tmp_path / "snapshots")
     with running(tmp_path, database) as service:
         assert same_filter(service.live.engine, before)
+
+
+def test_a_log_from_before_keeps_how_it_splits_scripts_without_spaces(tmp_path, database):
+    with running(tmp_path, database) as service:
+        Clients(service).ada.post("/api/profiles", json={"name": "grain", "query": "wheat 小麦"})
+        with service.store.reading() as read:
+            (created,) = [row for row in read.events(0) if row.kind == event_log.CREATED]
+    assert created.payload["unspaced"] == "ngrams"
+    for unspaced, words in (("ngrams", ["小", "麦", "小麦"]), ("words", ["小麦"])):
+        engine = FilterEngine()
+        payload = {"definition": created.payload["definition"]} | (
+            {"unspaced": unspaced} if unspaced == "ngrams" else {}
+        )
+        event_log._LogReplay(engine, Checkpoints()).apply_row(dataclasses.replace(created, payload=payload))
+        assert engine.space.unspaced == unspaced
+        assert [word for word in engine.space.words_of(range(len(engine.space))) if word != "wheat"] == words

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from bayesift.filtering import ProfileState, open_filter, same_state
+from bayesift.filtering import ProfileState, open_filter
 from bayesift.model_file import load_model
+from tests.filtering.worlds import same_state
 from tests.service.worlds import documents, is_about
 
 
@@ -42,8 +43,10 @@ def test_a_profile_begins_sees_and_ends(fed):
     assert (profile["strategy"], profile["created_by"], profile["paused"]) == ("+rel+ig", "ada", False)
     again = fed.ada.post("/api/profiles", json={"name": "grain"})
     assert (again.status_code, again.headers["content-type"]) == (409, "application/problem+json")
+    assert again.json()["detail"] == "a filter 'grain' already exists"
     assert fed.ada.delete("/api/profiles/grain").status_code == 204
-    assert fed.ada.get("/api/profiles/grain").status_code == 404
+    missing = fed.ada.get("/api/profiles/grain")
+    assert (missing.status_code, missing.json()["detail"]) == (404, "no filter 'grain'")
     assert fed.ada.post("/api/profiles", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
     assert get(fed.ada, "/api/profiles/grain/decisions")["decisions"] == []
 
@@ -115,7 +118,7 @@ def test_a_stream_of_lines(fed):
     bad = fed.ada.post("/api/documents/stream", content=json.dumps(documents(400, 401)[0]) + "\n{nonsense\n")
     assert bad.status_code == 422
     assert bad.json()["detail"].startswith("line 2:")
-    assert "1 documents were new" in bad.json()["detail"]
+    assert "1 documents before it were added" in bad.json()["detail"]
     assert get(fed.ada, "/api/profiles/grain")["counters"]["seen"] == 401
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import uvicorn
 from fastapi.testclient import TestClient
 
-from bayesift.filtering import FilterEngine, ProfileState, same_state
-from bayesift.filtering.definitions import add_described
+from bayesift.filtering import FilterEngine, MemoryLog, ProfileState
+from bayesift.filtering.engine import add_described
 from bayesift.records import Document
-from bayesift.service import Service, ServiceSettings, create_app, kinds
-from bayesift.service.recalling import RecallingEngine
-from bayesift.service.replay import replay
+from bayesift.service import Service, ServiceSettings, create_app, event_log
+from bayesift.service.event_log import Checkpoints, replay
 from bayesift.service.transfer import install_profile
+from tests.filtering.worlds import same_state
 from tests.servers import free_port
 
 TOPICS = {
@@ -103,6 +103,7 @@ class InputReplay:
 
     def __init__(self):
         self.engine = FilterEngine()
+        self.log = MemoryLog()
         self.seq = 0
         self.retrieved = []
         self._said = {}
@@ -110,49 +111,51 @@ class InputReplay:
     def follow(self, read):
         """Take in what the log has more."""
         rows = list(read.events(self.seq))
-        arrived = [row.document for row in rows if row.kind == kinds.SEEN]
+        arrived = [row.document for row in rows if row.kind == event_log.SEEN]
         texts = {name: Document(name, row.text, title=row.title) for name, row in read.documents(arrived).items()}
-        others = read.documents({row.document for row in rows if row.kind == kinds.JUDGED})
+        others = read.documents({row.document for row in rows if row.kind == event_log.JUDGED})
         for place, row in enumerate(rows):
             assert row.seq == self.seq + 1
             self.seq = row.seq
-            if row.kind == kinds.COUNTED:
-                batch = [r.document for r in rows[place:] if r.batch == row.batch and r.kind == kinds.SEEN]
-                decisions = self.engine.observe_many([texts[name] for name in batch])
-                logged = [r for r in rows[place:] if r.batch == row.batch and r.kind == kinds.RETRIEVED]
-                assert [(d.profile, d.document, d.why, d.probability, d.gain) for d in decisions] == [
+            if row.kind == event_log.COUNTED:
+                batch = [r.document for r in rows[place:] if r.batch == row.batch and r.kind == event_log.SEEN]
+                events = self.engine.observe_many([texts[name] for name in batch])
+                self.log.extend(events)
+                logged = [r for r in rows[place:] if r.batch == row.batch and r.kind == event_log.RETRIEVED]
+                assert [(e.profile, e.id, e.why, e.probability, e.gain) for e in events] == [
                     (r.profile, r.document, *(r.payload[k] for k in ("why", "probability", "gain"))) for r in logged
                 ]
             else:
-                self._act(row, others)
+                self.log.extend(self._act(row, others))
 
     def _act(self, row, others):
-        engine, profile = self.engine, row.profile
-        if row.kind == kinds.CREATED:
+        engine, log, profile = self.engine, self.log, row.profile
+        if row.kind == event_log.CREATED:
             add_described(engine, row.payload["definition"])
-        elif row.kind == kinds.IMPORTED:
+        elif row.kind == event_log.IMPORTED:
             install_profile(engine, profile, row.payload["model"])
-        elif row.kind == kinds.DELETED:
-            del engine.profiles[profile], engine.starts[profile]
-            engine.log._events = [event for event in engine.log._events if event.profile != profile]
+        elif row.kind == event_log.DELETED:
+            engine.remove_profile(profile)
+            log._events = [event for event in log._events if event.profile != profile]
             self._said = {key: said for key, said in self._said.items() if key[0] != profile}
-        elif row.kind in (kinds.PAUSED, kinds.RESUMED):
-            engine.pause(profile, row.kind == kinds.PAUSED)
-        elif row.kind == kinds.TAUGHT:
-            engine.teach(profile, row.payload["word"], row.payload["strength"])
-        elif row.kind == kinds.JUDGED:
+        elif row.kind in (event_log.PAUSED, event_log.RESUMED):
+            return engine.pause(profile, row.kind == event_log.PAUSED)
+        elif row.kind == event_log.TAUGHT:
+            return engine.teach(profile, row.payload["word"], row.payload["strength"], log)
+        elif row.kind == event_log.JUDGED:
             stored = others[row.document]
             said = self._said.setdefault((profile, row.document), {})
             said.pop(row.user, None)
             said[row.user] = row.payload["relevant"]
-            engine.judge(profile, Document(row.document, stored.text, title=stored.title), row.payload["relevant"])
-        elif row.kind == kinds.TAKEN_BACK:
+            document = Document(row.document, stored.text, title=stored.title)
+            return engine.judge(profile, document, row.payload["relevant"], log)
+        elif row.kind == event_log.TAKEN_BACK:
             said = self._said[profile, row.document]
             del said[row.user]
             if said:
-                engine.judge(profile, row.document, list(said.values())[-1])
-            else:
-                engine.take_back(profile, row.document)
+                return engine.judge(profile, row.document, list(said.values())[-1], log)
+            return engine.take_back(profile, row.document, log)
+        return []
 
 
 def same_filter(one, other):
@@ -169,7 +172,7 @@ def same_filter(one, other):
 
 def is_whole(service):
     """Whether the log has no gap and the filter is what it says."""
-    again = RecallingEngine()
+    again = FilterEngine()
     with service.store.reading() as read:
-        assert replay(again, read) == service.live.seq
+        assert replay(again, read, Checkpoints()) == service.live.seq
     return same_filter(service.live.engine, again)

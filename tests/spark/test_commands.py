@@ -7,6 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from bayesift import TextClassifier
+from bayesift.classifier.labels import read_labels
 from bayesift.cli import main
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
@@ -36,14 +37,16 @@ def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
     assert "600 documents classified, 0 could not be read" in noted
     scored = {row["id"]: row["categories"] for row in parquet.read_table(out).to_pylist()}
     ids, texts, topics = zip(*documents, strict=True)
-    local = TextClassifier().fit(list(texts), [list(t) for t in topics])
+    local = TextClassifier(model="naive-bayes").fit(list(texts), [list(t) for t in topics])
     assert scored == {name: list(found) for name, found in zip(ids, local.predict(list(texts)), strict=True)}
     code, said, _ = run(capsys, "evaluate", model, news, "--label", "topics", "--engine", "spark", "--json")
     assert code == 0
     from bayesift.evaluation import evaluate_decisions
 
     decisions, scores = local.decide(list(texts))
-    expected = evaluate_decisions(local._form.encode(topics), decisions, scores, categories=local.categories_)
+    expected = evaluate_decisions(
+        read_labels(topics, categories=local.categories_).y, decisions, scores, categories=local.categories_
+    )
     found = json.loads(said)
     assert found["micro"]["f1"] == pytest.approx(expected.micro.f1, abs=1e-12)
     assert found["accuracy"] == pytest.approx(expected.accuracy, abs=1e-12)
@@ -77,7 +80,7 @@ def test_titles_are_read_as_they_are_in_one_process(capsys, spark, tmp_path):
 def test_bad_use(capsys, news, tmp_path):
     code, _, noted = run(capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "sparc")
     assert code == 2
-    assert "no 'sparc'; there are: local, spark" in noted
+    assert "no 'sparc'; did you mean 'spark'?" in noted
     code, _, noted = run(capsys, "fit", tmp_path / "nowhere", "-o", tmp_path / "m.zip", "--engine", "spark")
     assert code == 1
     assert "nowhere" in noted

@@ -15,7 +15,7 @@ SLOW = pytest.mark.slow
     "parameters",
     [
         {"min_df": 3, "stop_words": "english"},
-        {"drop_rare": 0.2, "stemmer": "porter", "ngrams": (1, 2)},
+        {"drop_rare": 0.2, "stemmer": "porter", "ngram_range": (1, 2)},
         pytest.param({}, marks=SLOW),
         pytest.param({"max_df": 0.5}, marks=SLOW),
     ],
@@ -69,7 +69,7 @@ def test_naive_bayes_is_the_local_one(frame, documents, several, selection):
     df = frame if several else frame.withColumn("topics", functions.col("topics")[0])
     local = TextClassifier(model="naive-bayes", selection=selection).fit(list(texts), labels)
     found = fit_naive_bayes(df, label_col="topics", selection=selection)
-    expected, counted = (c.estimator_.estimator_.counted_.to_arrays() for c in (local, found))
+    expected, counted = (c.estimator_.estimator_.get_state()[1] for c in (local, found))
     for name, array in expected.items():
         np.testing.assert_array_equal(counted[name], array, err_msg=name)
     np.testing.assert_array_equal(found.predict_proba(list(texts)), local.predict_proba(list(texts)))

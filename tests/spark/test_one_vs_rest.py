@@ -3,8 +3,9 @@ import pytest
 from scipy import sparse
 
 from bayesift import DataError, TermVectorizer, TextClassifier
+from bayesift.classifier.labels import read_labels
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear.cross_validation import CrossValidation
+from bayesift.models.linear.scale import CrossValidation
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -70,7 +71,7 @@ def test_row_blocks_reach_the_mode(frame, in_order, prior, link, tmp_path):
     local = TextClassifier(model=model, vectorizer=vectorizer).fit(texts, topics)
     fit = fit_one_vs_rest(frame, label_col="topics", model=model, vectorizer=vectorizer, strategy="rows")
     best, found = local.estimator_.estimator_, fit.classifier.estimator_.estimator_
-    X, Y = local.vectors(texts), local._form.encode(topics)
+    X, Y = local.vectors(texts), read_labels(topics, categories=local.categories_).y
     least = objectives(best, X, Y)
     gaps = (objectives(found, X, Y) - least) / least
     assert np.max(gaps) <= 1e-5
@@ -144,7 +145,7 @@ def test_what_rows_cannot_do_is_said(frame):
 @pytest.mark.corpus("rcv1-sample")
 @pytest.mark.parametrize("prior", ["laplace", "gaussian"])
 def test_row_blocks_of_rcv1(spark, corpus_named, prior):
-    from bayesift.spark.row_blocks import Margins, RowBlocks, blocks_of, fit_row_blocks
+    from bayesift.spark.row_blocks import RowBlocks, Totals, blocks_of, fit_row_blocks
 
     train = corpus_named("rcv1-sample").split("train")
     X, Y = train.vectors, train.indicator
@@ -153,7 +154,7 @@ def test_row_blocks_of_rcv1(spark, corpus_named, prior):
     Y = sparse.csr_array(Y[:, kept])
     priors = {"laplace": LaplacePrior(gamma=0.04), "gaussian": GaussianPrior(variance=10.0)}
     local = SparseBayesClassifier(prior=priors[prior], tol=1e-5, max_iter=5000).fit(X, Y)
-    margins = Margins(X.shape[0], sizes[kept].astype(float), np.asarray(X.power(2).sum(axis=0)).ravel())
+    margins = Totals(X.shape[0], sizes[kept].astype(float), np.asarray(X.power(2).sum(axis=0)).ravel())
     with RowBlocks(blocks_of(spark, X, Y, n_blocks=4), X.shape[1], len(kept)) as blocks:
         found, bounds = fit_row_blocks(blocks, local, margins, list(range(len(kept))))
     problem = local.problem(X, Y)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from sklearn.feature_extraction.text import CountVectorizer
 
-from bayesift.text import Tokeniser
-from bayesift.text.tokens import N_CODE_POINTS, word_characters
+from bayesift.text.scripts import N_CODE_POINTS, word_characters
+from bayesift.text.tokens import Tokeniser
 from tests.oracles import text as oracle
 from tests.text.strategies import NASTY_WORDS, corpora
 
@@ -25,7 +25,7 @@ def words_of(found):
 @example(["", " ", "ab", ""])
 @settings(max_examples=400, deadline=None)
 def test_tokens_are_those_of_scikit_learn(texts):
-    assert words_of(Tokeniser()(texts)) == [scikit_learn_tokens(text) for text in texts]
+    assert words_of(Tokeniser(unspaced="words")(texts)) == [scikit_learn_tokens(text) for text in texts]
 
 
 @given(texts=corpora)
@@ -34,8 +34,9 @@ def test_tokens_are_those_of_scikit_learn(texts):
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("characters", ["words", "letters"])
 @pytest.mark.parametrize("min_length", [1, 2, 3])
-def test_every_rule_does_what_its_pattern_says(texts, lowercase, characters, min_length):
-    rules = {"lowercase": lowercase, "characters": characters, "min_length": min_length}
+@pytest.mark.parametrize("unspaced", ["ngrams", "words"])
+def test_every_rule_does_what_its_pattern_says(texts, lowercase, characters, min_length, unspaced):
+    rules = {"lowercase": lowercase, "characters": characters, "min_length": min_length, "unspaced": unspaced}
     assert words_of(Tokeniser(**rules)(texts)) == [oracle.tokens(text, **rules) for text in texts]
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bayesift.kernels import words as kernels
 from bayesift.kernels.compile import kernel
-from bayesift.text import Words, WordTable
+from bayesift.text.words import Words, WordTable
 
 # Few letters and shared prefixes, so that words meet in their first 8 and 16 bytes.
 words = st.lists(

@@ -169,3 +169,19 @@ def test_what_cannot_work_is_refused(model, error, message):
     X = np.arange(12.0)[:, None]
     with pytest.raises(error, match=message):
         model.fit(X, np.repeat(["a", "b", "c"], 4))
+
+
+@pytest.mark.parametrize("rule", ["bayes", "sign", "utility", "pcut"])
+@pytest.mark.parametrize("cv", [None, 3])
+def test_rules_that_learn_nothing_from_scores_do_not_score_the_training_documents(multilabel, monkeypatch, rule, cv):
+    X, Y = multilabel
+    fitted = ThresholdedClassifier(KNeighborsClassifier(), rule=rule, cv=cv)
+    expected = ThresholdedClassifier(KNeighborsClassifier(), rule=rule).fit(X, Y).predict(X)
+    with monkeypatch.context() as patched:
+        patched.setattr(KNeighborsClassifier, "predict_proba", _never)
+        fitted.fit(X, Y)
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+def _never(self, X):
+    raise AssertionError("scored for nothing")

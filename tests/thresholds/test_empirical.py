@@ -165,8 +165,8 @@ def test_manners():
         (MaxF1(), np.zeros((1, 1, 1)), [0.5], "3 dimensions"),
         (MaxF1(shrinkage=-1), [1], [0.5], "shrinkage must be at least 0"),
         (SCut(fallback="sometimes"), [1], [0.5], "fallback must be one of never, highest"),
-        (PrecisionTarget(precision=0), [1], [0.5], "precision must lie above 0"),
-        (RecallTarget(recall=1.5), [1], [0.5], "recall must lie above 0"),
+        (PrecisionTarget(precision=0), [1], [0.5], "precision must be above 0"),
+        (RecallTarget(recall=1.5), [1], [0.5], "recall must be above 0"),
     ],
 )
 def test_bad_input_is_refused(rule, Y, scores, message):

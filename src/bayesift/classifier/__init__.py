@@ -1,17 +1,29 @@
 """Text in, categories out: vectorizer, selection, model and decision rule in one, saved without pickle."""
 
-from bayesift.classifier.answers import Answers, deciding_terms
-from bayesift.classifier.evaluating import Evaluation, evaluate
+from bayesift.classifier.abstention import Abstention, Doubts
+from bayesift.classifier.expectation import ExpectedQuality, expected_quality
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
+from bayesift.classifier.labels import LabelForm, Labels, read_labels
+from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
 from bayesift.classifier.text_classifier import TextClassifier
+from bayesift.classifier.texts import Texts, read_texts
 
 __all__ = [
-    "Answers",
+    "Abstention",
     "CategoryExplanation",
+    "Doubts",
     "Evaluation",
+    "ExpectedQuality",
     "Explanation",
+    "LabelForm",
+    "Labels",
+    "Predictions",
     "TermContribution",
     "TextClassifier",
+    "Texts",
     "deciding_terms",
     "evaluate",
+    "expected_quality",
+    "read_labels",
+    "read_texts",
 ]

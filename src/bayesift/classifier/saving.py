@@ -2,180 +2,125 @@
 
 from __future__ import annotations
 
-import math
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, cast
 
 import numpy as np
 
 import bayesift
+from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.labels import FORMS, LabelForm
-from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
-from bayesift.models import STORABLE
+from bayesift.models import STORABLE, is_storable
+from bayesift.state import Arrays, decode, decode_fitted, encode, expect, fits
 from bayesift.text import TermVectorizer
-from bayesift.thresholds import THRESHOLD_RULES, ThresholdedClassifier, ThresholdRule
-
-Array = np.ndarray[Any, Any]
-Classifier = TypeVar("Classifier", bound=TextClassifier)
+from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
 KIND = "text-classifier"
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
-_NEVER, _ALWAYS = "never", "always"
 
 
-def content_of(classifier: TextClassifier) -> ModelContent:
-    """What a model file of this classifier holds.
-
-    Examples
-    --------
-    >>> content = content_of(TextClassifier().fit(["corn", "oil"], ["grain", "crude"]))
-    >>> content.header["categories"], content.lists
-    (['crude', 'grain'], {'vocabulary': ['corn', 'oil']})
-    """
-    model, arrays = _model_state(classifier.estimator_.estimator_)
+def content_of(classifier: Any) -> ModelContent:
+    """The content of the model file of a fitted `TextClassifier`."""
+    model, arrays = classifier.estimator_.estimator_, Arrays()
+    if not is_storable(model):
+        raise DataError(f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}")
+    vectorizer, lists = None, {}
+    if classifier.vectorizer_ is not None:
+        vectorizer, own, lists["vocabulary"] = classifier.vectorizer_.get_state()
+        arrays |= {f"vectorizer.{name}": array for name, array in own.items()}
     header: dict[str, Any] = {
         "kind": KIND,
         "bayesift": bayesift.__version__,
         "versions": {package: version(package) for package in _PACKAGES},
         "categories": list(classifier.categories_),
-        "labels": classifier._form.form,
+        "labels": encode(classifier.label_form_),
+        "text_columns": encode(classifier.text_columns_),
         "corpus": classifier.corpus_,
-        "model": model,
-        "thresholds": _describe_rule(classifier.estimator_),
+        "model": encode(model, arrays, "model"),
+        "thresholds": encode(classifier.estimator_.rule_),
         "knowledge": _describe_knowledge(classifier),
-        "vectorizer": None,
-        "selection": None,
+        "vectorizer": vectorizer,
+        "selection": encode(classifier.selection_, arrays, "selection"),
+        "abstention": encode(classifier.abstention_, arrays, "abstention"),
     }
-    lists: dict[str, list[str]] = {}
-    if classifier.vectorizer_ is not None:
-        header["vectorizer"], more, lists["vocabulary"] = classifier.vectorizer_.get_state()
-        arrays.update(_prefixed("vectorizer", more))
-    if classifier.selection_ is not None:
-        header["selection"], more = classifier.selection_.get_state()
-        arrays.update(_prefixed("selection", more))
     return ModelContent(header, arrays, lists)
 
 
-def classifier_of(cls: type[Classifier], content: ModelContent) -> Classifier:
-    """The classifier of `content_of`, with identical probabilities; refuses what does not fit together."""
+def classifier_of(cls: Any, content: ModelContent) -> Any:
+    """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together."""
     header = content.header
     if header.get("kind") != KIND:
         raise DataError(f"it holds a {header.get('kind')!r}, not a {KIND!r}")
     form = _form(header)
-    classifier = cls.assembled(
-        form,
-        _estimator(content, form),
-        None if header.get("vectorizer") is None else _vectorizer(content),
-        None if header.get("selection") is None else _selection(content),
-    )
+    selection = None
+    if header.get("selection") is not None:
+        selection = decode_fitted(header["selection"], content.arrays, SelectTerms, "selection")
+    vectorizer = None if header.get("vectorizer") is None else _vectorizer(content)
+    classifier = cls.assembled(form, _estimator(content, form), vectorizer, selection)
     classifier.corpus_ = header.get("corpus")
+    classifier.text_columns_ = _text_columns(header)
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
+    if header.get("abstention") is not None:
+        classifier.abstention_ = decode_fitted(header["abstention"], content.arrays, Abstention, "abstention")
     _check_widths(classifier)
     return classifier
 
 
-def _model_state(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-    kind = next((kind for kind, stored in STORABLE.items() if type(model) is stored), None)
-    if kind is None:
-        raise DataError(f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}")
-    parameters, arrays = model.get_state()
-    return {"kind": kind, "parameters": parameters}, _prefixed("model", arrays)
-
-
-def _prefixed(part: str, arrays: dict[str, Array]) -> dict[str, Array]:
-    return {f"{part}.{name}": array for name, array in arrays.items()}
-
-
-def _part(content: ModelContent, name: str) -> dict[str, Array]:
-    """The arrays of one part of the classifier."""
-    prefix = f"{name}."
-    return {key.removeprefix(prefix): array for key, array in content.arrays.items() if key.startswith(prefix)}
-
-
 def _form(header: dict[str, Any]) -> LabelForm:
-    form, categories = header.get("labels"), header.get("categories")
-    if form not in FORMS or not isinstance(categories, list) or not all(isinstance(c, str) for c in categories):
-        raise DataError("no categories are listed")
+    labels, categories = header.get("labels"), expect(header, "categories", list[str])
     if len(set(categories)) != len(categories):
         raise DataError("a category is listed twice")
-    return LabelForm(form, tuple(categories))
+    if isinstance(labels, dict):
+        form = decode(labels)
+        if not isinstance(form, LabelForm) or form.categories != tuple(categories):
+            raise DataError("the labels are not those of the categories")
+        return form
+    if labels not in FORMS:  # files of 0.1 and 0.2 name the form only; their labels are text
+        raise DataError("no form of labels is named")
+    return LabelForm(cast(Any, labels), tuple(categories))
+
+
+def _text_columns(header: dict[str, Any]) -> tuple[str, ...] | None:
+    columns = decode(header.get("text_columns"))
+    if not fits(columns, tuple[str, ...] | None):
+        raise DataError("the columns of text must be names")
+    return cast("tuple[str, ...] | None", columns)
 
 
 def _vectorizer(content: ModelContent) -> TermVectorizer:
-    if "vocabulary" not in content.lists or not isinstance(content.header["vectorizer"], dict):
+    if "vocabulary" not in content.lists:
         raise DataError("the vocabulary is missing")
-    return TermVectorizer.from_state(
-        content.header["vectorizer"], _part(content, "vectorizer"), content.lists["vocabulary"]
-    )
-
-
-def _selection(content: ModelContent) -> SelectTerms:
-    if not isinstance(content.header["selection"], dict):
-        raise DataError("the selection has no parameters")
-    return SelectTerms.from_state(content.header["selection"], _part(content, "selection"))
+    own = {name.removeprefix("vectorizer."): array for name, array in content.arrays.items()}
+    return TermVectorizer.from_state(content.header["vectorizer"], own, content.lists["vocabulary"])
 
 
 def _estimator(content: ModelContent, form: LabelForm) -> ThresholdedClassifier:
-    description = content.header.get("model")
-    if not isinstance(description, dict) or not isinstance(description.get("parameters"), dict):
-        raise DataError("the model has no parameters")
-    kind, parameters = description.get("kind"), description["parameters"]
+    code = expect(content.header, "model", dict)
+    kind = code.get("kind")
     if not isinstance(kind, str) or kind not in STORABLE:
         raise DataError(f"unknown kind of model {kind!r:.40}; is it from a newer bayesift?")
-    model: Any = STORABLE[kind].from_state(parameters, _part(content, "model"))
-    expected = list(range(len(form.categories))) if form.multilabel else list(form.categories)
+    model: Any = decode_fitted(code, content.arrays, STORABLE[kind], "model")
+    expected = list(range(len(form.categories))) if form.multilabel else list(form.classes)
     if model.classes_.tolist() != expected:
         raise DataError("the categories of the model are not those that are listed")
-    return ThresholdedClassifier.assembled(
-        model, _rule(content.header.get("thresholds"), form), multilabel=form.multilabel
-    )
+    rule = _rule(content.header.get("thresholds"), form)
+    return ThresholdedClassifier.assembled(model, rule, multilabel=form.multilabel)
 
 
-def _describe_rule(estimator: ThresholdedClassifier) -> dict[str, Any]:
-    """The rule with everything it learned; thresholds that no score passes, or every one does, in words."""
-    rule = estimator.rule_
-    name = next((name for name, kind in THRESHOLD_RULES.items() if type(rule) is kind), None)
-    if name is None:
-        raise DataError(f"a rule of your own, {type(rule).__name__}, cannot be saved")
-    learned = {key: _plain(value) for key, value in vars(rule).items() if key.endswith("_")}
-    return {"rule": name, "parameters": {k: _plain(v) for k, v in rule.get_params().items()}, "learned": learned}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value.tolist()]
-    if isinstance(value, float) and math.isinf(value):
-        return _NEVER if value > 0 else _ALWAYS
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _rule(description: Any, form: LabelForm) -> ThresholdRule:
+def _rule(code: Any, form: LabelForm) -> ThresholdRule:
+    rule: ThresholdRule = decode_fitted(code, {}, ThresholdRule)
     try:
-        rule = THRESHOLD_RULES[description["rule"]](**description["parameters"])
-        for name, value in description["learned"].items():
-            if not name.isidentifier() or not name.endswith("_") or name.startswith("_"):
-                raise DataError(f"a rule learns no {name!r}")
-            setattr(rule, name, np.array([_number(v) for v in value]) if isinstance(value, list) else _number(value))
-        n_scores = 1 if not form.multilabel and len(form.categories) == 2 else len(form.categories)
-        rule.decide(np.full((1, n_scores), 0.5))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        rule.decide(np.full((1, form.n_scores), 0.5))
+    except (ArithmeticError, TypeError, ValueError, AttributeError, LookupError) as error:
         raise DataError(f"the thresholds do not fit ({error})") from error
     return rule
 
 
-def _number(value: Any) -> float:
-    if value in (_NEVER, _ALWAYS):
-        return math.inf if value == _NEVER else -math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"{value!r:.40} is no threshold")
-    return value
-
-
-def _describe_knowledge(classifier: TextClassifier) -> dict[str, Any] | None:
+def _describe_knowledge(classifier: Any) -> dict[str, Any] | None:
     if not classifier.knowledge or classifier.coverage_ is None:
         return None
     missing = {category: list(words) for category, words in classifier.coverage_.missing.items()}
@@ -195,8 +140,8 @@ def _knowledge(description: Any) -> tuple[TermKnowledge | None, Coverage | None]
     return TermKnowledge.from_dict(parts), Coverage(used, missing)
 
 
-def _check_widths(classifier: TextClassifier) -> None:
-    """The columns that one part gives are those the next one takes."""
+def _check_widths(classifier: Any) -> None:
+    """Check that vectorizer, selection and model have the same number of columns."""
     width = None if classifier.vectorizer_ is None else len(classifier.vectorizer_.vocabulary_)
     if classifier.selection_ is not None:
         support = classifier.selection_.get_support()

@@ -1,57 +1,84 @@
-"""Text in, categories out."""
+"""Text in, categories out: vectorizer, term selection, model and decision rule in one estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution, sureness_of
-from bayesift.classifier.knowing import informed
-from bayesift.classifier.labels import LabelForm, form_of
-from bayesift.errors import DataError
+from bayesift.arrays import Array
+from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
+from bayesift.classifier.explanation import Explanation, explain_text
+from bayesift.classifier.incremental import can_grow, learn_batch
+from bayesift.classifier.labels import LabelForm, Labels, read_labels
+from bayesift.classifier.notebook import classifier_html
+from bayesift.classifier.parts import (
+    check_lengths,
+    feature_masks,
+    may_use_pairs,
+    missing_message,
+    model_for,
+    vectorizer_for,
+    weigh_classes,
+)
+from bayesift.classifier.saving import classifier_of, content_of
+from bayesift.classifier.texts import Texts, read_texts
+from bayesift.errors import DataError, DataWarning
 from bayesift.features import SelectTerms
-from bayesift.knowledge import Coverage, TermKnowledge
+from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
-Array = np.ndarray[Any, Any]
 
-_EXPLAINED = 5
+def _has_probabilities(classifier: TextClassifier) -> bool:
+    """Whether the model has probabilities, for `available_if`."""
+    model = classifier.current_model
+    if not hasattr(model, "predict_proba"):
+        raise AttributeError(f"a {type(model).__name__} has no probabilities; decision_function gives its scores")
+    return True
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
-    """Vectorizer, term selection, model and decision rule in one: text in, decided and explained categories out.
+    """Classifies texts: a vectorizer, a term selection, a model and a decision rule in one estimator.
 
-    Labels are given as one name a text, as a collection of names a text, or as an indicator matrix; predictions come
-    in the same form. Corpora that consist of vectors instead of text work too.
+    Texts are strings in any form of `read_texts`, or term vectors. Labels are one or a collection per text, or an
+    indicator matrix, in any form of `read_labels`; predictions have the form and type of the labels.
 
     Parameters
     ----------
-    model : a name of `bayesift.models.MODELS`, or a classifier
-    vectorizer : a `TermVectorizer`; None takes the weighting the model wants
-    selection : a `SelectTerms`; None keeps all terms. With `per_category` a model that takes `supports` uses for each
-        category the terms selected for it, other models use all that are selected for any
+    model : a name of `bayesift.models.LEARNERS`, or a classifier
+    vectorizer : a `TermVectorizer`; None is one with default parameters. One without a weighting gets that of the model
+    selection : a `SelectTerms`; None keeps all terms. With `per_category`, a model that accepts `feature_mask` uses
+        for each category the terms selected for it; other models use the terms selected for any category
     threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule; "auto" is "bayes" for probabilities and
-        "sign" for scores
-    threshold_cv : folds of cross-validated scores to fit the rule on; None takes the training scores
-    random_state : deals the folds
-    knowledge : what people know of words, for models with a prior of weights; None for nothing
+        "sign" for other scores
+    threshold_cv : number of folds of the cross-validated scores to fit the rule on; None uses the training scores
+    random_state : seed of the folds
+    knowledge : what people know about words, for models with a prior of weights
+    class_weight : weights of the labels as a dictionary, or "balanced"; for models that have `class_weight`, or for one
+        label per text take sample weights
 
     Attributes
     ----------
-    categories_ : in the order of columns of probabilities
+    categories_ : the names of the categories, in the order of the columns of probabilities
+    classes_ : the labels as they were given, in the same order
+    label_form_ : the form of the labels
+    text_columns_ : the columns of text, if the texts were a table
     vectorizer_, selection_, estimator_ : the fitted parts; `estimator_.estimator_` is the model
-    coverage_ : how much of the knowledge met the vocabulary; None without knowledge
-    corpus_ : name, fingerprint and size of the training corpus, if `fit_corpus` was used
+    coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
+    corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
+    abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no documents were
 
     Examples
     --------
@@ -63,16 +90,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     'oil'
     """
 
+    abstention_: Abstention | None = None
+
     def __init__(
         self,
         *,
-        model: str | Any = "naive-bayes",
+        model: str | Any = "auto",
         vectorizer: TermVectorizer | None = None,
         selection: SelectTerms | None = None,
         threshold: str | ThresholdRule = "auto",
         threshold_cv: int | None = None,
         random_state: int | None = 0,
         knowledge: TermKnowledge | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
         self.model = model
         self.vectorizer = vectorizer
@@ -81,31 +111,120 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.threshold_cv = threshold_cv
         self.random_state = random_state
         self.knowledge = knowledge
+        self.class_weight = class_weight
 
-    def fit(self, texts: Any, labels: Any, *, categories: Iterable[str] | None = None) -> Self:
-        """Learn from labelled texts; `categories` names the columns of an indicator matrix."""
-        form = form_of(labels, categories)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        categories: Iterable[Any] | None = None,
+        multilabel: bool | None = None,
+    ) -> Self:
+        """Fit to labelled texts.
+
+        Parameters
+        ----------
+        X, y : texts and labels, in any form of `read_texts` and `read_labels`. Texts without a label (None, NaN, blank)
+            are left out with a `DataWarning`, unless texts may have several labels: then they have no category
+        sample_weight : one weight per text, for models that take it; decision rules do not
+        categories : names of the columns of an indicator matrix, or all labels that collections may hold
+        multilabel : True lets texts have none or several labels, False one; None decides by the form of the labels
+        """
+        given, target = read_texts(X), read_labels(y, categories=categories, multilabel=multilabel)
+        weights = check_lengths(given, target, sample_weight)
+        given.refuse_labels(target)
+        if target.n_missing:
+            warnings.warn(missing_message(target), DataWarning, stacklevel=2)
+        if len(target.rows) < target.n_given:
+            given = given.whole().take(target.rows)
+            weights = None if weights is None else weights[target.rows]
+        return self._fit(given, target, weights)
+
+    def _fit(self, given: Texts, target: Labels, weights: Array | None) -> Self:
+        form, y = target.form, target.y
         if self.knowledge is not None:
             self.knowledge.check_categories(form.categories)
-        y = form.encode(labels)
-        model = make_learner(self.model, multilabel=form.multilabel) if isinstance(self.model, str) else self.model
-        vectorizer = None if _are_vectors(texts) else self._new_vectorizer()
-        X = texts if vectorizer is None else vectorizer.fit_transform(texts)
+        model, weights = weigh_classes(self.new_model(multilabel=form.multilabel), self.class_weight, target, weights)
+        vectorizer = None if given.are_vectors else vectorizer_for(self.model, self.vectorizer)
+        pairs = vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
+        if vectorizer is not None and pairs:
+            vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
+        X = given.values if vectorizer is None else vectorizer.fit_transform(given.values)
         if X.shape[0] != y.shape[0]:
             raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
         selection = None if self.selection is None else clone(self.selection).fit(X, y)
-        model, coverage = informed(model, self.knowledge, form, X, vectorizer, selection)
+        coverage: Coverage | None = None
+        if self.knowledge:
+            if vectorizer is None:
+                raise DataError("knowledge of words needs texts; the documents are vectors")
+            terms = TermIndex.of(vectorizer, X, None if selection is None else selection.get_support())
+            one_model = not form.multilabel and len(form.categories) == 2
+            model, coverage = apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
         estimator = ThresholdedClassifier(
-            model,
-            rule=self.threshold,
-            cv=self.threshold_cv,
-            random_state=self.random_state,
+            model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
-        terms = own_terms(model, selection, multilabel=form.multilabel)
-        estimator.fit(X if selection is None else selection.transform(X), y, **terms)
-        self._form, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
-        self.coverage_: Coverage | None = coverage
+        more = feature_masks(model, selection, multilabel=form.multilabel)
+        if weights is not None:
+            more["sample_weight"] = weights
+        if vectorizer is not None and pairs:
+            more["ngram_lengths"] = vectorizer.ngram_lengths_
+        estimator.fit(X if selection is None else selection.transform(X), y, **more)
+        if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:
+            words = np.flatnonzero(vectorizer.ngram_lengths_ == 1)
+            estimator.estimator_.keep_columns(words)
+            vectorizer, X = vectorizer.only_words(), X[:, words]
+        self.label_form_, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
+        self.text_columns_ = given.column_names
+        self.coverage_ = coverage
         self.corpus_: dict[str, Any] | None = None
+        self.abstention_ = self._held_out_abstention(given, X)
+        return self
+
+    def _held_out_abstention(self, given: Texts, X: Any) -> Abstention | None:
+        if not hasattr(self.estimator_.estimator_, "held_out_"):
+            return None
+        rows = self._words_of(X if self.selection_ is None else self.selection_.transform(X))
+        n_terms = np.diff(rows.indptr)
+        if self.vectorizer_ is not None and given.n_texts is not None:  # rare terms may not be in the vocabulary
+            n_terms = np.maximum(self._n_words(given.values), n_terms)
+        return abstention_from_fit(self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_)
+
+    def _words_of(self, vectors: Any) -> sparse.csr_array:
+        """The columns of the shortest n-grams: one word can be unknown, its pairs are too."""
+        rows = sparse.csr_array(vectors)
+        if self.vectorizer_ is None or self.vectorizer_.ngram_range[0] == self.vectorizer_.ngram_range[1]:
+            return rows
+        lengths = self.vectorizer_.ngram_lengths_
+        lengths = lengths if self.selection_ is None else lengths[self.selection_.get_support()]
+        return rows[:, np.flatnonzero(lengths == self.vectorizer_.ngram_range[0])]
+
+    def _n_words(self, texts: Any) -> Array:
+        assert self.vectorizer_ is not None
+        shortest = self.vectorizer_.ngram_range[0]
+        counter: TermVectorizer = clone(self.vectorizer_).set_params(ngram_range=(shortest, shortest))
+        return counter.n_terms(texts)
+
+    def fit_abstention(self, X: Any) -> Self:
+        """Learn from texts like those to come how unsure the model usually is; it must not have been fitted to them.
+
+        They need no labels. The default model has done so with documents that it held out; others have not.
+        """
+        self.abstention_ = Abstention.of(self.doubts(X))
+        return self
+
+    @available_if(lambda classifier: can_grow(classifier.current_model))
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more labelled texts, for models that do; new words become new terms.
+
+        Parameters
+        ----------
+        X, y : texts and labels as in `fit`, labels always in the same form
+        classes : all labels that may come; naive Bayes takes new ones at any time, others know those of the first call
+        sample_weight : one weight per text, for models that take it
+        """
+        learn_batch(self, X, y, classes, sample_weight)
         return self
 
     @classmethod
@@ -116,49 +235,57 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         vectorizer: TermVectorizer | None = None,
         selection: SelectTerms | None = None,
     ) -> Self:
-        """The classifier of parts that are fitted already.
-
-        Examples
-        --------
-        >>> fitted = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
-        >>> parts = fitted._form, fitted.estimator_, fitted.vectorizer_
-        >>> TextClassifier.assembled(*parts).predict(["oil"]).tolist()
-        ['crude']
-        """
-        classifier = cls()
-        classifier._form, classifier.estimator_ = form, estimator
+        """A classifier made of fitted parts."""
+        classifier = cls(model=estimator.estimator_, vectorizer=vectorizer, selection=selection)
+        classifier.label_form_, classifier.estimator_ = form, estimator
         classifier.vectorizer_, classifier.selection_ = vectorizer, selection
-        classifier.coverage_, classifier.corpus_ = None, None
+        classifier.coverage_, classifier.corpus_, classifier.text_columns_ = None, None, None
         return classifier
 
-    def fit_corpus(self, corpus: Corpus) -> Self:
-        """Learn from the documents of a corpus."""
+    def fit_corpus(self, corpus: Corpus, *, multilabel: bool | None = None) -> Self:
+        """Fit to the documents of a corpus.
+
+        Documents without a category are left out with a `DataWarning`, unless they may have several: then they are
+        documents of no category. `multilabel` says which; None asks `corpus.is_multilabel`.
+        """
         if not any(document.categories for document in corpus):
-            raise DataError("no document has a category; is the right column named?")
-        texts = corpus.texts if corpus.vectors is None else corpus.vectors
-        if corpus.is_single_label:
-            self.fit(texts, corpus.labels)
-        else:
-            self.fit(texts, [document.categories for document in corpus], categories=corpus.categories)
-        self.corpus_ = {"name": corpus.name, "documents": len(corpus), "fingerprint": corpus.fingerprint}
+            raise DataError("no document has a category; name the column of labels with --label")
+        several = corpus.is_multilabel if multilabel is None else multilabel
+        labels = [document.categories for document in corpus]
+        target = read_labels(labels, categories=corpus.categories, multilabel=several)
+        given = read_texts(corpus)
+        if len(target.rows) < target.n_given:
+            warnings.warn(missing_message(target), DataWarning, stacklevel=2)
+            given = given.take(target.rows)
+        self._fit(given, target, None)
+        self.corpus_ = {"name": corpus.name, "documents": len(target.rows), "fingerprint": corpus.fingerprint}
         return self
 
     @property
     def categories_(self) -> tuple[str, ...]:
-        """The categories, in the order of columns of probabilities."""
+        """The names of the categories, in the order of the columns of probabilities."""
         check_is_fitted(self)
-        return self._form.categories
+        return self.label_form_.categories
 
     @property
     def classes_(self) -> Array:
-        """The categories as scikit-learn names them."""
-        return np.array(self.categories_, dtype=object)
+        """The labels as they were given, in the order of the columns of probabilities."""
+        check_is_fitted(self)
+        return self.label_form_.classes_array
 
     @property
     def multilabel_(self) -> bool:
         """Whether a text may have none or several categories."""
         check_is_fitted(self)
-        return self._form.multilabel
+        return self.label_form_.multilabel
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of terms, if the model was fitted to term vectors."""
+        check_is_fitted(self)
+        if self.vectorizer_ is not None:
+            raise AttributeError("the model was fitted to texts, which have no columns")
+        return int((self.estimator_ if self.selection_ is None else self.selection_).n_features_in_)
 
     @property
     def has_probabilities_(self) -> bool:
@@ -166,35 +293,118 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return hasattr(self.estimator_.estimator_, "predict_proba")
 
-    def predict(self, texts: Any) -> Any:
-        """The decided categories, in the form labels were given."""
-        X = self.vectors(texts)
-        return self._form.decode(self.estimator_.predict(X))
+    def predict(self, X: Any, *, abstain: float | None = None) -> Any:
+        """The labels of texts, in the form and of the type of the training labels.
+
+        Single labels come as an array, collections as a list of collections of the same kind, an indicator matrix as
+        an array, a sparse array or a DataFrame. With `abstain`, texts that the model is unsure of get None: about this
+        share of documents like the training documents, and more of others (see `uncertainty`).
+        """
+        given = self._read(X) if abstain is None else self._read(X).whole()
+        vectors = self._vectors(given)
+        scores = self.scores_of(vectors)
+        answers = self.label_form_.decode(self.decisions_of(scores), index=given.index)
+        if abstain is None:
+            return answers
+        unsure = unsure_texts(self._doubts(given, vectors, scores), abstain, self.abstention_)
+        return self.label_form_.without(answers, unsure)
+
+    def uncertainty(self, X: Any) -> Array:
+        """How unsure the model is of each text: the share of documents held out that it is surer of, from 0 to 1.
+
+        For models without such documents (`abstention_` is None) it is 1 - p (1 - u), p the highest probability and u
+        the share of the text's terms that the model does not know.
+        """
+        doubts = self.doubts(X)
+        if self.abstention_ is None:
+            plain: Array = 1.0 - doubts.best * (1.0 - doubts.unseen)
+            return plain
+        return self.abstention_.uncertainty(doubts)
+
+    def doubts(self, X: Any) -> Doubts:
+        """What speaks against deciding on each text: probabilities, and terms that the model does not know."""
+        given = self._read(X).whole()
+        vectors = self._vectors(given)
+        return self._doubts(given, vectors, self.scores_of(vectors))
+
+    def _doubts(self, given: Texts, vectors: Any, scores: Array) -> Doubts:
+        if not self.has_probabilities_:
+            raise DataError(f"a {type(self.estimator_.estimator_).__name__} has no probabilities to be unsure by")
+        n_known = np.diff(self._words_of(vectors).indptr)
+        n_terms = n_known if self.vectorizer_ is None else self._n_words(given.values)
+        return Doubts(scores, np.maximum(n_terms, n_known), n_known)
 
     def decide(self, texts: Any) -> tuple[Array, Array]:
-        """Decisions (boolean) and scores, both texts x categories, from one pass over the texts."""
-        scores = self.scores_of(self.vectors(texts))
-        if self.multilabel_:
-            return self.estimator_.rule_.decide(scores), scores
-        chosen = self.estimator_.choose(scores[:, 1:] if len(self.categories_) == 2 else scores)
-        return chosen[:, None] == np.arange(len(self.categories_)), scores
+        """Boolean decisions and scores, both texts x categories, from one pass over the texts."""
+        return self._decide(self._read(texts))
 
-    def predict_proba(self, texts: Any) -> Array:
+    def _decide(self, given: Texts) -> tuple[Array, Array]:
+        if given.n_texts == 0:
+            nothing = np.zeros((0, len(self.categories_)))
+            return nothing > 0, nothing
+        scores = self.scores_of(self._vectors(given))
+        return self.decisions_of(scores), scores
+
+    def decisions_of(self, scores: Array) -> Array:
+        """Boolean decisions, texts x categories, by the scores of texts."""
+        if self.multilabel_:
+            decisions: Array = self.estimator_.rule_.decide(scores)
+            return decisions
+        chosen = self.estimator_.choose(scores[:, 1:] if len(self.categories_) == 2 else scores)
+        return np.asarray(chosen[:, None] == np.arange(len(self.categories_)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of texts whose predicted labels are exactly theirs; texts without a label are left out."""
+        given, target = self._read(X), read_labels(y)
+        weights = check_lengths(given, target, sample_weight)
+        decisions, _ = self._decide(given)
+        if len(decisions) != target.n_given:
+            raise DataError(f"{len(decisions):,} texts, but {target.n_given:,} labels")
+        right = self.label_form_.right(decisions, target)
+        return float(np.average(right, weights=None if weights is None else weights[target.rows]))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
         """Probabilities, texts x categories."""
-        probabilities: Array = self.estimator_.predict_proba(self.vectors(texts))
+        vectors = self.vectors(X)
+        probabilities: Array = self.estimator_.predict_proba(vectors)
         return probabilities
 
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, texts x categories."""
+        vectors = self.vectors(X)
+        model = self.estimator_.estimator_
+        if hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(vectors))
+        with np.errstate(divide="ignore"):
+            logarithms: Array = np.log(model.predict_proba(vectors))
+        return logarithms
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores minus thresholds, texts x categories; for two classes one number per text, positive for the second."""
+        vectors = self.vectors(X)
+        return self.estimator_.decision_function(vectors)
+
     def vectors(self, texts: Any) -> sparse.csr_array:
-        """The vectors of texts as the model reads them."""
+        """The vectors of texts as the model gets them."""
+        return self._vectors(self._read(texts))
+
+    def _read(self, texts: Any) -> Texts:
         check_is_fitted(self)
-        if _are_vectors(texts) != (self.vectorizer_ is None):
-            given = "vectors" if self.vectorizer_ is not None else "texts"
-            raise DataError(f"the model was not trained on {given}")
-        X = texts if self.vectorizer_ is None else self.vectorizer_.transform(texts)
+        return read_texts(texts, columns=self.text_columns_)
+
+    def _vectors(self, given: Texts) -> sparse.csr_array:
+        if given.are_vectors != (self.vectorizer_ is None):
+            kind = "vectors" if given.are_vectors else "texts"
+            raise DataError(f"the model was not trained on {kind}")
+        X = given.values if self.vectorizer_ is None else self.vectorizer_.transform(given.values)
         return X if self.selection_ is None else self.selection_.transform(X)
 
     def scores_of(self, X: Any) -> Array:
-        """Probabilities of vectors, or scores where the model has no probabilities, texts x categories."""
+        """Probabilities of vectors, or scores of a model without probabilities, texts x categories."""
+        if not X.shape[0]:
+            return np.zeros((0, len(self.categories_)))
         model = self.estimator_.estimator_
         if self.has_probabilities_:
             probabilities: Array = np.asarray(model.predict_proba(X))
@@ -203,7 +413,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([-scores, scores]) if scores.shape[1] == 1 and not self.multilabel_ else scores
 
     def terms(self) -> list[str]:
-        """The terms the model knows, in the order of its columns."""
+        """The terms of the model, in the order of its columns."""
         check_is_fitted(self)
         if self.vectorizer_ is None:
             n_terms = self.estimator_.n_features_in_ if self.selection_ is None else self.selection_.n_features_in_
@@ -214,98 +424,77 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return names
         return [names[j] for j in np.flatnonzero(self.selection_.get_support())]
 
-    def explain(self, text: str, *, categories: Sequence[str] | None = None, top: int = 10) -> Explanation:
-        """Why a text gets its categories.
+    def explain(self, text: str, *, categories: Sequence[Any] | None = None, top: int = 10) -> Explanation:
+        """Explain categories of a text, each by its `top` terms.
 
-        Parameters
-        ----------
-        text : the text
-        categories : which to explain; without, the (five most probable) assigned ones, and the most probable one in
-            any case
-        top : how many terms to list for each category
+        By default these are the five most probable assigned ones and the most probable one.
         """
-        X = self.vectors([text])
-        model = self.estimator_.estimator_
-        if not hasattr(model, "contributions"):
-            raise DataError(f"a {type(model).__name__} cannot explain its decisions")
-        decisions, scores = self.decide([text])
-        names = self._to_explain(categories, decisions[0], scores[0])
-        thresholds = self._thresholds(scores)
-        explained = []
-        for name in sorted(names, key=lambda name: -scores[0, self.categories_.index(name)]):
-            j = self.categories_.index(name)
-            key = j if self.multilabel_ else name
-            contributions, prior = model.contributions(X, key)
-            sure = sureness_of(model, X, j, key)
-            terms = self._largest(X, contributions, sure.deviations, top)
-            score, assigned = float(scores[0, j]), bool(decisions[0, j])
-            explained.append(
-                CategoryExplanation(
-                    name, score, thresholds[j], assigned, float(prior[0]), terms, sure.integrated, sure.interval
-                )
-            )
-        return self._with_unseen(text, tuple(explained))
-
-    def _to_explain(self, categories: Sequence[str] | None, decisions: Array, scores: Array) -> list[str]:
-        if categories is None:
-            assigned = sorted(np.flatnonzero(decisions), key=lambda j: -scores[j])[:_EXPLAINED]
-            return [self.categories_[j] for j in {*assigned, np.argmax(scores)}]
-        for name in categories:
-            if name not in self.categories_:
-                raise DataError(f"no category {name!r}; there are: {', '.join(self.categories_[:20])}")
-        return list(categories)
-
-    def _thresholds(self, scores: Array) -> list[float | None]:
-        """The threshold of each category; None where the largest score decides."""
-        if not self.multilabel_:
-            return [None] * len(self.categories_)
-        thresholds = np.broadcast_to(self.estimator_.rule_.thresholds_for(scores), scores.shape)[0]
-        return [float(threshold) for threshold in thresholds]
-
-    def _largest(
-        self, X: sparse.csr_array, contributions: sparse.csr_array, deviations: Array | None, top: int
-    ) -> tuple[TermContribution, ...]:
-        names = self.terms()
-        order = np.argsort(-np.abs(contributions.data), kind="stable")[:top]
-        return tuple(
-            TermContribution(
-                names[X.indices[i]],
-                float(X.data[i]),
-                float(contributions.data[i]),
-                None if deviations is None else float(deviations[i]),
-            )
-            for i in order
-        )
-
-    def _with_unseen(self, text: str, explained: tuple[CategoryExplanation, ...]) -> Explanation:
-        assert self.vectorizer_ is not None
-        known = set(self.terms())
-        counts = self.vectorizer_.term_counts(text)
-        unseen = {term: n for term, n in counts.items() if term not in known}
-        return Explanation(explained, sum(counts.values()) - sum(unseen.values()), sum(unseen.values()), tuple(unseen))
+        return explain_text(self, text, categories=categories, top=top)
 
     def save(self, path: str | Path) -> None:
-        """Write the model: one zip if the path ends in .zip, else a folder."""
-        from bayesift.classifier.saving import content_of
-
+        """Save the model: to one zip file if the path ends in .zip, else to a folder."""
         save_model(content_of(self), path)
 
     @classmethod
     def load(cls, path: str | Path, *, mapped: bool = False) -> Self:
-        """Read a model that was saved; nothing in the file is executed. `mapped` as in `load_model`."""
-        from bayesift.classifier.saving import classifier_of
-
+        """Load a saved model; no code in the file is executed. `mapped` as in `load_model`."""
         content = load_model(path, mapped=mapped)
         try:
-            return classifier_of(cls, content)
+            classifier: Self = classifier_of(cls, content)
+            return classifier
         except DataError as error:
             raise DataError(f"damaged model: {error}", file=path) from error
 
-    def _new_vectorizer(self) -> TermVectorizer:
-        if self.vectorizer is None:
-            return TermVectorizer(weighting=LEARNERS[self.model].weighting if isinstance(self.model, str) else "tf")
-        vectorizer: TermVectorizer = clone(self.vectorizer)
-        return vectorizer
+    @property
+    def current_model(self) -> Any:
+        """The fitted model, or before `fit` the one that would be fitted."""
+        return self.estimator_.estimator_ if hasattr(self, "estimator_") else self.new_model()
+
+    def new_model(self, *, multilabel: bool = False) -> Any:
+        """The unfitted model, for labels or for an indicator matrix."""
+        return model_for(self.model, multilabel=multilabel)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; `deep` adds those of the parts, also of a model by name and of the default vectorizer."""
+        parameters: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for name, part in self._default_parts().items():
+                parameters |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `model__` and `vectorizer__` reach those of a model by name and of the default vectorizer."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        rest = {name: value for name, value in params.items() if "__" in name}
+        for name, part in self._default_parts().items():
+            if any(parameter.startswith(f"{name}__") for parameter in rest):
+                setattr(self, name, part)
+        super().set_params(**rest)
+        return self
+
+    def _default_parts(self) -> dict[str, Any]:
+        """What stands for the model by name and for no vectorizer."""
+        parts: dict[str, Any] = {} if self.vectorizer is not None else {"vectorizer": TermVectorizer()}
+        if isinstance(self.model, str) and self.model in LEARNERS:
+            parts["model"] = make_learner(self.model)
+        return parts
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name.startswith("_") or hasattr(self, name)]
+
+    def _repr_html_inner(self) -> str:
+        return self._learned_html() + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._learned_html() + bundle["text/html"]
+        return bundle
+
+    def _learned_html(self) -> str:
+        """What notebooks show of a fitted classifier above scikit-learn's diagram of its parameters."""
+        return classifier_html(self) if hasattr(self, "estimator_") else ""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -313,19 +502,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        if not isinstance(self.model, str) or self.model in LEARNERS:
+            tags.input_tags.positive_only = get_tags(self.new_model()).input_tags.positive_only
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _are_vectors(texts: Any) -> bool:
-    return sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.ndim == 2)
-
-
-def own_terms(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
-    """The terms of each category among those that were kept, for a model that asks for them."""
-    if selection is None or not selection.per_category or not has_fit_parameter(model, "supports"):
-        return {}
-    supports = sparse.csr_array(sparse.csc_array(selection.supports_)[:, np.flatnonzero(selection.get_support())])
-    # Of two classes the second has the only model.
-    return {"supports": supports if multilabel or len(selection.classes_) > 2 else supports[[1]]}

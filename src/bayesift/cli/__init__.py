@@ -1,5 +1,5 @@
 """The `bayesift` command: each command is a file that parses, calls and prints."""
 
-from bayesift.cli.app import main
+from bayesift.cli.process import main
 
 __all__ = ["main"]

@@ -1,42 +1,66 @@
-"""The commands put together, and how each run ends: 0 done, 1 bad data, 2 bad use, 130 interrupted."""
+"""The commands put together."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from typer import Option
 
 import bayesift
-from bayesift.cli import classify, compare, datasets, demo, evaluate, explain, fit, inspect, models, reproduce, serve
+from bayesift.cli import datasets, screen, serve
 from bayesift.cli import filter as filtering
-from bayesift.errors import BayesiftError
+from bayesift.cli.check import check
+from bayesift.cli.classify import classify
+from bayesift.cli.command import add_command, command_group
+from bayesift.cli.console import stdout, table
+from bayesift.cli.demo import demo
+from bayesift.cli.evaluate import compare, evaluate
+from bayesift.cli.explain import explain, inspect, models
+from bayesift.cli.fit import fit
 
-_INTERRUPTED = 130
+_FIRST, _MORE, _SERVICES = "First steps", "More about models", "Corpora, streams, reviews and services"
 
-app = typer.Typer(
-    name="bayesift",
-    help="Bayesian text categorization and filtering.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+app = command_group("bayesift", "Sort texts into categories, with probabilities and reasons.", no_args_is_help=False)
+
+add_command(app, check, "check reviews.csv", "check mails.jsonl --text body --label folder", panel=_FIRST)
+add_command(
+    app,
+    fit,
+    "fit reviews.csv",
+    "fit mails.jsonl -o spam.zip --text body --label folder",
+    "fit reuters -o news --model logistic-laplace",
+    panel=_FIRST,
 )
-for command in (
-    demo.demo,
-    fit.fit,
-    classify.classify,
-    evaluate.evaluate,
-    compare.compare,
-    explain.explain,
-    inspect.inspect,
-    models.models,
-    reproduce.reproduce,
-    serve.serve,
-):
-    app.command()(command)
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(filtering.app, name="filter")
+add_command(
+    app,
+    classify,
+    "classify model new.csv -o answers.csv",
+    "echo 'free prize, call now' | bayesift classify spam.zip",
+    panel=_FIRST,
+)
+add_command(
+    app,
+    evaluate,
+    "evaluate model held-out.csv",
+    "evaluate model held-out.csv --report report.html",
+    panel=_FIRST,
+)
+add_command(
+    app,
+    compare,
+    "compare reviews.csv",
+    "compare reviews.csv --models naive-bayes,svm --report report.html",
+    panel=_FIRST,
+)
+add_command(app, explain, "explain model 'the plot is thin but the music is lovely'", panel=_FIRST)
+add_command(app, demo, panel=_MORE)
+add_command(app, inspect, "inspect model --top 20", panel=_MORE)
+add_command(app, models, panel=_MORE)
+app.add_typer(datasets.app, rich_help_panel=_SERVICES)
+app.add_typer(filtering.app, rich_help_panel=_SERVICES)
+app.add_typer(screen.app, rich_help_panel=_SERVICES)
+add_command(app, serve.serve, "serve --demo", "serve --data filters --port 8000", panel=_SERVICES)
 
 
 def _print_version(wanted: bool) -> None:
@@ -45,35 +69,24 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if ctx.invoked_subcommand is None:
+        _print_first_steps(ctx)
+        raise typer.Exit(2)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; never ends in a traceback for what a user did."""
-    try:
-        code = typer.main.get_command(app).main(args=arguments, standalone_mode=False)
-    except typer.TyperException as error:
-        _fail(error.format_message(), error.exit_code)
-    except BayesiftError as error:
-        _fail(str(error), 1)
-    except BrokenPipeError:
-        # The reader of our output has gone; point stdout at nothing so that the flush at exit is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except typer.Abort:
-        code = _INTERRUPTED
-    if code == _INTERRUPTED:
-        _fail("interrupted", code)
-    sys.exit(code)
-
-
-def _fail(message: str, code: int) -> None:
-    if message:
-        print(f"bayesift: {' '.join(message.split())}", file=sys.stderr)
-    sys.exit(code)
+def _print_first_steps(ctx: typer.Context) -> None:
+    """The commands that people need first."""
+    console = stdout()
+    console.print(f"[bold]Usage: bayesift COMMAND ...[/bold]\n\n{ctx.command.help}\n")
+    rows = table("First steps", "", numbers=False)
+    for command in (check, fit, classify, evaluate, explain):
+        rows.add_row(f"  {command.__name__}", (command.__doc__ or "").partition("\n")[0])
+    console.print(rows)
+    console.print("\nAll commands: bayesift --help. Options and examples of one: bayesift fit --help.")

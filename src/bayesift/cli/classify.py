@@ -1,74 +1,237 @@
-"""`bayesift classify`: categories for new documents."""
+"""`bayesift classify`: assign categories to new documents, a batch at a time, without a Python object per document."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
+from typer import Argument, Option
 
-from bayesift.cli.corpora import Encoding, IdColumn, SkipBad, TextColumn, TitleColumn, print_problems
-from bayesift.cli.engines import EngineOptions, classify_on_spark
-from bayesift.cli.groups import grouped
-from bayesift.cli.options import ModelPath, Quiet, counting
-from bayesift.cli.outputs import open_output
+from bayesift.cli.console import busy, counting, print_notes, print_problems
+from bayesift.cli.options import EngineOptions, ModelPath, Quiet, TableOptions
+from bayesift.files import whole_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayesift.arrays import Array
+    from bayesift.classifier import Predictions, TextClassifier
+
+SEPARATOR = ";"
+_DIGITS = 6
+_KINDS = (".jsonl", ".csv", ".parquet")
 
 
-@grouped
 def classify(
     model: ModelPath,
     documents: Annotated[
         str,
-        typer.Argument(
-            metavar="INPUT", help="CSV, TSV, JSON lines or Parquet; - reads JSON lines, or a text a line, from stdin."
+        Argument(
+            metavar="INPUT",
+            help="A table (CSV, TSV, JSON, Parquet, Excel) or a file with one text per line; - is stdin.",
         ),
     ] = "-",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File that ends in .csv, .jsonl or .parquet; JSON lines on stdout without.",
+        Option("--output", "-o", help="File that ends in .csv, .jsonl or .parquet; by default JSON lines on stdout."),
+    ] = None,
+    top: Annotated[int, Option(help="List this many categories with their scores.", min=0)] = 3,
+    stream: Annotated[bool, Option("--stream", help="Answer each document at once, instead of in batches.")] = False,
+    abstain: Annotated[
+        float | None,
+        Option(
+            metavar="RATE",
+            help="Leave unsure documents without a category and say why in a column `unsure`: about this share of "
+            "documents like the training documents (0.1: one in ten), and more of foreign ones.",
+            min=0.0,
+            max=1.0,
             show_default=False,
         ),
     ] = None,
-    top: Annotated[int, typer.Option(help="List so many categories with their probability.", min=0)] = 3,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Answer each document at once, instead of in batches.")
-    ] = False,
-    text: TextColumn = None,
-    identity: IdColumn = None,
-    title: TitleColumn = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
     *,
-    engine: EngineOptions,
+    source: TableOptions = TableOptions(),
+    engine: EngineOptions = EngineOptions(),
     quiet: Quiet = False,
-) -> None:
-    """Put documents into categories; memory does not grow with their number."""
-    from bayesift.classifier import Answers, TextClassifier
-    from bayesift.datasets import Columns, ProblemLog, TextReader
+) -> int:
+    """Assign categories to new texts.
 
-    columns = Columns(text=text, id=identity, title=title)
+    Texts are read and answered in batches, so that memory use does not grow with their number.
+    """
+    from bayesift.classifier import Predictions, TextClassifier
+    from bayesift.datasets.loading import ProblemLog
+    from bayesift.datasets.streaming import TextReader
+
+    if output is not None and documents != "-" and output.resolve() == Path(documents).resolve():
+        raise typer.BadParameter(f"{output} is the input; name another file", param_hint="--output")
     if engine.is_spark:
-        classify_on_spark(engine, model, documents, output, top, columns, quiet=quiet)
-        return
-    classifier = TextClassifier.load(model)
-    log = ProblemLog(skip=skip_bad)
-    reader = TextReader(
-        sys.stdin.buffer if documents == "-" else Path(documents),
-        columns,
-        encoding or "utf-8",
-        log,
-        batch=1 if stream else None,
-    )
-    done = 0
-    with open_output(output) as writer, counting("documents", None, quiet=quiet) as progress:
+        if abstain is not None:
+            raise typer.BadParameter("not on Spark", param_hint="--abstain")
+        from bayesift.cli.spark import classify_on_spark
+
+        return classify_on_spark(engine.master, model, documents, output, top, source.columns, quiet=quiet)
+    with busy(f"loading {model}", quiet=quiet):
+        classifier = TextClassifier.load(model)
+    if abstain is not None:
+        _check_can_abstain(classifier, model, stream=stream, quiet=quiet)
+    log = ProblemLog(skip=source.skip_bad)
+    reader = TextReader(_place_of(documents), source.columns, source.format, log, batch=1 if stream else None)
+    done = unsure = 0
+    shown = output is None and sys.stdout.isatty()  # the answers themselves are the progress
+    with (
+        open_output(output, unsure=abstain is not None) as writer,
+        counting("classifying", None, quiet=quiet or shown) as progress,
+    ):
         for batch in reader:
-            writer.write(batch.ids, Answers.of(classifier, batch.texts, top=top))
+            predictions = Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+            writer.write(batch.ids, predictions)
+            unsure += sum(reason is not None for reason in predictions.unsure or ())
             done += len(batch.ids)
             progress(done)
     print_problems(log.problems)
+    if not quiet:
+        print_notes(documents, reader.notes)
     if output is not None and not quiet:
-        print(f"{output}: {done:,} documents classified", file=sys.stderr)
+        told = "" if abstain is None else f", {unsure:,} of them unsure"
+        print(f"{output}: {done:,} documents classified{told}", file=sys.stderr)
+    return done
+
+
+def _place_of(documents: str) -> Path | BinaryIO:
+    """The file of the documents, or stdin; a text in place of a file is refused."""
+    from bayesift.errors import DataError
+
+    if " " in documents and not Path(documents).exists():
+        raise DataError(
+            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL", file=documents
+        )
+    return sys.stdin.buffer if documents == "-" else Path(documents)
+
+
+def _check_can_abstain(classifier: TextClassifier, model: Path, *, stream: bool, quiet: bool) -> None:
+    """A model without held-out documents can only compare documents of a batch with one another."""
+    from bayesift.errors import DataError
+
+    if not classifier.has_probabilities_:
+        raise DataError("a model without probabilities cannot abstain; fit another one", file=model)
+    if classifier.abstention_ is None and stream:
+        raise DataError("it kept no documents held out to compare one document with; fit --model auto does", file=model)
+    if classifier.abstention_ is None and not quiet:
+        print(
+            f"{model} kept no documents held out (auto does, if there are enough): "
+            "of every batch the least sure are left out",
+            file=sys.stderr,
+        )
+
+
+def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
+    """The category of each rank, under these names, and its rounded score."""
+    import pyarrow as pa
+
+    scores = _significant(predictions.scores)
+    return [(predictions.at_rank(k, names), pa.array(scores[:, k])) for k in range(predictions.best.shape[1])]
+
+
+def _significant(values: Array) -> Array:
+    """Values rounded to six significant digits."""
+    import numpy as np
+
+    sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
+    scale = 10.0 ** np.clip(_DIGITS - 1 - sizes, 0, 300)
+    rounded: Array = np.round(values * scale) / scale
+    return rounded
+
+
+class _JsonLines:
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def write(self, ids: pa.Array, predictions: Predictions) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = [json.dumps(name, ensure_ascii=False) for name in predictions.categories]
+        parts: list[Any] = ['{"id": ', _quoted(ids), ', "categories": [']
+        parts += [pc.binary_join(predictions.assigned(names), ", "), '], "scores": {']
+        for rank, (category, score) in enumerate(_top(predictions, names)):
+            parts += [", " if rank else "", category, ": ", score.cast(pa.string())]
+        parts.append("}")
+        if predictions.unsure is not None:
+            unsure = [json.dumps(reason, ensure_ascii=False) for reason in predictions.unsure]
+            parts += [', "unsure": ', pa.array(unsure, pa.string())]
+        rows = pc.binary_join_element_wise(*parts, "}\n", "")
+        data = rows.cast(pa.large_string()).buffers()[2]
+        if data is not None:
+            self._stream.write(data)
+        self._stream.flush()
+
+
+def _quoted(ids: pa.Array) -> pa.Array:
+    """Ids as JSON strings; only quotes, backslashes and control characters need escapes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.any(pc.match_substring_regex(ids, r'["\\\x00-\x1f]')).as_py():
+        return pa.array([json.dumps(name, ensure_ascii=False) for name in ids.to_pylist()])
+    return pc.binary_join_element_wise('"', ids, '"', "")
+
+
+class _Csv:
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._header = True
+
+    def write(self, ids: pa.Array, predictions: Predictions) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import csv
+
+        columns = {"id": ids, "categories": pc.binary_join(predictions.assigned(), SEPARATOR)}
+        for rank, (category, score) in enumerate(_top(predictions, predictions.categories), 1):
+            columns |= {f"category_{rank}": category, f"score_{rank}": score}
+        if predictions.unsure is not None:
+            columns["unsure"] = pa.array(predictions.unsure, pa.string())
+        options = csv.WriteOptions(include_header=self._header, quoting_style="needed")
+        csv.write_csv(pa.table(columns), self._stream, options)
+        self._header = False
+        self._stream.flush()
+
+
+class _Parquet:
+    def __init__(self, stream: IO[bytes], *, unsure: bool) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        scored = pa.struct([("category", pa.string()), ("score", pa.float64())])
+        fields = [("id", pa.string()), ("categories", pa.list_(pa.string())), ("top", pa.list_(scored))]
+        self._schema = pa.schema([*fields, ("unsure", pa.string())] if unsure else fields)
+        self.writer = parquet.ParquetWriter(stream, self._schema)
+
+    def write(self, ids: pa.Array, predictions: Predictions) -> None:
+        import pyarrow as pa
+
+        arrays = [ids.cast(pa.string()), predictions.assigned(), predictions.ranked()]
+        if predictions.unsure is not None:
+            arrays.append(pa.array(predictions.unsure, pa.string()))
+        self.writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+
+
+@contextmanager
+def open_output(path: Path | None, *, unsure: bool = False) -> Iterator[_JsonLines | _Csv | _Parquet]:
+    """A writer to a file of the kind its suffix names, or of JSON lines to stdout; `unsure` for a column of reasons."""
+    if path is None:
+        yield _JsonLines(sys.stdout.buffer)
+        return
+    if path.suffix not in _KINDS:
+        raise typer.BadParameter(f"{path} must end in {', '.join(_KINDS)}", param_hint="--output")
+    with whole_file(path) as stream:
+        if path.suffix == ".parquet":
+            parquet = _Parquet(stream, unsure=unsure)
+            yield parquet
+            parquet.writer.close()
+        else:
+            yield _JsonLines(stream) if path.suffix == ".jsonl" else _Csv(stream)

@@ -9,45 +9,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer import Argument
 
-from bayesift.cli.corpora import CorpusName, CorpusOptions, DataDir, bad_use, busy, stderr
-from bayesift.cli.groups import grouped
+from bayesift.cli.command import add_command, command_group
+from bayesift.cli.console import busy, stderr, stdout, table
+from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, DataDir, usage_errors
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from bayesift.datasets import CorpusSummary, FetchedFile, RemoteFile
+    from bayesift.datasets import CorpusSummary
+    from bayesift.datasets.fetch import FetchedFile, RemoteFile
 
-app = typer.Typer(help="List, show and fetch corpora.", no_args_is_help=True)
+app = command_group("datasets", "List, show and fetch corpora.")
 
 
-@app.command("list")
 def list_corpora(data_dir: DataDir = None) -> None:
-    """List the corpora bayesift knows, and whether they are there."""
+    """List the corpora that bayesift knows, and which are present."""
     from bayesift.datasets import CATALOGUE, data_directory
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("name", "what", "there"):
-        table.add_column(heading)
+    rows = table("name", "what", "present", numbers=False)
     for entry in CATALOGUE.values():
-        there = "yes" if entry.is_present(data_dir) else "no"
-        table.add_row(entry.name, entry.description, there)
-    Console().print(table)
+        rows.add_row(entry.name, entry.description, "yes" if entry.is_present(data_dir) else "no")
+    stdout().print(rows)
     print(f"\nData directory: {data_directory(data_dir)}")
 
 
-@app.command("show")
-@grouped
 def show_corpus(
-    corpus: CorpusName,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    *,
-    source: CorpusOptions,
-) -> None:
-    """Show what a corpus holds: documents, splits, categories."""
+    corpus: CorpusName, as_json: AsJson = False, *, source: CorpusOptions = CorpusOptions()
+) -> CorpusSummary:
+    """Show the documents, splits and categories of a corpus."""
     from bayesift.datasets import summarise
 
     loaded = source.read(corpus)
@@ -57,17 +50,20 @@ def show_corpus(
         print(json.dumps(summary.as_dict(), indent=2))
     else:
         _print_summary(summary)
+    return summary
 
 
-@app.command("fetch")
 def fetch_corpus(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of the list.")],
+    name: Annotated[str, Argument(metavar="NAME", help="A name from `bayesift datasets list`.")],
     data_dir: DataDir = None,
-) -> None:
-    """Download a public corpus into the data directory; goes on where it was interrupted."""
+) -> list[FetchedFile]:
+    """Download a public corpus into the data directory.
+
+    An interrupted download is resumed.
+    """
     from bayesift.datasets import data_directory, fetch, find_entry
 
-    with bad_use():
+    with usage_errors():
         entry = find_entry(name)
     if not entry.files:
         reason = "is not published, so it cannot be fetched" if entry.paths else "needs no download"
@@ -77,6 +73,12 @@ def fetch_corpus(
     for file in fetched:
         print(_describe_fetched(file))
     print(f"terms of use: {entry.terms}")
+    return fetched
+
+
+add_command(app, list_corpora, name="list")
+add_command(app, show_corpus, "datasets show reviews.csv", "datasets show reuters", name="show")
+add_command(app, fetch_corpus, "datasets fetch 20newsgroups", name="fetch")
 
 
 @contextmanager
@@ -90,7 +92,7 @@ def _download_bars() -> Iterator[_Bars]:
 
 
 class _Bars:
-    """A bar for each file, made when its first bytes come."""
+    """One progress bar per file, added with its first bytes."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -103,16 +105,16 @@ class _Bars:
 
 
 def _describe_fetched(file: FetchedFile) -> str:
-    verdict = {
+    checked = {
         True: "SHA-256 as published",
         False: f"SHA-256 {file.sha256} is not the published one",
         None: f"no published checksum; SHA-256 is {file.sha256}",
     }[file.verified]
-    return f"{file.path}: {'fetched' if file.downloaded else 'already there'}; {verdict}"
+    return f"{file.path}: {'fetched' if file.downloaded else 'already there'}; {checked}"
 
 
 def _print_summary(summary: CorpusSummary) -> None:
-    console = Console(highlight=False)
+    console = stdout()
     name = f"[bold]{escape(summary.name)}[/bold]"
     console.print(f"{name}: {summary.documents:,} documents, {_categories(summary)}")
     if summary.terms is not None:
@@ -136,27 +138,19 @@ def _categories(summary: CorpusSummary) -> str:
     return f"{count} ({summary.shared_categories:,} in both train and test)"
 
 
-def _number_table(first: str, headings: list[str]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column(first, overflow="fold")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    return table
-
-
 def _split_table(summary: CorpusSummary) -> Table:
-    table = _number_table("split", ["documents", "labelled", "labels", "title only", "empty"])
+    rows = table("split", "documents", "labelled", "labels", "title only", "empty")
     for split in summary.splits:
         numbers = (split.documents, split.labelled, split.assignments, split.title_only, split.empty)
         name = "(none)" if split.name is None else escape(split.name)
-        table.add_row(name, *(f"{number:,}" for number in numbers))
-    return table
+        rows.add_row(name, *(f"{number:,}" for number in numbers))
+    return rows
 
 
 def _category_table(summary: CorpusSummary) -> Table:
     splits = [split.name for split in summary.splits if split.name is not None]
-    table = _number_table("largest categories", ["documents", *map(escape, splits)])
+    rows = table("largest categories", "documents", *map(escape, splits))
     for category in summary.largest:
         numbers = (category.documents, *(category.by_split[split] for split in splits))
-        table.add_row(escape(category.name), *(f"{number:,}" for number in numbers))
-    return table
+        rows.add_row(escape(category.name), *(f"{number:,}" for number in numbers))
+    return rows

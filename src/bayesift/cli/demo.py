@@ -6,15 +6,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer import Option
 
-from bayesift.cli.compare import print_comparison
-from bayesift.cli.evaluate import print_scores
+from bayesift.cli.console import stdout
+from bayesift.cli.evaluate import print_comparison, print_scores
 from bayesift.cli.explain import print_explanation
-from bayesift.errors import MissingExtraError
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
@@ -22,21 +21,20 @@ if TYPE_CHECKING:
     from bayesift.records import Corpus
     from bayesift.text import TermVectorizer
 
-_MODEL, _RIVAL = "naive-bayes-jelinek-mercer", "naive-bayes"
+_MODEL, _RIVAL = "auto", "naive-bayes"
 _NEWCOMER = "Give the record to every handler of this logger, unless its level is too low."
-_OUT = Path("out/demo")
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option(help="Folder for the model, the report and the picture.", file_okay=False)
-    ] = Path("out/demo"),
+    out: Annotated[Path, Option(help="Folder for the model, the report and the picture.", file_okay=False)] = Path(
+        "out/demo"
+    ),
 ) -> None:
-    """See what bayesift does, on a corpus that needs no download."""
-    console = Console(highlight=False)
+    """Show what bayesift does, on a corpus that needs no download."""
+    console = stdout()
     corpus = _show_corpus(console)
     classifier, seconds = _fit(console, corpus, out)
-    _draw_zipf(console, classifier.vectorizer_, out / "zipf.png")
+    _draw_zipf(console, classifier.vectorizer_, out / "zipf.svg")
     evaluation = _evaluate(console, classifier, corpus)
     _compare(console, corpus, evaluation, seconds)
     _heading(console, "Why", f"what the model makes of a sentence it has never seen: [italic]{_NEWCOMER}[/italic]")
@@ -76,7 +74,7 @@ def _fit(console: Console, corpus: Corpus, out: Path) -> tuple[TextClassifier, f
     _heading(
         console,
         "The model",
-        f"{_MODEL}, {len(classifier.terms()):,} terms, learned in {1000 * seconds:.0f} ms and saved in {out / 'model'}",
+        f"{_MODEL}, {len(classifier.terms()):,} terms, learned in {seconds:.1f} s and saved in {out / 'model'}",
     )
     return classifier, seconds
 
@@ -103,13 +101,7 @@ def _draw_zipf(console: Console, vectorizer: TermVectorizer | None, path: Path) 
         bar = "█" * max(1, round(40 * counts[term] / counts[top[0]]))
         table.add_row(f"{place:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
     console.print(table)
-    try:
-        figure = zipf_figure(names, counts, title="Words of Python's documentation")
-    except MissingExtraError as missing:
-        console.print(f"[yellow]No picture of Zipf's curve: {escape(str(missing))}[/yellow]")
-        return
-    with whole_file(path) as stream:
-        figure.savefig(stream, dpi=120, format="png")
+    zipf_figure(names, counts, title="Words of Python's documentation").save(path)
     console.print(f"\nZipf's curve of its words is in [cyan]{path}[/cyan]")
 
 
@@ -131,7 +123,7 @@ def _compare(console: Console, corpus: Corpus, evaluation: Evaluation, seconds: 
     measured = evaluate(rival, corpus.split("test"))
     systems = {_MODEL: (evaluation, seconds), _RIVAL: (measured, rival_seconds)}
     table = significance_table(evaluation.truth, {name: e.decisions for name, (e, _) in systems.items()})
-    _heading(console, "Two smoothings compared", "mixing with all modules' words, and adding one to every count")
+    _heading(console, "Compared", "the default learner and naive Bayes, on the same documents")
     print_comparison(systems, table)
 
 

@@ -1,73 +1,90 @@
-"""`bayesift evaluate`: measure a model on a labelled corpus."""
+"""`bayesift evaluate` and `bayesift compare`: measure models on a labelled corpus."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+import time
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer import Option
 
-from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
-from bayesift.cli.engines import EngineOptions, evaluate_on_spark
-from bayesift.cli.groups import grouped
-from bayesift.cli.options import AsJson, ModelPath, Quiet, ReportPath, part_of
-from bayesift.files import whole_file
+from bayesift.cli.console import Steps, busy, counting, stdout, table, working, write_report
+from bayesift.cli.options import (
+    AsJson,
+    CorpusName,
+    CorpusOptions,
+    EngineOptions,
+    LearnerOptions,
+    ModelPath,
+    Quiet,
+    ReportPath,
+    has_parameter,
+    part_of,
+    split_names,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from bayesift.classifier import Evaluation, TextClassifier
-    from bayesift.evaluation import Scores
+    from bayesift.evaluation import Scores, SignificanceTable
+    from bayesift.evaluation.scores import Probabilities
+    from bayesift.records import Corpus
     from bayesift.spark import SparkEvaluation
 
+    Systems: TypeAlias = dict[str, tuple[Evaluation, float]]  # by name, with the seconds to fit
 
-@grouped
+DEFAULT_MODELS = "auto, naive-bayes, logistic-gaussian, logistic-laplace, svm, committee"
+
+
 def evaluate(
     model: ModelPath,
     corpus: CorpusName,
-    split: Annotated[
-        str | None, typer.Option(help="Part to measure on; `test` where there is one.", show_default=False)
-    ] = None,
+    split: Annotated[str | None, Option(help="Split to measure on; `test` by default, if there is one.")] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
     *,
-    source: CorpusOptions,
-    engine: EngineOptions,
+    source: CorpusOptions = CorpusOptions(),
+    engine: EngineOptions = EngineOptions(),
     quiet: Quiet = False,
-) -> None:
-    """Measure a model on a labelled corpus."""
+) -> Evaluation | SparkEvaluation:
+    """Measure a model on labelled texts."""
     from bayesift.classifier import TextClassifier
     from bayesift.classifier import evaluate as measure
 
     if engine.is_spark:
         if report is not None or split is not None:
             raise typer.BadParameter("takes no --report and no --split", param_hint="--engine spark")
-        _print_counted(evaluate_on_spark(engine, model, corpus, source, quiet=quiet), as_json=as_json)
-        return
-    classifier = TextClassifier.load(model)
+        from bayesift.cli.spark import evaluate_on_spark
+
+        counted = evaluate_on_spark(engine.master, model, corpus, source, quiet=quiet)
+        _print_counted(counted, as_json=as_json)
+        return counted
+    with busy(f"loading {model}", quiet=quiet):
+        classifier = TextClassifier.load(model)
     part = part_of(source.read(corpus, quiet=quiet), split, default="test")
-    with busy(f"classifying {len(part):,} documents", quiet=quiet):
-        evaluation = measure(classifier, part)
+    with counting("classifying", len(part), quiet=quiet) as progress:
+        evaluation = measure(classifier, part, progress=progress)
     _warn(classifier, evaluation)
     if report is not None:
         from bayesift.report import evaluation_report, report_content
 
         with busy("writing the report", quiet=quiet):
-            content = report_content(classifier, evaluation)
-            page = evaluation_report(content)
-            with whole_file(report, "w") as stream:
-                stream.write(page)
-        print(f"report: {report}", file=sys.stderr)
+            write_report(evaluation_report(report_content(classifier, evaluation)), report)
     if as_json:
-        print(json.dumps(evaluation.measures.to_dict(), indent=2))
+        print(json.dumps(evaluation.to_dict(), indent=2))
     else:
         print_scores(evaluation.measures)
+    return evaluation
 
 
 def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
-    """What was counted on Spark; rankings are not."""
+    """The measures that Spark counts; those of rankings are not among them."""
     if evaluation.n_unreadable:
         print(f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr)
     if as_json:
@@ -82,32 +99,27 @@ def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
 def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
     if classifier.corpus_ and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint:
         print("these are the documents the model was trained on: the scores say little", file=sys.stderr)
-    if evaluation.unknown_categories:
-        names = ", ".join(evaluation.unknown_categories[:5])
-        more = "" if len(evaluation.unknown_categories) <= 5 else ", ..."
-        print(f"categories the model does not know, left out: {names}{more}", file=sys.stderr)
+    if evaluation.unknown_labels:
+        print(evaluation.describe_unknown(), file=sys.stderr)
 
 
 def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
     """The measures as tables, with the largest categories."""
-    console = Console(highlight=False)
+    console = stdout()
     console.print(
         f"[bold]{scores.n_documents:,} documents[/bold], {scores.n_positives:,} labels, "
         f"{scores.n_assigned:,} assigned; accuracy [bold]{scores.accuracy:.4f}[/bold]\n"
     )
-    averages = _table("", "precision", "recall", "F1")
+    averages = table("", "precision", "recall", "F1")
     for name, average in (("micro", scores.micro), ("macro (mean of F1)", scores.macro)):
         averages.add_row(name, *(f"{value:.4f}" for value in (average.precision, average.recall, average.f1)))
     console.print(averages)
     if scores.probabilities is not None:
-        probabilities = _table("probabilities", "log loss", "Brier", "ECE", "mean AP")
-        p = scores.probabilities
-        values = (p.log_loss, p.brier_score, p.calibration_error_width, p.average_precision)
-        probabilities.add_row("", *(f"{value:.4f}" for value in values))
         console.print()
-        console.print(probabilities)
+        console.print(_probabilities(scores.probabilities))
+        console.print("[dim]ECE: calibration error of the top label, and of all categories[/dim]")
     largest = sorted(scores.categories, key=lambda row: -row.positives)[:n_categories]
-    rows = _table("category", "documents", "assigned", "precision", "recall", "F1")
+    rows = table("category", "documents", "assigned", "precision", "recall", "F1")
     for row in largest:
         rows.add_row(
             escape(row.category),
@@ -121,9 +133,209 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
         console.print(f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has all)[/dim]")
 
 
-def _table(first: str, *headings: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column(first, overflow="fold")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    return table
+def _probabilities(measured: Probabilities) -> Table:
+    rows = table("probabilities", "log loss", "Brier", "ECE top", "ECE all", "mean AP")
+    values = (
+        measured.log_loss,
+        measured.brier_score,
+        measured.top_label_calibration_error_width,
+        measured.calibration_error_width,
+        measured.average_precision,
+    )
+    rows.add_row("", *(f"{value:.4f}" for value in values))
+    return rows
+
+
+def compare(
+    corpus: CorpusName,
+    models: Annotated[
+        str,
+        Option(
+            help="Learners, separated by commas; `bayesift models` lists them. A learner's own options follow its "
+            "name, as in svm:ngrams=2:min-df=2."
+        ),
+    ] = DEFAULT_MODELS,
+    test_folds: Annotated[
+        int, Option(help="Without a test split, hold out one of this many folds for testing.", min=2)
+    ] = 4,
+    as_json: AsJson = False,
+    report: ReportPath = None,
+    *,
+    learner: LearnerOptions = LearnerOptions(),
+    source: CorpusOptions = CorpusOptions(),
+    quiet: Quiet = False,
+) -> Systems:
+    """Compare models on one corpus.
+
+    Each learns from the train split and is measured on the test split. Without splits, a quarter of the texts is held
+    out for testing. Differences are tested for significance.
+    """
+    from bayesift.evaluation import significance_table
+
+    names = split_names(models)
+    if not names:
+        raise typer.BadParameter("names no model", param_hint="--models")
+    adjusted = {name: _adjusted(name, learner) for name in names}
+    for learner_name, options in adjusted.values():
+        options.check_names(learner_name, option="--models")
+    read = source.read(corpus, quiet=quiet)
+    with usage_errors():
+        train, test = _train_and_test(read, test_folds, learner.seed, multilabel=source.multilabel)
+    systems = {}
+    for place, name in enumerate(names, 1):
+        with (
+            working(f"{name}, {place} of {len(names)}: reading texts", len(train), quiet=quiet) as steps,
+            usage_errors(),
+        ):
+            systems[name] = _run(*adjusted[name], train, test, steps, f"{name}, {place} of {len(names)}", source)
+    first = next(iter(systems.values()))[0]
+    decisions = {name: evaluation.decisions for name, (evaluation, _) in systems.items()}
+    unit: Any = "documents" if test.is_single_label else "decisions"
+    significance = significance_table(first.truth, decisions, alternative="two-sided", unit=unit)
+    if first.unknown_labels:
+        print(first.describe_unknown(), file=sys.stderr)
+    if report is not None:
+        from bayesift.report import comparison_content, comparison_report
+
+        measures = {name: evaluation.measures for name, (evaluation, _) in systems.items()}
+        write_report(comparison_report(comparison_content(measures, test, significance)), report)
+    if as_json:
+        print(json.dumps(_as_dict(systems, significance), indent=2))
+    else:
+        print(f"{len(train):,} documents to train on, {len(test):,} to test\n")
+        print_comparison(systems, significance)
+    return systems
+
+
+def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOptions]:
+    """The learner's name in "name:option=value:...", and the options with these values."""
+    name, *assignments = description.split(":")
+    hints = get_type_hints(LearnerOptions)
+    kinds, changes = {field.name: hints[field.name] for field in fields(LearnerOptions)}, {}
+    for assignment in assignments:
+        option, _, value = assignment.partition("=")
+        option = option.strip().replace("-", "_")
+        if option not in kinds:
+            known = ", ".join(kind.replace("_", "-") for kind in kinds)
+            raise typer.BadParameter(
+                f"{description!r}: no option {option!r}; there are: {known}", param_hint="--models"
+            )
+        changes[option] = _value(value.strip())
+        if not isinstance(changes[option], kinds[option]):
+            raise typer.BadParameter(f"{description!r}: {option} cannot be {value!r}", param_hint="--models")
+    return name, replace(learner, **changes)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _train_and_test(corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool) -> tuple[Corpus, Corpus]:
+    """The train and test splits, or one of `test_folds` folds as the test part, stratified by category."""
+    import numpy as np
+
+    from bayesift.classifier.predictions import labelled_part
+    from bayesift.thresholds import category_folds
+
+    if {"train", "test"} <= set(corpus.splits):
+        return corpus.split("train"), corpus.split("test")
+    if not (multilabel or corpus.is_multilabel):
+        # A class without a training document cannot be learned: the folds keep one of each class in training.
+        corpus = labelled_part(corpus)
+    folds = category_folds(corpus.indicator, n_folds=test_folds, random_state=seed)
+    return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
+
+
+def _run(
+    name: str,
+    learner: LearnerOptions,
+    train: Corpus,
+    test: Corpus,
+    steps: Steps,
+    title: str,
+    source: CorpusOptions,
+) -> tuple[Evaluation, float]:
+    """Learn and measure; steps are shown under the title."""
+    from bayesift.classifier import evaluate
+
+    learning = f"{title}: learning"
+    parameters = {"progress": steps.then(learning)} if has_parameter(name, "progress") else None
+    classifier = learner.classifier(name, steps.first(learning), parameters=parameters)
+    start = time.perf_counter()
+    classifier.fit_corpus(train, multilabel=source.multilabel or None)
+    seconds = time.perf_counter() - start
+    classified = steps.then(f"{title}: classifying")
+    return evaluate(classifier, test, progress=lambda done: classified(done, len(test))), seconds
+
+
+def _as_dict(systems: Systems, significance: SignificanceTable) -> dict[str, Any]:
+    measured = [
+        {"model": name, "fit_seconds": seconds, "scores": evaluation.to_dict()}
+        for name, (evaluation, seconds) in systems.items()
+    ]
+    measure, best = _winner(systems)
+    others = {name: significance.symbols(best, name)[0] for name in systems if name != best}
+    winner = {
+        "model": best,
+        "measure": measure,
+        "better_than": [name for name, symbol in others.items() if ">" in symbol],
+        "no_significant_difference": [name for name, symbol in others.items() if ">" not in symbol],
+    }
+    return {"systems": measured, "significance": significance.to_dict(), "best": winner}
+
+
+def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
+    """Scores and significance as tables, and which model is best."""
+    console = stdout()
+    scores = table("model", "accuracy", "micro F1", "macro F1", "log loss", "ECE", "s")
+    for name, (evaluation, seconds) in systems.items():
+        m, p = evaluation.measures, evaluation.measures.probabilities
+        calibration = ("", "") if p is None else (f"{p.log_loss:.4f}", f"{p.top_label_calibration_error_width:.4f}")
+        scores.add_row(
+            name, f"{m.accuracy:.4f}", f"{m.micro.f1:.4f}", f"{m.macro.f1:.4f}", *calibration, f"{seconds:.2f}"
+        )
+    console.print(scores)
+    console.print("[dim]ECE: calibration error of the top label; s: seconds to fit[/dim]")
+    if len(systems) > 1:
+        console.print("\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:")
+        console.print("[dim]>> or << P <= 0.01, > or < P <= 0.05, ~ neither[/dim]\n")
+        console.print(_significance(significance))
+        console.print(f"\n{escape(_describe_winner(systems, significance))}")
+
+
+def _significance(tests: SignificanceTable) -> Table:
+    """The tests of every pair; columns have the numbers of their systems, so that many fit."""
+    rows = table("", *map(str, range(1, len(tests.systems) + 1)), numbers=False)
+    for place, row in enumerate(tests.systems, 1):
+        pairs = [tests.symbols(row, column) for column in tests.systems]
+        rows.add_row(f"{place} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs))
+    return rows
+
+
+def _winner(systems: Systems) -> tuple[str, str]:
+    """The measure that decides, accuracy or (several categories per document) micro F1, and the best system by it."""
+    first = next(iter(systems.values()))[0]
+    if first.corpus.is_single_label:
+        return "accuracy", max(systems, key=lambda name: systems[name][0].measures.accuracy)
+    return "micro F1", max(systems, key=lambda name: systems[name][0].measures.micro.f1)
+
+
+def _describe_winner(systems: Systems, significance: SignificanceTable) -> str:
+    """The best system, and which others it is significantly better than, in one sentence."""
+    measure, best = _winner(systems)
+    measures = systems[best][0].measures
+    value = measures.accuracy if measure == "accuracy" else measures.micro.f1
+    others = {name: significance.symbols(best, name)[0] for name in systems if name != best}
+    worse = [name for name, symbol in others.items() if ">" in symbol]
+    rest = [name for name in others if name not in worse]
+    said = [f"significantly better than {_listed(worse)}" if worse else ""]
+    if rest:
+        said.append(f"no significant difference to {_listed(rest) if worse or len(rest) < 3 else 'the others'}")
+    return f"Best {measure}: {best}, {value:.4f}; {'; '.join(filter(None, said))}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,53 +1,62 @@
-"""`bayesift explain`: why a text gets its categories."""
+"""`bayesift explain`, `inspect` and `models`: what a model decides by, what it contains, and which learners exist."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer import Argument, Option
 
+from bayesift.cli.console import busy, stdout, table
 from bayesift.cli.options import AsJson, ModelPath
 
 if TYPE_CHECKING:
-    from bayesift.classifier import CategoryExplanation, Explanation
+    from bayesift.classifier import CategoryExplanation, Explanation, TextClassifier
 
-_BAR = 24
+_BAR = 16  # columns of a bar
+_TERM = 24  # columns of a term at most
 _SHOWN_UNSEEN = 8
 
 
 def explain(
     model: ModelPath,
-    text: Annotated[str, typer.Argument(metavar="[TEXT|-]", help="The text; - or nothing reads it from stdin.")] = "-",
+    text: Annotated[str, Argument(metavar="[TEXT|-]", help="The text; - or nothing reads it from stdin.")] = "-",
     category: Annotated[
-        list[str] | None,
-        typer.Option(help="Explain this category; may be given again. Else the assigned ones.", show_default=False),
+        list[str] | None, Option(help="Explain this category; can be repeated. Else the assigned ones.")
     ] = None,
-    top: Annotated[int, typer.Option(help="How many words to list for each category.", min=1)] = 10,
+    top: Annotated[int, Option(help="Number of words to list for each category.", min=1)] = 10,
     as_json: AsJson = False,
-) -> None:
-    """Say which words of a text speak for its categories, and which against.
+) -> Explanation:
+    """Show which words speak for a category, and which against.
 
-    A model fitted with --posterior also says how sure it is: of the probability, and of each word.
+    With a model fitted with --posterior, the uncertainty of the probability and of each word is shown, too.
     """
     from bayesift.classifier import TextClassifier
 
-    classifier = TextClassifier.load(model)
-    explanation = classifier.explain(sys.stdin.read() if text == "-" else text, categories=category, top=top)
+    with busy(f"loading {model}"):
+        classifier = TextClassifier.load(model)
+    given = sys.stdin.read() if text == "-" else text
+    if not given.strip():
+        raise typer.BadParameter("the text is empty", param_hint="TEXT")
+    explanation = classifier.explain(given, categories=category, top=top)
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
-        print_explanation(Console(highlight=False), explanation)
+        print_explanation(stdout(), explanation, score="probability" if classifier.has_probabilities_ else "score")
+    return explanation
 
 
-def print_explanation(console: Console, explanation: Explanation) -> None:
-    """The words as bars to the right (for) and to the left (against)."""
+def print_explanation(console: Console, explanation: Explanation, *, score: str = "probability") -> None:
+    """Print the contributions of terms as bars: to the right for a category, to the left against it."""
     for category in explanation.categories:
-        console.print(_verdict(category))
+        console.print(_decision(category, score))
         console.print(_bars(category))
         console.print()
     unseen = ", ".join(explanation.unseen_terms[:_SHOWN_UNSEEN])
@@ -56,29 +65,155 @@ def print_explanation(console: Console, explanation: Explanation) -> None:
     console.print(f"{share}{f': {escape(unseen)}{more}' if unseen else ''}")
 
 
-def _verdict(category: CategoryExplanation) -> str:
-    verdict = "[green]assigned[/green]" if category.assigned else "[yellow]not assigned[/yellow]"
+def _decision(category: CategoryExplanation, score: str) -> str:
+    decision = "[green]assigned[/green]" if category.assigned else "[yellow]not assigned[/yellow]"
     against = "" if category.threshold is None else f", threshold {category.threshold:.4g}"
-    sure = ""
+    spread = ""
     if category.integrated is not None and category.interval is not None:
         low, high = category.interval
-        sure = f" ({category.integrated:.4f} averaged over the weights; 90% between {low:.4f} and {high:.4f})"
-    return f"[bold]{escape(category.category)}[/bold]: {verdict}, probability {category.score:.4f}{sure}{against}"
+        spread = f" ({category.integrated:.4f} averaged over the weights; 90% between {low:.4f} and {high:.4f})"
+    return f"[bold]{escape(category.category)}[/bold]: {decision}, {score} {_rounded(category.score)}{spread}{against}"
+
+
+def _rounded(value: float) -> str:
+    """A probability with four digits; what only rounding makes certain is not called so."""
+    return "above 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
 
 
 def _bars(category: CategoryExplanation) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(justify="right")
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column(justify="right")
+    """A row per term: its bar to the left of the axis if it is against the category, else to the right."""
     rows: list[tuple[str, float, float | None]] = [("(before any word)", category.prior, None)]
     rows += [(t.term, t.contribution, t.deviation) for t in category.terms]
-    finite = [abs(value) for _, value, _ in rows if abs(value) != float("inf")]
-    largest = max([*finite, 1e-12])
+    largest = max([1e-12, *(abs(value) for _, value, _ in rows if math.isfinite(value))])
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
+    table.add_column("", justify="right", no_wrap=True, overflow="ellipsis", max_width=_TERM)
+    table.add_column(f"{'against':>{_BAR - 1}} │ for", no_wrap=True, min_width=2 * _BAR + 1)
+    table.add_column("log odds", justify="right", no_wrap=True)
+    table.add_column("", justify="right", no_wrap=True)
     for name, value, deviation in rows:
-        length = min(_BAR, round(_BAR * min(abs(value), largest) / largest))
-        colour, bar = ("green", "█" * length) if value >= 0 else ("red", "█" * length)
-        sure = "" if not deviation else f"± {deviation:.3f}"
-        table.add_row(escape(name), f"[{colour}]{bar or '▏'}[/{colour}]", f"{value:+.3f}", sure)
+        against, given = _bar(-value / largest, "▐"), _bar(value / largest, "▌")
+        bars = f"[red]{against:>{_BAR}}[/red][dim]│[/dim][green]{given}[/green]"
+        table.add_row(escape(name), bars, f"{value:+.3f}", "" if not deviation else f"± {deviation:.3f}")
     return table
+
+
+def _bar(share: float, half: str) -> str:
+    """A bar of full blocks, with a half one at its end; none for what is below 0."""
+    halves = round(2 * _BAR * min(max(share, 0.0), 1.0))
+    bar = "█" * (halves // 2)
+    if halves % 2:
+        return half + bar if half == "▐" else bar + half
+    return bar
+
+
+def inspect(
+    model: ModelPath,
+    top: Annotated[int, Option(help="Number of words to list for each category.", min=1)] = 8,
+    as_json: AsJson = False,
+) -> dict[str, Any]:
+    """Show the parts of a model and its top words."""
+    from bayesift.classifier import TextClassifier
+
+    with busy(f"loading {model}"):
+        facts = _facts(TextClassifier.load(model), model, top)
+    if as_json:
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        _print_facts(stdout(), facts)
+    return facts
+
+
+def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
+    from bayesift.errors import DataError
+    from bayesift.model_file import load_model
+    from bayesift.report import top_terms
+    from bayesift.thresholds import THRESHOLD_RULES
+
+    header = load_model(path).header
+    files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
+    try:
+        words = [category.words for category in top_terms(classifier, top)]
+    except DataError:  # nearest neighbours and Gaussian processes have no weights of words
+        words = [()] * len(classifier.categories_)
+    return {
+        "model": header["model"]["kind"],
+        "bayesift": header["bayesift"],
+        "corpus": header["corpus"],
+        "labels": classifier.label_form_.form,
+        "bytes": sum(file.stat().st_size for file in files),
+        "terms": classifier.estimator_.n_features_in_,
+        "vectorizer": _vectorizer(classifier),
+        "rule": next(name for name, rule in THRESHOLD_RULES.items() if rule is type(classifier.estimator_.rule_)),
+        "knowledge": header.get("knowledge"),
+        "categories": [
+            {
+                "category": category,
+                "threshold": threshold,
+                "top_terms": [word.word for word in listed],
+                "weights": [word.weight for word in listed],
+                "deviations": [word.deviation for word in listed],
+            }
+            for category, threshold, listed in zip(classifier.categories_, _thresholds(classifier), words, strict=True)
+        ],
+    }
+
+
+def _vectorizer(classifier: TextClassifier) -> dict[str, Any] | None:
+    """The parameters of the vectorizer that affect its result."""
+    vectorizer = classifier.vectorizer_
+    if vectorizer is None:
+        return None
+    parameters = {name: value for name, value in vectorizer.get_params().items() if name not in ("n_jobs", "progress")}
+    if not isinstance(vectorizer.stop_words, str | None):
+        parameters["stop_words"] = sorted(vectorizer.stop_words)
+    return {**parameters, "n_documents": vectorizer.n_documents_}
+
+
+def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
+    """The threshold of each category, None if the rule has none; JSON has no infinities."""
+    thresholds = getattr(classifier.estimator_.rule_, "thresholds_", None)
+    if thresholds is None or len(thresholds) != len(classifier.categories_):
+        return [None] * len(classifier.categories_)
+    return [{math.inf: "never", -math.inf: "always"}.get(value, value) for value in map(float, thresholds)]
+
+
+def _print_facts(console: Console, facts: dict[str, Any]) -> None:
+    corpus = facts["corpus"]
+    learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}" if corpus else ""
+    console.print(f"[bold]{facts['model']}[/bold]{learned}, by bayesift {facts['bayesift']}")
+    weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
+    console.print(
+        f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} terms "
+        f"({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
+    )
+    if facts["knowledge"]:
+        console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
+    console.print()
+    rows = table("category", "threshold", "top words", numbers=False)
+    for row in facts["categories"]:
+        threshold = row["threshold"]
+        shown = "" if threshold is None else f"{threshold:.4g}" if isinstance(threshold, float) else str(threshold)
+        rows.add_row(escape(row["category"]), shown, escape(_words(row)))
+    console.print(rows)
+
+
+def _words(row: dict[str, Any]) -> str:
+    """The words of a category, with weight and standard deviation if the model keeps its posterior."""
+    words = zip(row["top_terms"], row["weights"], row["deviations"], strict=True)
+    return ", ".join(word if sd is None else f"{word} {weight:.2f}±{sd:.2f}" for word, weight, sd in words)
+
+
+def _knowledge(knowledge: dict[str, Any]) -> str:
+    categories = {**knowledge.get("words", {}), **knowledge.get("descriptions", {})}
+    missing = sum(map(len, knowledge["missing"].values()))
+    return f"{len(categories):,} categories: {knowledge['used']:,} words used, {missing:,} not in the vocabulary"
+
+
+def models() -> None:
+    """List the learners for --model and --models."""
+    from bayesift.models import LEARNERS, is_storable
+
+    rows = table("name", "what", "can be saved", numbers=False)
+    for learner in LEARNERS.values():
+        rows.add_row(learner.name, learner.description, "yes" if is_storable(learner.make()) else "no")
+    stdout().print(rows)

@@ -1,4 +1,4 @@
-"""`bayesift filter`: play a stream again, or filter one that comes through a pipe."""
+"""`bayesift filter`: simulate a stream, filter one in a pipe."""
 
 from __future__ import annotations
 
@@ -9,43 +9,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from typer import Option
 
-from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
-from bayesift.cli.filter_review import review
+from bayesift.cli.command import add_command, command_group
+from bayesift.cli.console import busy, counting, stdout, write_report
 from bayesift.cli.filter_run import run
-from bayesift.cli.groups import grouped
-from bayesift.cli.options import AsJson, Quiet, ReportPath, bad_options, counting
+from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, Quiet, ReportPath, usage_errors
 from bayesift.errors import DataError
-from bayesift.files import whole_file
 
 if TYPE_CHECKING:
     from bayesift.filtering import ProfileSettings, Simulation
     from bayesift.records import Corpus
 
-app = typer.Typer(help="Filter a stream of documents, learning from every judgement.", no_args_is_help=True)
-app.command()(run)
-app.command()(review)
+app = command_group("filter", "Filter a stream of documents, learning from every judgement.")
+add_command(app, run, "filter run profiles.yaml < documents.jsonl > answers.jsonl")
+
+
+@app.command("review", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def _review() -> None:
+    raise typer.BadParameter("`bayesift filter review` is now `bayesift screen simulate`")
 
 
 @dataclass(frozen=True)
 class ProfileOptions:
-    """How profiles learn."""
+    """Options of profiles."""
 
-    target: Annotated[int, typer.Option(help="Documents that T9P and the schedule of queries aim at.", min=1)] = 50
-    gain: Annotated[str, typer.Option(help="Information gain: paper, exact or gaussian.")] = "paper"
-    kappa: Annotated[float, typer.Option(help="Probability that a label is wrong.")] = 0.1
-    passes: Annotated[int, typer.Option(help="Passes over the batch phase.", min=1)] = 3
-    cut: Annotated[float, typer.Option(help="Likelihood ratio, -2 ln lambda, from which a word joins.")] = 12.13
-    max_terms: Annotated[
-        int | None, typer.Option(help="No word joins beyond this number.", show_default=False, min=1)
-    ] = None
+    target: Annotated[
+        int, Option(help="Number of documents to retrieve: the target of T9P and of the query schedule.", min=1)
+    ] = 50
+    gain: Annotated[str, Option(help="Formula of the information gain: paper, exact or gaussian.")] = "paper"
+    kappa: Annotated[float, Option(help="Probability that a label is wrong.")] = 0.1
+    n_epochs: Annotated[int, Option(help="Passes over the labelled documents of the batch phase.", min=1)] = 3
+    cut: Annotated[float, Option(help="Likelihood ratio, -2 ln lambda, above which a word is added.")] = 12.13
+    max_terms: Annotated[int | None, Option(help="Maximum number of words of a profile.", min=1)] = None
     half_life: Annotated[
-        float | None,
-        typer.Option(help="+rel draws past documents by lot, older ones less often.", show_default=False),
+        float | None, Option(help="With +rel, draw past relevant documents at random, older ones less often.")
     ] = None
-    seed: Annotated[int, typer.Option(help="Of everything that is drawn by lot.")] = 0
+    seed: Annotated[int, Option(help="Random seed.")] = 0
 
     def settings(self) -> ProfileSettings:
         """The settings of profiles."""
@@ -56,38 +57,31 @@ class ProfileOptions:
             strategy=strategy,
             goal=TargetCount(self.target),
             kappa=self.kappa,
-            passes=self.passes,
+            n_epochs=self.n_epochs,
             cut=self.cut,
             max_terms=self.max_terms,
         )
 
 
-@app.command()
-@grouped
 def simulate(
     corpus: CorpusName,
-    profiles: Annotated[
-        str | None, typer.Option(help="Categories with commas between; all unless named.", show_default=False)
-    ] = None,
+    profiles: Annotated[str | None, Option(help="Categories, separated by commas; all by default.")] = None,
     strategy: Annotated[
-        str, typer.Option(help="Strategies with commas between: plain, +rel, +ig, +rel+ig, +rnd.")
+        str, Option(help="Strategies, separated by commas: plain, +rel, +ig, +rel+ig, +rnd.")
     ] = "plain,+rel,+ig,+rel+ig,+rnd",
     batch: Annotated[
-        int | None,
-        typer.Option(help="Documents of the batch phase; else the train split, else a quarter.", show_default=False),
+        int | None, Option(help="Documents of the batch phase; by default the train split, else a quarter.")
     ] = None,
-    min_relevant: Annotated[int, typer.Option(help="Leave out topics with fewer in the stream.")] = 1,
+    min_relevant: Annotated[int, Option(help="Leave out topics with fewer relevant documents in the stream.")] = 1,
     max_relevant: Annotated[
-        int | None, typer.Option(help="Leave out topics with more in the stream.", show_default=False)
+        int | None, Option(help="Leave out topics with more relevant documents in the stream.")
     ] = None,
-    min_batch_relevant: Annotated[int, typer.Option(help="Leave out topics with fewer in the batch phase.")] = 1,
-    splits: Annotated[
-        str | None, typer.Option(help="Only documents of these splits, with commas between.", show_default=False)
-    ] = None,
-    order: Annotated[str, typer.Option(help="date (where there are dates) or corpus.")] = "date",
-    plots: Annotated[
-        Path | None, typer.Option(help="Folder for pictures (PNG).", show_default=False, file_okay=False)
-    ] = None,
+    min_batch_relevant: Annotated[
+        int, Option(help="Leave out topics with fewer relevant documents in the batch phase.")
+    ] = 1,
+    splits: Annotated[str | None, Option(help="Only documents of these splits, separated by commas.")] = None,
+    order: Annotated[str, Option(help="Order of the stream: date (if the documents have dates) or corpus.")] = "date",
+    plots: Annotated[Path | None, Option(help="Folder for charts (SVG).", file_okay=False)] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
     *,
@@ -95,14 +89,17 @@ def simulate(
     source: CorpusOptions,
     quiet: Quiet = False,
 ) -> None:
-    """Play a labelled corpus to a profile for each category and measure what it retrieves."""
+    """Simulate a filter on a labelled corpus.
+
+    One profile per category retrieves documents and learns; what is retrieved is measured.
+    """
     from bayesift.filtering import simulate as play
     from bayesift.filtering import stream_of
 
     names = [name.strip() for name in strategy.split(",") if name.strip()]
     if order not in ("date", "corpus"):
         raise typer.BadParameter(f"no order {order!r}; there are: date, corpus", param_hint="--order")
-    with bad_options():
+    with usage_errors():
         settings = learning.settings()
     read = _part(_whole(source.read(corpus, quiet=quiet), corpus), splits, dated=order == "date")
     with busy("reading words", quiet=quiet):
@@ -114,7 +111,7 @@ def simulate(
             relevant_in_batch=min_batch_relevant,
             statements=_statements(corpus, source),
         )
-    with counting("profiles", len(stream.topics), quiet=quiet) as progress, bad_options():
+    with counting("profiles", len(stream.topics), quiet=quiet) as progress, usage_errors():
         simulation = play(stream, names, settings=settings, progress=progress)
     _write_report(simulation, report)
     _write_plots(simulation, plots)
@@ -126,18 +123,21 @@ def simulate(
         print_simulation(simulation)
 
 
+add_command(app, simulate, "filter simulate reuters --profiles grain,crude --report report.html")
+
+
 def _whole(read: Corpus, name: str) -> Corpus:
-    """The corpus; of TREC-9's the sample holds no document of the stream."""
+    """The corpus; refuses the sample of TREC-9, which has no stream."""
     if name == "ohsumed-trec9" and "test" not in read.splits:
         raise DataError(
-            "only a sample of TREC-9's collection is here, without the stream (ohsumed.88-91); put "
+            "only a sample of the TREC-9 collection was found, without the stream (ohsumed.88-91); put "
             "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets fetch ohsumed-trec9"
         )
     return read
 
 
 def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
-    """The documents of some splits, in the order they will be read in."""
+    """The documents of some splits; without dates they keep the order of the corpus."""
     if splits is not None:
         wanted = {name.strip() for name in splits.split(",")}
         corpus = corpus.select([row for row, document in enumerate(corpus) if document.split in wanted])
@@ -145,7 +145,7 @@ def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
 
 
 def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
-    """The topic statements of the TREC-9 collection, which the paper takes as relevant documents."""
+    """The topic statements of the TREC-9 collection, which the paper learns as relevant documents."""
     if corpus != "ohsumed-trec9":
         return None
     from bayesift.datasets import load_trec9_topics
@@ -158,9 +158,7 @@ def _write_report(simulation: Simulation, path: Path | None) -> None:
         return
     from bayesift.report import filter_report
 
-    with whole_file(path, "w") as stream:
-        stream.write(filter_report(simulation))
-    print(f"report: {path}", file=sys.stderr)
+    write_report(filter_report(simulation), path)
 
 
 def _write_plots(simulation: Simulation, folder: Path | None) -> None:
@@ -175,16 +173,15 @@ def _write_plots(simulation: Simulation, folder: Path | None) -> None:
         "reading": reading_figure(simulation),
     }
     for name, figure in figures.items():
-        with whole_file(folder / f"{name}.png") as stream:
-            figure.savefig(stream, format="png", dpi=150)
-    print(f"pictures: {folder}", file=sys.stderr)
+        figure.save(folder / f"{name}.svg")
+    print(f"charts: {folder}", file=sys.stderr)
 
 
 def print_simulation(simulation: Simulation) -> None:
-    """Tables 4 and 5."""
+    """Print tables 4 and 5."""
     from bayesift.filtering import table_five, table_four
 
-    console = Console(highlight=False)
+    console = stdout()
     console.print(
         f"[bold]{len(simulation.topics):,} topics[/bold], {simulation.n_batch:,} documents in the batch phase, "
         f"{simulation.n_stream:,} in the stream\n"

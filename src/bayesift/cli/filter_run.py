@@ -1,4 +1,4 @@
-"""`bayesift filter run`: a filter in a pipe, that lives in a folder and goes on where it stopped."""
+"""`bayesift filter run`: filter JSON lines in a pipe; the state is in a folder, and a run resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-import typer
+from typer import Argument, Option
 
-from bayesift.cli.corpora import SkipBad
-from bayesift.cli.options import Quiet, counting
+from bayesift.cli.console import counting
+from bayesift.cli.options import Quiet, SkipBad
 from bayesift.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 
 def run(
-    profiles: Annotated[Path, typer.Argument(metavar="PROFILES", help="YAML file of profiles; see docs/filtering.md.")],
+    profiles: Annotated[Path, Argument(metavar="PROFILES", help="YAML file of profiles.")],
     state: Annotated[
-        Path | None,
-        typer.Option(help="Folder the filter lives in; PROFILES with .filter unless named.", show_default=False),
+        Path | None, Option(help="Folder of the filter's state; PROFILES with the suffix .filter by default.")
     ] = None,
-    save_every: Annotated[int, typer.Option(help="Save after so many lines, besides at the end.", min=1)] = 100_000,
+    save_every: Annotated[int, Option(help="Lines between two checkpoints.", min=1)] = 100_000,
     from_start: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--from-start",
-            help="The stream is given from its beginning: pass over what was read; nothing is lost or said twice.",
+            help="The input starts from its beginning: skip the lines read before, and write no answer twice.",
         ),
     ] = False,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Answer each document at once, instead of in batches.")
-    ] = False,
+    stream: Annotated[bool, Option("--stream", help="Answer each document at once instead of in batches.")] = False,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
-    """Filter JSON lines from stdin to stdout; documents and judgements come on the same stream."""
+    """Filter JSON lines from stdin to stdout.
+
+    Documents and judgements come in one stream. The state is kept, so that a run resumes where the last one stopped.
+    """
     from bayesift.filtering import FilterRun
 
     folder = profiles.with_suffix(".filter") if state is None else state
@@ -69,12 +69,15 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
         return create_filter(folder, engine_of(profiles))
     opened = open_filter(folder, roll_back=from_start)
     if from_start and not (opened.output is not None and opened.output.cut(sys.stdout)) and not quiet:
-        print(f"goes on after line {opened.position:,}; later answers of an earlier run come again", file=sys.stderr)
+        print(
+            f"resumes after line {opened.position:,}; answers that an earlier run wrote after it are repeated",
+            file=sys.stderr,
+        )
     return opened
 
 
 class _Reading:
-    """Lines of stdin until it ends or the process is told to stop, which waits until the line at hand is done."""
+    """Lines of stdin, until its end or a signal; a signal takes effect after the current line."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -85,14 +88,12 @@ class _Reading:
         self._earlier = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for number, earlier in self._earlier.items():
             signal.signal(number, earlier)
 
     def lines(self, progress: Any) -> Iterator[str]:
-        """The lines; their number is told now and then."""
+        """The lines; progress is reported every thousand."""
         number = 0
         while line := self._next():
             yield line.decode("utf-8", "replace")

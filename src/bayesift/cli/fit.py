@@ -2,95 +2,169 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from bayesift.cli.corpora import CorpusName, CorpusOptions, busy
-from bayesift.cli.engines import EngineOptions, fit_on_spark
-from bayesift.cli.groups import grouped
-from bayesift.cli.options import LearnerOptions, Quiet, bad_options, part_of, takes, working
+from bayesift.cli.check import print_findings
+from bayesift.cli.console import busy, working
+from bayesift.cli.options import (
+    CorpusName,
+    CorpusOptions,
+    EngineOptions,
+    LearnerOptions,
+    Quiet,
+    has_parameter,
+    part_of,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
     from bayesift.knowledge import TermKnowledge
+    from bayesift.records import Corpus
 
 
-@grouped
 def fit(
     corpus: CorpusName,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to save the model: a folder, or a file that ends in .zip.")
-    ],
-    model: Annotated[str, typer.Option(help="The learner; `bayesift models` lists them.")] = "naive-bayes",
-    split: Annotated[
-        str | None, typer.Option(help="Part to learn from; `train` where there is one.", show_default=False)
-    ] = None,
-    knowledge: Annotated[
         Path | None,
-        typer.Option(help="What you know of words, YAML or JSON; for linear models.", show_default=False),
+        Option(
+            "--output",
+            "-o",
+            help="Where to save the model: a folder, or a file that ends in .zip. By default NAME.model.zip here.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        Option(help="The learner; `bayesift models` lists them. By default auto, and naive-bayes on Spark."),
+    ] = None,
+    effort: Annotated[str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")] = None,
+    budget: Annotated[
+        float | None, Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS")
+    ] = None,
+    split: Annotated[str | None, Option(help="Split to learn from; `train` by default, if there is one.")] = None,
+    knowledge: Annotated[
+        Path | None, Option(help="YAML or JSON file of what you know about words; for linear models.")
     ] = None,
     posterior: Annotated[
-        bool, typer.Option("--posterior", help="Keep how sure each weight is, for explain and inspect; linear models.")
+        bool,
+        Option("--posterior", help="Keep the uncertainty of each weight for explain and inspect; linear models."),
     ] = False,
     prior_scale: Annotated[
         str | None,
-        typer.Option(
-            help="How strong the prior of a linear model is: norm, cross-validation, one-standard-error, search, "
+        Option(
+            help="Strength of the prior of a linear model: norm, cross-validation, one-standard-error, search, "
             "evidence, or a factor of its standard deviations.",
-            show_default=False,
         ),
     ] = None,
     *,
-    learner: LearnerOptions,
-    source: CorpusOptions,
-    engine: EngineOptions,
+    learner: LearnerOptions = LearnerOptions(),
+    source: CorpusOptions = CorpusOptions(),
+    engine: EngineOptions = EngineOptions(),
     quiet: Quiet = False,
-) -> None:
+) -> TextClassifier:
     """Learn the categories of a labelled corpus and save the model."""
+    from bayesift.knowledge import TermKnowledge
     from bayesift.model_file import check_place
 
+    output = output or default_place(corpus)
     check_place(output)
+    model = model or ("naive-bayes" if engine.is_spark else "auto")
     _check_storable(model)
-    known = None if knowledge is None else _known(knowledge)
-    parameters: dict[str, Any] = {"posterior": "normal"} if posterior else {}
-    if prior_scale is not None:
-        parameters["prior_scale"] = _number_or_name(prior_scale)
-    start = time.perf_counter()
+    if model == "auto":
+        _refuse_for_auto(knowledge=knowledge is not None, posterior=posterior, prior_scale=prior_scale is not None)
+    known = None if knowledge is None else TermKnowledge.read(knowledge)
+    named = {
+        "posterior": "normal" if posterior else None,
+        "prior_scale": None if prior_scale is None else _number_or_name(prior_scale),
+        "effort": effort,
+        "budget": budget,
+    }
+    parameters = {name: value for name, value in named.items() if value is not None}
     if engine.is_spark:
-        _check_on_spark(split, known)
-        with bad_options():
-            classifier, n = fit_on_spark(engine, model, corpus, learner, source, parameters, quiet=quiet)
-        _save(classifier, output, model, n, time.perf_counter() - start, quiet=quiet)
-        return
-    part = part_of(source.read(corpus, quiet=quiet), split, default="train")
-    start = time.perf_counter()
-    with working("reading texts", len(part), quiet=quiet) as steps, bad_options():
-        if takes(model, "progress"):
-            parameters["progress"] = steps.then("learning")
-        classifier = learner.classifier(model, steps.first(), knowledge=known, parameters=parameters)
-        classifier.fit_corpus(part)
-    _save(classifier, output, model, len(part), time.perf_counter() - start, quiet=quiet)
+        if split is not None or known is not None:
+            raise typer.BadParameter("takes no --split and no --knowledge", param_hint="--engine spark")
+        from bayesift.cli.spark import fit_on_spark
+
+        start = time.perf_counter()
+        with usage_errors():
+            classifier = fit_on_spark(engine.master, model, corpus, learner, source, parameters, quiet=quiet)
+    else:
+        part = part_of(source.read(corpus, quiet=quiet), split, default="train")
+        if not quiet:
+            print_findings(corpus, part, strip_html=learner.strip_html)
+        start = time.perf_counter()
+        classifier = _fit_part(part, model, learner, known, parameters, multilabel=source.multilabel, quiet=quiet)
+    _save(classifier, output, model, time.perf_counter() - start, quiet=quiet)
+    return classifier
 
 
-def _save(classifier: TextClassifier, output: Path, model: str, n: int, seconds: float, *, quiet: bool) -> None:
+def _fit_part(
+    part: Corpus,
+    model: str,
+    learner: LearnerOptions,
+    knowledge: TermKnowledge | None,
+    parameters: dict[str, Any],
+    *,
+    multilabel: bool,
+    quiet: bool,
+) -> TextClassifier:
+    with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
+        if has_parameter(model, "progress"):
+            parameters = {**parameters, "progress": steps.then("learning")}
+        classifier = learner.classifier(model, steps.first("learning"), knowledge=knowledge, parameters=parameters)
+        return classifier.fit_corpus(part, multilabel=multilabel or None)
+
+
+def default_place(corpus: str) -> Path:
+    """Where the model of a corpus is saved if nobody says where.
+
+    Examples
+    --------
+    >>> str(default_place("mails/2026.csv.gz")), str(default_place("-"))
+    ('2026.model.zip', 'stdin.model.zip')
+    """
+    name = "stdin" if corpus == "-" else Path(corpus).name.partition(".")[0]
+    return Path(f"{name or 'bayesift'}.model.zip")
+
+
+def _save(classifier: TextClassifier, output: Path, model: str, seconds: float, *, quiet: bool) -> None:
     with busy(f"saving {output}", quiet=quiet):
         classifier.save(output)
-    if not quiet:
-        if classifier.coverage_ is not None:
-            print(f"knowledge: {classifier.coverage_}", file=sys.stderr)
-        print(
-            f"{output}: {model} learned from {n:,} documents, {len(classifier.categories_):,} categories, "
-            f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
-        )
+    if quiet:
+        return
+    if classifier.coverage_ is not None:
+        print(f"knowledge: {classifier.coverage_}", file=sys.stderr)
+    vectorizer, corpus = classifier.vectorizer_, classifier.corpus_
+    n_documents = corpus["documents"] if corpus else vectorizer.n_documents_ if vectorizer else 0
+    print(
+        f"{output}: {model} learned from {n_documents:,} documents, {len(classifier.categories_):,} categories, "
+        f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
+    )
+    for line in _statement(classifier):
+        print(line)
+    print(f"next: bayesift classify {shlex.quote(str(output))} NEW_TEXTS -o answers.csv")
 
 
-def _check_on_spark(split: str | None, known: TermKnowledge | None) -> None:
-    if split is not None or known is not None:
-        raise typer.BadParameter("takes no --split and no --knowledge", param_hint="--engine spark")
+def _statement(classifier: TextClassifier) -> list[str]:
+    """What auto took, and what to expect of it; nothing for other models."""
+    from bayesift.classifier import expected_quality
+    from bayesift.models import AutoClassifier
+
+    model = classifier.estimator_.estimator_
+    if not isinstance(model, AutoClassifier):
+        return []
+    quality = expected_quality(classifier)
+    expect = (
+        "too few documents to say" if quality is None else f"{quality}, by {quality.n_documents:,} documents held out"
+    )
+    return [f"model: {model.describe()}", f"to expect: {expect}"]
 
 
 def _number_or_name(text: str) -> float | str:
@@ -100,14 +174,16 @@ def _number_or_name(text: str) -> float | str:
         return text
 
 
-def _known(path: Path) -> TermKnowledge:
-    from bayesift.knowledge import TermKnowledge
-
-    return TermKnowledge.read(path)
+def _refuse_for_auto(**wanted: bool) -> None:
+    """Refuse what only a model with one prior can do."""
+    for name, is_wanted in wanted.items():
+        if is_wanted:
+            option = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter("auto has several priors; use --model logistic-gaussian", param_hint=option)
 
 
 def _check_storable(model: str) -> None:
-    """Refuse a learner that cannot be saved before it has learned anything."""
+    """Refuse a learner that cannot be saved, before it has learned anything."""
     from bayesift.models import LEARNERS, is_storable
 
     if model in LEARNERS and not is_storable(LEARNERS[model].make()):

@@ -1,74 +1,253 @@
-"""Options that commands share, besides those of corpora."""
+"""Options that several commands share, and how a function with options becomes a command."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast, get_origin, get_type_hints
 
 import typer
+from typer import Argument, Option
 
-from bayesift.cli.corpora import stderr
+from bayesift.cli.console import counting, print_notes, print_problems, starting
+from bayesift.errors import DataError, RequestError
+from bayesift.files import check_writable
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from bayesift.classifier import TextClassifier
+    from bayesift.datasets import Columns, TableFormat
     from bayesift.features import SelectTerms
     from bayesift.knowledge import TermKnowledge
     from bayesift.records import Corpus
-    from bayesift.text.weighting import Weighting as WeightingName
+    from bayesift.text.counting import Weighting as WeightingName
+    from bayesift.text.scripts import Unspaced
+    from bayesift.text.tokens import Analyzer
     from bayesift.thresholds import ThresholdRule
 
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `bayesift fit` saved.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-ReportPath = Annotated[
-    Path | None, typer.Option("--report", help="Write a report, one HTML file.", show_default=False, dir_okay=False)
+_LOCAL, _SPARK = "local", "spark"
+
+
+def grouped(function: Callable[..., Any]) -> Callable[..., None]:
+    """Make a command of a function: each field of a dataclass parameter becomes an option; the result is dropped.
+
+    The help shows the options of a dataclass under its `PANEL`, unless an option names another.
+    """
+    given = SimpleNamespace(__annotations__={n: a for n, a in function.__annotations__.items() if n != "return"})
+    hints = get_type_hints(given, function.__globals__, include_extras=True)
+    groups = {name: hints[name] for name in signature(function).parameters if is_dataclass(hints[name])}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(function).parameters.items():
+        if name in groups:
+            parameters += _fields_as_parameters(groups[name])
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group) if f.name in given})
+        with starting(quiet=given.get("quiet", False)):
+            function(**given)
+
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _fields_as_parameters(group: Any) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=_in_panel(hints[field.name], group)
+        )
+        for field in fields(group)
+    ]
+
+
+def _in_panel(annotation: Any, group: Any) -> Any:
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, option = annotation.__origin__, copy(annotation.__metadata__[0])
+    option.rich_help_panel = option.rich_help_panel or getattr(group, "PANEL", None)
+    return Annotated[kind, option]
+
+
+def _check_report(path: Path | None) -> Path | None:
+    """Refuse a report that would take the place of data, or cannot be written, before anything is measured."""
+    if path is not None:
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise typer.BadParameter(f"{path} must end in .html")
+        check_writable(path)
+    return path
+
+
+# The panels of options in the help, in this order after those that are in none.
+PANELS = INPUT, OUTPUT, TERMS, DECISIONS, ENGINE = "Input", "Output", "Terms", "Decisions", "Engine"
+
+ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model saved by `bayesift fit`.")]
+CorpusName = Annotated[
+    str,
+    Argument(metavar="CORPUS", help="The path of your corpus, - for stdin, or a name from `bayesift datasets list`."),
 ]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=OUTPUT)]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
+ReportPath = Annotated[
+    Path | None,
+    Option("--report", help="Write an HTML report to this file.", callback=_check_report, rich_help_panel=OUTPUT),
+]
+DataDir = Annotated[
+    Path | None,
+    Option(help="Folder of the corpora; else $BAYESIFT_DATA, else your cache folder.", rich_help_panel=INPUT),
+]
+SkipBad = Annotated[
+    bool, Option("--skip-bad", help="Skip and count records that cannot be read.", rich_help_panel=INPUT)
+]
+Seed = Annotated[int, Option(help="Seed of the random numbers.", rich_help_panel=ENGINE)]
 
 
-def _unless_named(*names: str, meaning: str) -> object:
-    return typer.Option(*names, help=meaning, show_default=False)
+@dataclass(frozen=True)
+class TableOptions:
+    """How to read a table; what is not given is guessed and said."""
+
+    PANEL: ClassVar[str] = INPUT
+
+    text: Annotated[str | None, Option(help="Column of the text.")] = None
+    identity: Annotated[str | None, Option("--id", help="Column of the document id.")] = None
+    title: Annotated[str | None, Option(help="Column of the title.")] = None
+    encoding: Annotated[str | None, Option(help="Encoding of the text, such as utf-8 or cp1252.")] = None
+    delimiter: Annotated[str | None, Option(help="Delimiter of the fields: comma, semicolon, tab, pipe, ...")] = None
+    header: Annotated[bool | None, Option("--header/--no-header", help="Whether the first row names columns.")] = None
+    sheet: Annotated[str | None, Option(help="Sheet of a spreadsheet: its name or number.")] = None
+    skip_bad: SkipBad = False
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that were named."""
+        from bayesift.datasets import Columns
+
+        return Columns(text=self.text, id=self.identity, title=self.title)
+
+    @property
+    def format(self) -> TableFormat:
+        """How the table is written, as far as it was said."""
+        from bayesift.datasets import TableFormat
+
+        with usage_errors():
+            return TableFormat(self.encoding, self.delimiter, self.header, self.sheet)
+
+
+@dataclass(frozen=True)
+class CorpusOptions(TableOptions):
+    """How to read a corpus."""
+
+    label: Annotated[str | None, Option(help="Column of the categories.")] = None
+    separator: Annotated[str | None, Option(help="Separator of several categories in one field.")] = None
+    multilabel: Annotated[
+        bool, Option("--multilabel", help="Documents may have several categories, or none: keep those without a label.")
+    ] = False
+    date: Annotated[str | None, Option(help="Column of the date.")] = None
+    split_column: Annotated[str | None, Option(help="Column of the split: train or test.")] = None
+    data_dir: DataDir = None
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that were named."""
+        from bayesift.datasets import Columns
+
+        return Columns(self.text, self.label, self.identity, self.title, self.date, self.split_column)
+
+    def read(self, name: str, *, quiet: bool = False) -> Corpus:
+        """Load a corpus by name or path; skipped records and guesses are printed to stderr."""
+        corpus = self.load(name, quiet=quiet)
+        print_problems(corpus.problems)
+        if not quiet:
+            print_notes(name, corpus.notes)
+        return corpus
+
+    def load(self, name: str, *, quiet: bool = False) -> Corpus:
+        """Load a corpus by name or path, "-" from stdin."""
+        with counting(f"reading {name}", None, quiet=quiet) as progress:
+            from bayesift.datasets import Columns, load, load_table
+            from bayesift.datasets.loading import reading_progress
+
+            columns, written = self.columns, asdict(self.format)
+            given = {"columns": None if columns == Columns() else columns, "separator": self.separator} | written
+            with usage_errors(), reading_progress(progress):
+                if name == "-":
+                    return load_table(BytesIO(sys.stdin.buffer.read()), skip_bad=self.skip_bad, **given)
+                return load(name, data_dir=self.data_dir, skip_bad=self.skip_bad, **given)
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Where the work is done."""
+
+    PANEL: ClassVar[str] = ENGINE
+
+    engine: Annotated[str, Option(help="local, or spark for Parquet files.")] = _LOCAL
+    master: Annotated[str, Option(help="Spark master, such as spark://host:7077 or yarn.")] = "local[*]"
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether the work is done on Spark."""
+        _one_of("--engine", self.engine, (_LOCAL, _SPARK))
+        return self.engine == _SPARK
 
 
 @dataclass(frozen=True)
 class LearnerOptions:
-    """How to learn: what text becomes, which terms are kept, how it is decided."""
+    """How to vectorize texts, select terms and decide."""
+
+    PANEL: ClassVar[str] = TERMS
 
     weighting: Annotated[
-        str | None, _unless_named(meaning="binary, tf, log-tf, tf-idf or ltc; what the model wants unless named.")
+        str | None, Option(help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the model.")
     ] = None
-    stop_words: Annotated[str | None, _unless_named(meaning="Leave out the stop words of this language.")] = None
-    stemmer: Annotated[str | None, _unless_named(meaning="porter, or a Snowball language.")] = None
-    min_df: Annotated[int, typer.Option(help="Leave out terms in fewer documents.")] = 1
-    ngrams: Annotated[int, typer.Option(help="Longest n-gram of words.")] = 1
-    terms: Annotated[int | None, _unless_named(meaning="Keep so many terms, those that score best.")] = None
-    score: Annotated[str, typer.Option(help="What terms are scored by, with --terms.")] = "likelihood-ratio"
-    score_above: Annotated[float | None, _unless_named(meaning="Keep only terms that score above it.")] = None
-    per_category: Annotated[bool, typer.Option(help="Select the terms of each category by themselves.")] = False
+    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = None
+    stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
+    min_df: Annotated[int, Option(help="Leave out terms in fewer documents than this.")] = 1
+    ngrams: Annotated[int | None, Option(help="Maximum length of n-grams: by default 1 of words, 3 of characters.")] = (
+        None
+    )
+    analyzer: Annotated[
+        str, Option(help="Terms are words (word), or n-grams of characters: char, or char_wb within words.")
+    ] = "word"
+    unspaced: Annotated[
+        str, Option(help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words at spaces.")
+    ] = "ngrams"
+    strip_html: Annotated[bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")] = False
+    terms: Annotated[int | None, Option(help="Keep this many terms, those with the highest scores.")] = None
+    score: Annotated[str, Option(help="Score of terms, used by --terms.")] = "likelihood-ratio"
+    score_above: Annotated[float | None, Option(help="Keep only terms with a higher score than this.")] = None
+    per_category: Annotated[bool, Option("--per-category", help="Select terms for each category separately.")] = False
     soft: Annotated[
         float | None,
-        _unless_named(
-            meaning="Scale the priors of each category's terms by their scores, sqrt(score / (score + SOFT)); for "
-            "online-perceptron."
-        ),
+        Option(help="Scale priors by sqrt(score / (score + SOFT)); for online-perceptron."),
     ] = None
     threshold: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto is bayes for "
-            "probabilities and sign for other scores."
+            "probabilities and sign for other scores.",
+            rich_help_panel=DECISIONS,
         ),
     ] = "auto"
     threshold_folds: Annotated[
-        int | None, _unless_named(meaning="Fit the rule on scores cross-validated over so many folds.")
+        int | None,
+        Option(help="Fit the rule on scores cross-validated over this many folds.", min=2, rich_help_panel=DECISIONS),
     ] = None
-    seed: Annotated[int, typer.Option(help="Of everything that is drawn by lot.")] = 0
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1
+    seed: Seed = 0
+    jobs: Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)] = -1
 
     def classifier(
         self,
@@ -78,23 +257,26 @@ class LearnerOptions:
         knowledge: TermKnowledge | None = None,
         parameters: dict[str, Any] | None = None,
     ) -> TextClassifier:
-        """An unfitted classifier; unknown names are bad use."""
+        """An unfitted classifier; `parameters` are those of the learner."""
         from bayesift.classifier import TextClassifier
         from bayesift.models import LEARNERS
         from bayesift.text import TermVectorizer
 
-        self._check_names(model)
+        self.check_names(model)
         vectorizer = TermVectorizer(
             weighting=cast("WeightingName", self.weighting) if self.weighting else LEARNERS[model].weighting,
             stop_words=self.stop_words,
             stemmer=self.stemmer,
             min_df=self.min_df,
-            ngrams=(1, self.ngrams),
+            ngram_range=(1, self.ngrams or (1 if self.analyzer == "word" else 3)),
+            analyzer=cast("Analyzer", self.analyzer),
+            unspaced=cast("Unspaced", self.unspaced),
+            strip_html=self.strip_html,
             n_jobs=self.jobs,
             progress=progress,
         )
         return TextClassifier(
-            model=_with(model, parameters) if parameters else model,
+            model=_make_learner(model, parameters) if parameters else model,
             vectorizer=vectorizer,
             selection=self._selection(),
             threshold=_rule(self.threshold),
@@ -111,37 +293,39 @@ class LearnerOptions:
         each = self.per_category or self.soft is not None
         return SelectTerms(self.score, k=self.terms, threshold=self.score_above, per_category=each, soft=self.soft)
 
-    def _check_names(self, model: str) -> None:
+    def check_names(self, model: str, *, option: str = "--model") -> None:
+        """Refuse names of a learner, a score, a weighting or an analyzer that do not exist."""
         from bayesift.features import SCORES
         from bayesift.models import LEARNERS
-        from bayesift.text import WEIGHTINGS
+        from bayesift.text import ANALYZERS, UNSPACED, WEIGHTINGS
 
-        _one_of("--model", model, LEARNERS)
+        _one_of(option, model, LEARNERS)
+        _one_of("--analyzer", self.analyzer, ANALYZERS)
+        _one_of("--unspaced", self.unspaced, UNSPACED)
         _one_of("--score", self.score, SCORES)
         if self.weighting is not None:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
 
 
-def takes(model: str, parameter: str) -> bool:
+def has_parameter(model: str, parameter: str) -> bool:
     """Whether the learner of that name has such a parameter."""
     from bayesift.models import LEARNERS
 
     return model in LEARNERS and parameter in LEARNERS[model].make().get_params()
 
 
-def _with(model: str, parameters: dict[str, Any]) -> Any:
-    """The learner of that name with these parameters."""
+def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
     from bayesift.models import make_learner
 
     for name in parameters:
-        if not takes(model, name):
+        if not has_parameter(model, name):
             option = f"--{name.replace('_', '-')}"
             raise typer.BadParameter(f"{model} does not take it; the linear models do", param_hint=option)
     return make_learner(model, **parameters)
 
 
 def _rule(description: str) -> ThresholdRule | str:
-    """The rule of "name:parameter=value,...", its values as JSON spells them; "auto" stays what it is."""
+    """The rule of "name:parameter=value,...", with values in JSON; "auto" is returned as it is."""
     from bayesift.thresholds import THRESHOLD_RULES, threshold_rule
 
     if description == "auto":
@@ -155,62 +339,47 @@ def _rule(description: str) -> ThresholdRule | str:
         raise typer.BadParameter(f"{description!r}: {error}", param_hint="--threshold") from error
 
 
-def _one_of(option: str, name: str, known: Any) -> None:
-    if name not in known:
-        raise typer.BadParameter(f"no {name!r}; there are: {', '.join(known)}", param_hint=option)
+def _one_of(option: str, name: str, known: Iterable[str]) -> None:
+    names = list(known)
+    if name not in names:
+        raise typer.BadParameter(f"no {name!r}; {nearest(name, names)}", param_hint=option)
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """The names most like a name that does not exist, or all of them.
+
+    Examples
+    --------
+    >>> nearest("naive-bays", ["naive-bayes", "svm"])
+    "did you mean 'naive-bayes'?"
+    >>> nearest("oracle", ["naive-bayes", "svm"])
+    'there are: naive-bayes, svm'
+    """
+    lower = {known.lower(): known for known in names}
+    close = [lower[match] for match in get_close_matches(name.lower(), lower)]
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    return f"there are: {', '.join(names)}"
 
 
 @contextmanager
-def bad_options() -> Iterator[None]:
-    """What a constructor or `fit` refuses of its parameters is bad use."""
-    from bayesift.errors import DataError
-
+def usage_errors() -> Iterator[None]:
+    """Turn refused requests and parameters into usage errors (exit code 2); bad data stays a DataError (1)."""
     try:
         yield
-    except DataError:
-        raise
     except (ValueError, TypeError) as error:
+        if isinstance(error, DataError) and not isinstance(error, RequestError):
+            raise
         raise typer.BadParameter(str(error)) from error
 
 
-class Steps:
-    """A progress bar that goes from one step of the work to the next.
-
-    It gives plain functions to call: estimators hold them, and are cloned with them.
-    """
-
-    def __init__(self, progress: Progress, message: str, total: int | None) -> None:
-        self._progress, self._task = progress, progress.add_task(message, total=total)
-
-    def first(self) -> Callable[[int], None]:
-        """What the first step is to call with how much of it is done."""
-        return lambda done: self._progress.update(self._task, completed=done)
-
-    def then(self, message: str) -> Callable[[int, int], None]:
-        """What the next step is to call with how much of it is done and how much there is."""
-        return lambda done, total: self._progress.update(self._task, description=message, completed=done, total=total)
-
-
-@contextmanager
-def working(message: str, total: int | None, *, quiet: bool) -> Iterator[Steps]:
-    """A progress bar on stderr, on a terminal only."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = stderr()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        yield Steps(progress, message, total)
-
-
-@contextmanager
-def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """The same for one step; gives the function to call with the number done."""
-    with working(message, total, quiet=quiet) as steps:
-        yield steps.first()
+def split_names(text: str) -> list[str]:
+    """The distinct names of a list with commas, in their order."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
-    """The named split; without a name the default one where there is one, else everything."""
+    """The split of that name; without a name the default split if there is one, else the whole corpus."""
     if split is not None:
         return corpus.split(split)
     return corpus.split(default) if default in corpus.splits else corpus

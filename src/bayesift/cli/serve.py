@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from bayesift.cli.corpora import busy
+from bayesift.cli.console import busy
 from bayesift.extras import require
 
 if TYPE_CHECKING:
@@ -16,25 +16,22 @@ if TYPE_CHECKING:
 
 
 def serve(
-    data: Annotated[Path, typer.Option(help="Folder the service lives in.", file_okay=False)] = Path("bayesift-data"),
-    host: Annotated[str, typer.Option(help="Address to listen at; leave TLS to a proxy before it.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen at.", min=1, max=65535)] = 8765,
+    data: Annotated[Path, Option(help="Folder of the service.", file_okay=False)] = Path("bayesift-data"),
+    host: Annotated[str, Option(help="Address to listen on; leave TLS to a proxy in front.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port to listen on.", min=1, max=65535)] = 8765,
     database: Annotated[
         str | None,
-        typer.Option(
-            help="postgresql://user@host/name; a SQLite file in the folder unless named.",
-            envvar="BAYESIFT_DATABASE",
-            show_default=False,
-        ),
+        Option(help="postgresql://user@host/name; default: a SQLite file in the folder.", envvar="BAYESIFT_DATABASE"),
     ] = None,
-    workers: Annotated[
-        int, typer.Option(help="Threads that answer questions; one more learns. The process is one.", min=1, max=64)
-    ] = 8,
+    workers: Annotated[int, Option(help="Threads that answer read requests, beside the writer.", min=1, max=64)] = 8,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Fill a new folder with Python's documentation and two profiles.")
+        bool, Option("--demo", help="Fill a new folder with Python's documentation and two profiles.")
     ] = False,
 ) -> None:
-    """Serve the filter: people teach it in the browser, programs over HTTP."""
+    """Serve filters to browsers and programs.
+
+    People train filters in the browser, programs use HTTP.
+    """
     for package in ("fastapi", "sqlalchemy", "uvicorn", "prometheus_client"):
         require(package, extra="service")
     from bayesift.service import Service, ServiceSettings, run
@@ -58,5 +55,5 @@ def _greet(service: Service, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(f"bayesift: http://{shown}:{port}/", file=sys.stderr)
     if service.first_token is not None:
-        print(f"bayesift: sign in with this token of the first admin; it is shown this once:\n{service.first_token}")
+        print(f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Downloads of public corpora: resumed, checked by SHA-256, and put in place in one step."""
+"""Downloads of public corpora: resumed, checked by SHA-256, moved into place in one step."""
 
 from __future__ import annotations
 
@@ -28,14 +28,7 @@ Progress: TypeAlias = Callable[["RemoteFile", int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a corpus: where it goes in the data directory, and where it comes from.
-
-    Parameters
-    ----------
-    path : relative to the data directory
-    url : http or https
-    sha256 : its published checksum, if there is one
-    """
+    """A file of a corpus: its path in the data directory, its address, and its published checksum, if there is one."""
 
     path: str
     url: str
@@ -44,15 +37,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A file that is in place now.
-
-    Parameters
-    ----------
-    path : where it is
-    sha256 : its checksum
-    downloaded : False when it was there before
-    verified : whether the checksum is the published one; None when none is published
-    """
+    """A file in place; `verified` says whether its checksum is the published one, None if none is published."""
 
     path: Path
     sha256: str
@@ -61,7 +46,7 @@ class FetchedFile:
 
 
 class _InterruptedError(Exception):
-    """A failure that may pass: worth another attempt."""
+    """A temporary failure, worth another attempt."""
 
 
 def fetch(
@@ -71,24 +56,9 @@ def fetch(
     *,
     pause: Callable[[float], None] = time.sleep,
 ) -> list[FetchedFile]:
-    """Bring files into a directory; those that are there are left alone.
+    """Download files into a directory, except those that are present.
 
-    A download grows in `NAME.part` and goes on from there after an interruption.
-
-    Parameters
-    ----------
-    files : what to bring
-    directory : the data directory
-    progress : called with the file, the bytes that are there and the bytes in all, if known
-    pause : waits between attempts
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "a.txt").write_text("wheat")
-    ...     fetch([RemoteFile("a.txt", "https://example.org/a.txt")], Path(folder))[0].downloaded
-    False
+    A download is written to `NAME.part` and resumed after an interruption.
     """
     fetched = []
     for file in files:
@@ -96,7 +66,7 @@ def fetch(
         downloaded = not target.exists()
         if downloaded:
             try:
-                _bring(file, target, progress, pause)
+                _fetch_file(file, target, progress, pause)
             except OSError as error:
                 raise DataError(f"cannot be written ({error.strerror or error})", file=target) from error
         digest = _sha256(target)
@@ -105,7 +75,7 @@ def fetch(
     return fetched
 
 
-def _bring(file: RemoteFile, target: Path, progress: Progress, pause: Callable[[float], None]) -> None:
+def _fetch_file(file: RemoteFile, target: Path, progress: Progress, pause: Callable[[float], None]) -> None:
     if not file.url.startswith(("https://", "http://")):
         raise DataError(f"{file.url} is neither http nor https; refused")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +97,7 @@ def _bring(file: RemoteFile, target: Path, progress: Progress, pause: Callable[[
 
 
 def _download(file: RemoteFile, part: Path, progress: Progress) -> None:
-    """Go on with the download of a file until it is whole."""
+    """Resume the download of a file until it is complete."""
     done = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": "bayesift"} | ({"Range": f"bytes={done}-"} if done else {})
     request = urllib.request.Request(file.url, headers=headers)  # noqa: S310 - http(s), checked by the caller
@@ -138,10 +108,10 @@ def _download(file: RemoteFile, part: Path, progress: Progress) -> None:
             total = None if response.length is None else done + response.length
             done = _receive(response, part, done, lambda count: progress(file, count, total))
     except urllib.error.HTTPError as error:
-        _judge_status(file, error, part, done)
+        _check_status(file, error, part, done)
         return
     except urllib.error.URLError as error:
-        _judge_failure(file, error.reason)
+        _check_failure(file, error.reason)
         return
     except (ConnectionError, TimeoutError, http.client.HTTPException) as error:
         raise _InterruptedError(error) from error
@@ -159,8 +129,8 @@ def _receive(response: http.client.HTTPResponse, part: Path, done: int, progress
     return done
 
 
-def _judge_status(file: RemoteFile, error: urllib.error.HTTPError, part: Path, done: int) -> None:
-    """Return when the answer means that all is there; raise otherwise."""
+def _check_status(file: RemoteFile, error: urllib.error.HTTPError, part: Path, done: int) -> None:
+    """Return if the response means that the file is complete, else raise."""
     with error:
         if error.code == _NOT_SATISFIABLE and done:
             size = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
@@ -173,7 +143,7 @@ def _judge_status(file: RemoteFile, error: urllib.error.HTTPError, part: Path, d
         raise DataError(f"{file.url} cannot be fetched: HTTP {error.code} {error.reason}") from error
 
 
-def _judge_failure(file: RemoteFile, reason: str | BaseException) -> None:
+def _check_failure(file: RemoteFile, reason: str | BaseException) -> None:
     if isinstance(reason, socket.gaierror):
         raise DataError(f"{file.url} cannot be reached; is there a network?")
     if isinstance(reason, TimeoutError | ConnectionResetError | ConnectionAbortedError):

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from bayesift.datasets.archives import read_members
-from bayesift.datasets.directory import find
+from bayesift.datasets.loading import find
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 
@@ -22,20 +22,13 @@ _QUOTED = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted 
 def load_newsgroups(
     data_dir: str | Path | None = None, *, remove: Collection[Part] = (), skip_bad: bool = False
 ) -> Corpus:
-    """Load 20 Newsgroups; each prefix of a group's name (comp.sys, comp) is a parent category.
+    """Load the 18,846 articles; each prefix of a group's name (comp.sys, comp) is a parent category.
 
     Parameters
     ----------
-    data_dir : where the archive (or its folder) lies; see `data_directory`
-    remove : parts to strip, of "headers", "footers" and "quotes"; what is left may be empty
-    skip_bad : there is nothing to skip in this layout; for the likeness of loaders
-
-    Examples
-    --------
-    >>> load_newsgroups("no-such-folder")
-    Traceback (most recent call last):
-    bayesift.errors.CorpusNotFoundError: 20news-bydate.tar.gz is not in no-such-folder; \
-put it there, or run: bayesift datasets fetch 20newsgroups --data-dir no-such-folder
+    data_dir : the data directory; see `data_directory`
+    remove : parts to strip, of "headers", "footers" and "quotes"; the rest may be empty
+    skip_bad : has no effect here; all loaders take it
     """
     unknown = sorted(set(remove) - set(_STRIP))
     if unknown:
@@ -66,13 +59,7 @@ def _parents(groups: list[str]) -> dict[str, str]:
 
 
 def strip_parts(text: str, parts: Collection[Part]) -> str:
-    r"""Strip headers, then footers, then quotes, as far as they are named, by scikit-learn's rules.
-
-    Examples
-    --------
-    >>> strip_parts("From: a\n\nIn article 7, b writes:\n> Yes.\nNo.\n--\na", ["headers", "quotes"])
-    'No.\n--\na'
-    """
+    r"""Strip the named parts, in the order headers, footers, quotes, by scikit-learn's rules."""
     for part, strip in _STRIP.items():
         if part in parts:
             text = strip(text)
@@ -80,12 +67,12 @@ def strip_parts(text: str, parts: Collection[Part]) -> str:
 
 
 def _strip_headers(text: str) -> str:
-    """Drop all up to the first blank line."""
+    """Remove everything up to the first blank line."""
     return text.partition("\n\n")[2]
 
 
 def _strip_footer(text: str) -> str:
-    """Drop a signature: what follows the last line that is blank or all dashes."""
+    """Remove a signature: what follows the last line that is blank or all dashes."""
     lines = text.strip().split("\n")
     for i in range(len(lines) - 1, 0, -1):
         if not lines[i].strip().strip("-"):
@@ -94,7 +81,7 @@ def _strip_footer(text: str) -> str:
 
 
 def _strip_quotes(text: str) -> str:
-    """Drop the lines that quote another article or introduce a quotation."""
+    """Remove the lines that quote another article or introduce a quotation."""
     return "\n".join(line for line in text.split("\n") if not _QUOTED.search(line))
 
 

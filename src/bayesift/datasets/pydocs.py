@@ -1,4 +1,4 @@
-"""The corpus that is always there: documentation strings of Python's standard library."""
+"""A corpus that needs no download: documentation strings of Python's standard library."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bayesift.records import Corpus, Document
 MIN_DOCUMENTS = 40
 TEST_SHARE = 0.3
 
-# Not part of the library proper, or there with some systems and packagings of Python only.
+# Not part of the library proper, or present only with some systems and packagings of Python.
 LEFT_OUT = frozenset(
     {"antigravity", "distutils", "ensurepip", "idlelib", "lib2to3", "msilib"}
     | {"test", "this", "tkinter", "turtle", "turtledemo", "venv"}
 )
-# Modules in C that have a twin in Python, which carries their documentation.
+# Modules in C whose documentation is in a Python twin.
 TWINS = {"datetime": "_pydatetime", "decimal": "_pydecimal", "io": "_pyio"}
 _LEFT_OUT_INSIDE = frozenset({"test", "tests", "idle_test", "site-packages", "__pycache__"})
 
@@ -31,10 +31,10 @@ _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def load_pydocs(*, min_documents: int = MIN_DOCUMENTS) -> Corpus:
-    """Load a document for each documented class, function and method of the standard library.
+    """Load one document per documented class, function and method of the standard library.
 
-    The category is the top-level module. The sources are parsed, not imported, so that the corpus
-    depends on the version of Python and nothing else. The split goes by a hash of the name.
+    The category is the top-level module; the split is a hash of the name. The sources are parsed, not imported, so
+    that the corpus depends only on the version of Python.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _documented(tree: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _definitions(tree: ast.AST) -> Iterator[_Definition]:
-    """Yield the definitions in a body, also those under `if` and `try`."""
+    """Yield the definitions in a body, including those under `if` and `try`."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, _Definition):
             yield node

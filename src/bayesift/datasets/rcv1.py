@@ -7,10 +7,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from bayesift.datasets.directory import find
-from bayesift.datasets.lines import COMPRESSIONS, read_lines
-from bayesift.datasets.pairs import PairBlock, describe_pairs, parse_pairs, read_blocks, stack_blocks
-from bayesift.datasets.problems import ProblemLog
+from bayesift.datasets.loading import COMPRESSIONS, ProblemLog, find, read_lines
+from bayesift.datasets.svmlight import PairBlock, describe_pairs, parse_pairs, read_blocks, stack_blocks
 from bayesift.errors import CorpusNotFoundError, DataError
 from bayesift.records import Corpus, Document
 
@@ -30,16 +28,9 @@ def load_rcv1(data_dir: str | Path | None = None, *, folder: str = "rcv1", skip_
 
     Parameters
     ----------
-    data_dir : where the folder lies; see `data_directory`
+    data_dir : the data directory; see `data_directory`
     folder : "rcv1", or "rcv1-sample" for a part of it in the same layout
-    skip_bad : leave out lines that cannot be read and list them in `problems`, instead of refusing the file
-
-    Examples
-    --------
-    >>> load_rcv1("no-such-folder")
-    Traceback (most recent call last):
-    bayesift.errors.CorpusNotFoundError: rcv1/lyrl2004_vectors_train.dat.gz is not in no-such-folder; \
-put it there, or run: bayesift datasets fetch rcv1 --data-dir no-such-folder
+    skip_bad : skip lines that cannot be read and list them in `problems`, instead of refusing the file
     """
     home = find(folder, train_paths(folder), data_dir, fetchable=folder == "rcv1").parent
     log = ProblemLog(skip=skip_bad)
@@ -62,26 +53,12 @@ def _document(name: str, topics: dict[str, set[str]], split: str) -> Document:
 
 
 def train_paths(folder: str) -> tuple[str, ...]:
-    """Return where the training vectors may lie, which show that the corpus is there.
-
-    Examples
-    --------
-    >>> train_paths("rcv1")[0]
-    'rcv1/lyrl2004_vectors_train.dat.gz'
-    """
+    """The possible paths of the training vectors."""
     return tuple(f"{folder}/{name}{suffix}" for name in VECTORS["train"] for suffix in (".gz", "", ".zst"))
 
 
 def load_rcv1_topic_names(data_dir: str | Path | None = None, *, folder: str = "rcv1") -> dict[str, str]:
-    """Load the topics' names, such as "ANNUAL RESULTS" for C1511.
-
-    Examples
-    --------
-    >>> load_rcv1_topic_names("no-such-folder")
-    Traceback (most recent call last):
-    bayesift.errors.CorpusNotFoundError: rcv1/rcv1.topics.hier.orig is not in no-such-folder; \
-put it there, or run: bayesift datasets fetch rcv1 --data-dir no-such-folder
-    """
+    """Load the names of the topics, such as "ANNUAL RESULTS" for C1511."""
     names = (*HIERARCHIES, "rcv1_topic_codes.json")
     path = find(folder, [f"{folder}/{name}" for name in names], data_dir, fetchable=folder == "rcv1")
     if path.suffix == ".json":
@@ -152,7 +129,7 @@ def _keep_good(
 
 
 def _read_hierarchy(home: Path) -> dict[str, str]:
-    """Return the parent of each topic; the topics under the root have none."""
+    """The parent of each topic; the topics under the root have none."""
     public = next((home / name for name in HIERARCHIES if (home / name).is_file()), None)
     if public is not None:
         edges = [(edge[1], edge[2]) for edge in _read_edges(public)]

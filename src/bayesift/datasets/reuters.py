@@ -10,9 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from bayesift.datasets.archives import read_members
-from bayesift.datasets.directory import find
-from bayesift.datasets.problems import ProblemLog
-from bayesift.datasets.tables import DocumentList
+from bayesift.datasets.loading import DocumentList, ProblemLog, find
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 
@@ -44,19 +42,12 @@ def load_reuters(
 
     Parameters
     ----------
-    data_dir : where the archive (or its folder) lies; see `data_directory`
+    data_dir : the data directory; see `data_directory`
     categories : which of the five kinds
     subset : "all" 21,578 documents; "modapte", the 9,603 + 3,299 of train and test; "labelled",
         those of them that have a category (7,770 + 3,019 for topics)
     shared_categories : keep only categories with a document in both train and test (90 topics)
-    skip_bad : leave out broken records and list them in `problems`, instead of refusing the archive
-
-    Examples
-    --------
-    >>> load_reuters("no-such-folder")
-    Traceback (most recent call last):
-    bayesift.errors.CorpusNotFoundError: reuters21578.tar.gz is not in no-such-folder; \
-put it there, or run: bayesift datasets fetch reuters --data-dir no-such-folder
+    skip_bad : skip broken records and list them in `problems`, instead of refusing the archive
     """
     path = find("reuters", PATHS, data_dir)
     log = ProblemLog(skip=skip_bad)
@@ -73,20 +64,9 @@ put it there, or run: bayesift datasets fetch reuters --data-dir no-such-folder
 
 
 def load_reuters_descriptions(data_dir: str | Path | None = None) -> dict[str, str]:
-    """What the 135 topics of Reuters-21578 are about, as its file of category descriptions says in a line each.
+    """Load the one-line descriptions of the 135 topics of Reuters-21578.
 
-    Commodities have no more than their name ("COCOA"); others are spelled out ("Crude Oil (CRUDE)").
-
-    Parameters
-    ----------
-    data_dir : where the archive (or its folder) lies; see `data_directory`
-
-    Examples
-    --------
-    >>> load_reuters_descriptions("no-such-folder")
-    Traceback (most recent call last):
-    bayesift.errors.CorpusNotFoundError: reuters21578.tar.gz is not in no-such-folder; \
-put it there, or run: bayesift datasets fetch reuters --data-dir no-such-folder
+    Commodities have only their name ("COCOA"); others are spelled out ("Crude Oil (CRUDE)").
     """
     path = find("reuters", PATHS, data_dir)
     for name, content in read_members(path, wanted=lambda name: PurePosixPath(name).name == _DESCRIPTIONS):
@@ -98,7 +78,7 @@ put it there, or run: bayesift datasets fetch reuters --data-dir no-such-folder
 
 
 def _read_descriptions(content: str) -> Iterator[tuple[str, str]]:
-    """The lines between the heading of the subject codes and the next part; those with stars are headings."""
+    """The lines between the heading of the subject codes and the next part, without headings (stars)."""
     for line in content.partition("****Subject Codes")[2].partition("\n____")[0].splitlines()[1:]:
         text = line.strip()
         if text and not text.startswith("**"):
@@ -161,7 +141,7 @@ def _element(content: str, tag: str) -> str:
 
 
 def _read_text(kind: str | None, content: str) -> tuple[str, str]:
-    """Return title and body: a BRIEF has no body ("Blah blah blah."), an UNPROC has no marked parts."""
+    """Title and body: a BRIEF has no body ("Blah blah blah."), an UNPROC has no marked parts."""
     if kind == "UNPROC":
         return "", _clean(content)
     title = _clean(_element(content, "TITLE")) if "<TITLE>" in content else ""
@@ -169,7 +149,7 @@ def _read_text(kind: str | None, content: str) -> tuple[str, str]:
 
 
 def _clean(text: str) -> str:
-    """Resolve the entities; those of control characters, left from the wire, vanish."""
+    """Resolve entities; those of control characters are removed."""
     return html.unescape(text).strip()
 
 

@@ -6,33 +6,19 @@ import re
 from pathlib import Path
 
 from bayesift.datasets.archives import read_members
-from bayesift.datasets.directory import find
-from bayesift.datasets.lines import decode
-from bayesift.datasets.problems import ProblemLog
+from bayesift.datasets.encodings import decode
+from bayesift.datasets.loading import ProblemLog, find
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 
 PATHS = ("sms-spam/SMSSpamCollection", "sms-spam/smsspamcollection.zip", "smsspamcollection.zip")
 
-# A tab by the book; copies are about in which some have become spaces.
+# A tab, by the documentation; in some copies spaces.
 _MESSAGE = re.compile(r"(ham|spam)(?:\t| +)(.*)")
 
 
 def load_sms_spam(data_dir: str | Path | None = None, *, skip_bad: bool = False) -> Corpus:
-    """Load the SMS Spam Collection; a message's id is its line number.
-
-    Parameters
-    ----------
-    data_dir : where the file (or its zip archive) lies; see `data_directory`
-    skip_bad : leave out lines that are no messages and list them in `problems`, instead of refusing
-
-    Examples
-    --------
-    >>> load_sms_spam("no-such-folder")
-    Traceback (most recent call last):
-    bayesift.errors.CorpusNotFoundError: sms-spam/SMSSpamCollection is not in no-such-folder; \
-put it there, or run: bayesift datasets fetch sms-spam --data-dir no-such-folder
-    """
+    """Load the 5,574 messages; the id of a message is its line number."""
     path = find("sms-spam", PATHS, data_dir)
     log = ProblemLog(skip=skip_bad)
     documents = []

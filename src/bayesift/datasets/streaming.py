@@ -1,4 +1,4 @@
-"""Texts without labels in batches: nothing is kept, so that any number can be read."""
+"""Texts without labels in batches, in constant memory."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from bayesift.datasets.columns import Columns, read_name, read_text
-from bayesift.datasets.lines import bare_suffix, check_encoding, describe_damage, open_bytes, read_lines
-from bayesift.datasets.problems import ProblemLog
-from bayesift.datasets.rows import JSON_LINES, MAX_CHARACTERS, Row, TableReader
+from bayesift.datasets.encodings import check_encoding
+from bayesift.datasets.loading import STDIN, ProblemLog, bare_suffix, read_lines
+from bayesift.datasets.references import holds_references, read_references
+from bayesift.datasets.rows import MAX_CHARACTERS, Row, RowChecks, read_json_lines
+from bayesift.datasets.tables import TABLE_SUFFIXES, TableFormat, TableReader, read_records
+from bayesift.records import Note
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_TEXTS = 1 << 14
 BLOCK_BYTES = 1 << 22
-STDIN = Path("<stdin>")
 
 
 class TextBatch(NamedTuple):
@@ -29,103 +31,69 @@ class TextBatch(NamedTuple):
     texts: pa.Array
 
 
-class _Record(NamedTuple):
-    id: str
-    text: str
+_Record: TypeAlias = tuple[str, str]  # id and text
 
 
-@dataclass(frozen=True)
+@dataclass
 class TextReader:
-    r"""Reads texts from a table, or from a stream that holds JSON lines or a text a line.
+    r"""Reads texts from a table, from a file of references, or from a file or stream of one text per line.
 
-    JSON lines are parsed by Arrow a block at a time. A block it cannot take as it is (a bad line, a changing type, an
-    empty text) is read again line by line, so that every problem is told with its line.
-
-    Parameters
-    ----------
-    source : CSV, TSV, JSON lines or Parquet; or an open stream of bytes
-    columns : where text, id and title stand; what is not named is guessed. Ids are line numbers without a column
-    encoding : of text
-    log : where records that cannot be read are reported
-    batch : how many texts at a time; None takes what is efficient
-
-    Examples
-    --------
-    >>> for batch in TextReader(io.BytesIO(b'{"id": 7, "text": "corn"}\n{"id": 8, "text": "oil"}\n')):
-    ...     print(batch.ids.to_pylist(), batch.texts.to_pylist())
-    ['7', '8'] ['corn', 'oil']
-    >>> for batch in TextReader(io.BytesIO(b"corn\noil\n")):
-    ...     print(batch.ids.to_pylist(), batch.texts.to_pylist())
-    ['1', '2'] ['corn', 'oil']
+    JSON lines are parsed by Arrow in blocks. A block with a problem (a bad line, a changing type, an empty text) is
+    read again line by line, so that each problem is reported with its line. Columns that are not named are
+    guessed; ids are line numbers by default. `notes` says what was guessed.
     """
 
     source: Path | BinaryIO
     columns: Columns = field(default_factory=Columns)
-    encoding: str = "utf-8"
+    format: TableFormat = field(default_factory=TableFormat)
     log: ProblemLog = field(default_factory=ProblemLog)
     batch: int | None = None
+    notes: list[Note] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[TextBatch]:
-        in_blocks = self.batch is None and check_encoding(self.encoding) == "utf-8-sig"
-        if isinstance(self.source, Path):
-            if in_blocks and bare_suffix(self.source) in JSON_LINES:
-                with open_bytes(self.source) as stream:
-                    yield from _BlockParser(self.source, self.columns, self.log).batches(stream)
-            else:
-                reader = TableReader(self.source, self.log, self.encoding)
-                yield from self._gather(_records(reader, self.columns, self.source, self.log))
+        if isinstance(self.source, Path) and self._is_reference_file(self.source):
+            yield from self._read_references(self.source)
             return
-        stream, is_json = _peek(self.source)
-        if is_json and in_blocks:
-            yield from _BlockParser(STDIN, self.columns, self.log).batches(stream)
-            return
-        lines = read_lines(STDIN, self.encoding, stream=stream)
-        if is_json:
-            rows = TableReader(STDIN, self.log, self.encoding).parse_json(lines)
-            yield from self._gather(_records(rows, self.columns, STDIN, self.log))
+        reader = TableReader(self.source, self.log, self.format, live=self.batch == 1)
+        self.notes = reader.notes
+        size = self.batch or BATCH_TEXTS
+        if reader.kind == "json-lines" and self.batch is None and check_encoding(reader.checks.encoding) == "utf-8-sig":
+            with reader.open() as stream:
+                yield from _BlockParser(self.columns, reader.checks).batches(stream)
+        elif reader.is_text and not self._is_table(reader):
+            yield from _to_arrow(_plain(reader.lines(), reader.checks), size)
         else:
-            yield from self._gather(_plain(lines, self.encoding, self.log))
+            columns, rows = reader.resolve(self.columns, labels=False)
+            records = read_records(rows, columns, _read_record, reader.checks)
+            yield from _to_arrow((record for _, record in records), size)
 
-    def _gather(self, records: Iterator[_Record]) -> Iterator[TextBatch]:
-        while batch := list(islice(records, self.batch or BATCH_TEXTS)):
-            yield _to_arrow(batch)
+    @staticmethod
+    def _is_reference_file(path: Path) -> bool:
+        suffix = bare_suffix(path)
+        return (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path)
 
+    def _read_references(self, path: Path) -> Iterator[TextBatch]:
+        found = read_references(path)
+        self.notes = [note for file in found.files for note in file.notes]
+        for problem in found.refused:
+            self.log.report(problem.message, file=problem.file, line=problem.line)
+        texts = ((reference.id, reference.text) for reference in found if reference.text)
+        yield from _to_arrow(texts, self.batch or BATCH_TEXTS)
 
-def _peek(stream: BinaryIO) -> tuple[BinaryIO, bool]:
-    """The stream from its first line on, and whether that begins a JSON object."""
-    first = b"\n"
-    while first and not first.strip():
-        first = stream.readline()
-    whole = cast(BinaryIO, io.BufferedReader(_Rejoined(first, stream)))
-    return whole, first.lstrip().startswith(b"{")
-
-
-class _Rejoined(io.RawIOBase):
-    """A stream with a line put back in front."""
-
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
-        self._first = first
-        self._rest = rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        data = self._first[: len(buffer)] or (
-            self._rest.read1(len(buffer)) if hasattr(self._rest, "read1") else self._rest.read(len(buffer))
-        )
-        self._first = self._first[len(buffer) :]
-        buffer[: len(data)] = data
-        return len(data)
+    def _is_table(self, reader: TableReader) -> bool:
+        """Whether text without a suffix that tells is a table: its columns were named, or are known by their names."""
+        if reader.kind not in (None, "delimited"):
+            return True
+        given = self.columns != Columns() or self.format.delimiter is not None or self.format.header is not None
+        return reader.kind is not None and (given or reader.has_known_names)
 
 
 @dataclass(frozen=True)
 class _BlockParser:
-    """JSON lines by Arrow, a block of whole lines at a time."""
+    """Parses JSON lines with Arrow, in blocks of whole lines."""
 
-    path: Path
     columns: Columns
-    log: ProblemLog
+    checks: RowChecks
 
     def batches(self, stream: BinaryIO) -> Iterator[TextBatch]:
         found: Columns | None = None
@@ -143,22 +111,23 @@ class _BlockParser:
 
     def _look(self, block: bytes, line: int) -> tuple[Columns | None, str | None]:
         """The columns of the first record, and the type of its id."""
-        rows = TableReader(self.path, ProblemLog(skip=True)).parse_json(_decoded(block))
-        row = next(iter(rows), None)
+        first = RowChecks(self.checks.path, ProblemLog(skip=True))
+        row = next(read_json_lines(_decoded(block), first, first=line), None)
         if row is None:
             return None, None
-        found = self.columns.resolve(row.values, file=str(self.path), line=line + row.line - 1)
+        found = self.columns.resolve(
+            row.values, file=str(self.checks.path), line=row.line, rows=[row.values], labels=False
+        )
         return found, type(row.values[found.id]).__name__ if found.id else None
 
     def _line_by_line(self, block: bytes, found: Columns | None, line: int) -> Iterator[TextBatch]:
-        rows = TableReader(self.path, self.log).parse_json(_decoded(block), first=line)
-        records = _records(rows, found or self.columns, self.path, self.log)
-        while batch := list(islice(records, BATCH_TEXTS)):
-            yield _to_arrow(batch)
+        rows = read_json_lines(_decoded(block), self.checks, first=line)
+        records = read_records(rows, found or self.columns, _read_record, self.checks)
+        return _to_arrow((record for _, record in records), BATCH_TEXTS)
 
 
 def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """The stream in pieces of whole lines."""
+    """The stream in blocks of whole lines."""
     rest = b""
     while piece := stream.read(BLOCK_BYTES):
         end = piece.rfind(b"\n") + 1
@@ -176,7 +145,7 @@ def _decoded(block: bytes) -> Iterator[str]:
 
 
 def _parse(block: bytes, columns: Columns, kind: str | None) -> TextBatch | None:
-    """A block of JSON lines as Arrow reads it; None where it has to be looked at line by line."""
+    """A block of JSON lines parsed by Arrow; None if it must be read line by line."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import json
@@ -198,44 +167,24 @@ def _parse(block: bytes, columns: Columns, kind: str | None) -> TextBatch | None
     return TextBatch(pc.utf8_trim_whitespace(ids) if kind == "str" else ids.cast(pa.string()), texts)
 
 
-def _to_arrow(batch: list[_Record]) -> TextBatch:
+def _to_arrow(records: Iterator[_Record], size: int) -> Iterator[TextBatch]:
     import pyarrow as pa
 
-    return TextBatch(pa.array([record.id for record in batch]), pa.array([record.text for record in batch]))
+    while batch := list(islice(records, size)):
+        yield TextBatch(*map(pa.array, zip(*batch, strict=True)))
 
 
-def _records(rows: Iterable[Row], wanted: Columns, path: Path, log: ProblemLog) -> Iterator[_Record]:
-    found: Columns | None = None
-    for row in rows:
-        if found is None:
-            found = wanted.resolve(row.values, file=str(path), line=row.line)
-        try:
-            record = _record(row, found)
-        except ValueError as error:
-            log.report(str(error), file=path, line=row.line)
-        else:
-            yield record
-
-
-def _record(row: Row, columns: Columns) -> _Record:
-    values = row.values
-    if columns.text not in values:
-        there = ", ".join(map(repr, values)) or "none"
-        raise ValueError(f"no column {columns.text!r}; there are: {there}")
-    text, title = read_text(values, columns.text), read_text(values, columns.title)
+def _read_record(row: Row, columns: Columns) -> _Record:
+    text, title = read_text(row.values, columns.text, required=True), read_text(row.values, columns.title)
     text = f"{title}\n{text}" if title else text
     if not text.strip():
         raise ValueError("empty document")
-    name = values.get(columns.id) if columns.id else None
-    return _Record(str(row.line) if name is None else read_name(name), text)
+    name = row.values.get(columns.id) if columns.id else None
+    return str(row.line) if name is None else read_name(name), text
 
 
-def _plain(lines: Iterable[str], encoding: str, log: ProblemLog) -> Iterator[_Record]:
+def _plain(lines: Iterable[str], checks: RowChecks) -> Iterator[_Record]:
     for number, line in enumerate(lines, 1):
         text = line.rstrip("\r\n")
-        if not text.strip():
-            continue
-        if damage := describe_damage(text, encoding):
-            log.report(damage, file=STDIN, line=number)
-        else:
-            yield _Record(str(number), text)
+        if text.strip() and checks.accept(Row(number, {"text": text})):
+            yield str(number), text

@@ -1,4 +1,4 @@
-"""What a corpus holds, in numbers."""
+"""Summaries of corpora."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 10
 
 @dataclass(frozen=True)
 class SplitSummary:
-    """The numbers of one split; `name` is None for documents that belong to none."""
+    """The counts of one split; `name` is None for documents without a split."""
 
     name: str | None
     documents: int
@@ -26,7 +26,7 @@ class SplitSummary:
 
 @dataclass(frozen=True)
 class CategorySummary:
-    """A category and how many documents it has in each split."""
+    """A category and its number of documents, in all and by split."""
 
     name: str
     documents: int
@@ -35,21 +35,7 @@ class CategorySummary:
 
 @dataclass(frozen=True)
 class CorpusSummary:
-    """The numbers of a corpus.
-
-    Parameters
-    ----------
-    name : of the corpus
-    documents : how many there are
-    splits : the same in parts
-    categories : how many there are
-    shared_categories : those with a document in both train and test; None without these splits
-    largest : the largest categories, by the size of the first split of train (else of all)
-    without_date : documents without a date; None when no document has one
-    terms, nonzeros : of the vectors, for corpora that come as such
-    skipped : records of the source that could not be read
-    fingerprint : SHA-256 of what the documents say
-    """
+    """The counts of a corpus; what it does not have (vectors, dates, a train and a test split) is None."""
 
     name: str
     documents: int
@@ -64,12 +50,12 @@ class CorpusSummary:
     fingerprint: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as what JSON can hold."""
+        """A dictionary that JSON can hold."""
         return asdict(self)
 
 
 def summarise(corpus: Corpus) -> CorpusSummary:
-    """Count what a corpus holds.
+    """Count the documents, splits and categories of a corpus.
 
     Examples
     --------
@@ -101,7 +87,7 @@ def summarise(corpus: Corpus) -> CorpusSummary:
 
 
 def _ordered(splits: Sequence[str]) -> list[str]:
-    """Put the splits in the order they are used in."""
+    """The splits in the order train, validation, test, others."""
     usual = ["train", "validation", "test"]
     return sorted(splits, key=lambda name: usual.index(name) if name in usual else len(usual))
 

@@ -1,48 +1,42 @@
-"""Measures of decisions, rankings, probabilities and filters; significance; pictures."""
+"""Measures of decisions, rankings, probabilities and filters; significance; charts."""
 
-from bayesift.evaluation.bootstrap import (
-    BootstrapDifference,
-    Estimate,
-    F1Estimates,
-    bootstrap_f1,
-    bootstrap_mean,
-    paired_bootstrap,
-)
+from bayesift.evaluation.bootstrap import Estimate, bootstrap_f1, bootstrap_mean, paired_bootstrap
 from bayesift.evaluation.calibration import (
     ReliabilityCurve,
     brier_score,
     expected_calibration_error,
     log_loss,
     reliability_curve,
-    wilson_interval,
+    reliability_diagram,
+    top_label_calibration_error,
+    top_label_curve,
 )
-from bayesift.evaluation.contingency import Contingency
 from bayesift.evaluation.filtering import linear_utility, scaled_utility, t9p, t9u, zero_returns
-from bayesift.evaluation.measures import accuracy, f1, precision, recall
-from bayesift.evaluation.plots import category_f1_bars, precision_recall_plot, reliability_diagram
-from bayesift.evaluation.ranking import PrecisionRecallCurve, average_precision, r_precision
-from bayesift.evaluation.reading import average_time_to_discovery, work_saved
-from bayesift.evaluation.scores import (
-    Averages,
-    CategoryScores,
-    Probabilities,
-    Scores,
-    evaluate_counts,
-    evaluate_decisions,
+from bayesift.evaluation.measures import Contingency, accuracy, f1, precision, recall
+from bayesift.evaluation.ranking import (
+    PrecisionRecallCurve,
+    average_precision,
+    average_time_to_discovery,
+    precision_recall_plot,
+    r_precision,
+    work_saved,
 )
-from bayesift.evaluation.significance import PairedTest, holm, macro_sign_test, mcnemar_test, micro_sign_test
-from bayesift.evaluation.significance_table import SignificanceTable, significance_table
+from bayesift.evaluation.scores import Scores, category_f1_bars, evaluate_decisions
+from bayesift.evaluation.significance import (
+    PairedTest,
+    SignificanceTable,
+    holm,
+    macro_sign_test,
+    mcnemar_test,
+    micro_sign_test,
+    significance_table,
+)
 
 __all__ = [
-    "Averages",
-    "BootstrapDifference",
-    "CategoryScores",
     "Contingency",
     "Estimate",
-    "F1Estimates",
     "PairedTest",
     "PrecisionRecallCurve",
-    "Probabilities",
     "ReliabilityCurve",
     "Scores",
     "SignificanceTable",
@@ -53,7 +47,6 @@ __all__ = [
     "bootstrap_mean",
     "brier_score",
     "category_f1_bars",
-    "evaluate_counts",
     "evaluate_decisions",
     "expected_calibration_error",
     "f1",
@@ -74,7 +67,8 @@ __all__ = [
     "significance_table",
     "t9p",
     "t9u",
-    "wilson_interval",
+    "top_label_calibration_error",
+    "top_label_curve",
     "work_saved",
     "zero_returns",
 ]

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import sparse
 
-from bayesift.evaluation.contingency import quotient
-from bayesift.evaluation.labels import aligned
+from bayesift.arrays import Array
+from bayesift.evaluation.measures import Classes, aligned, quotient
 
-Array = np.ndarray[Any, Any]
 F1Measure = Literal["micro-f1", "macro-f1"]
 
 _BLOCK_DRAWS = 1 << 20
 
 
 class Estimate(NamedTuple):
-    """A measured value with its interval; both ends are None where nothing was resampled.
-
-    Examples
-    --------
-    >>> Estimate(0.5, 0.25, 0.75).times(100)
-    Estimate(value=50.0, lower=25.0, upper=75.0)
-    """
+    """A measured value with its interval; both ends are None where nothing was resampled."""
 
     value: float
     lower: float | None = None
@@ -46,21 +39,7 @@ class F1Estimates(NamedTuple):
 
 @dataclass(frozen=True)
 class BootstrapDifference:
-    """The difference of a measure between system A and system B.
-
-    Parameters
-    ----------
-    measure : of which
-    difference : A minus B on the documents themselves
-    lower, upper : percentile interval over resamples of the documents
-    p_value : two-sided: twice the smaller share of resamples on either side of no difference
-    n_resamples, level : of the bootstrap
-
-    Examples
-    --------
-    >>> BootstrapDifference("micro-f1", 0.02, 0.01, 0.03, 0.001, 2000, 0.95).to_dict()["lower"]
-    0.01
-    """
+    """The difference of a measure, A minus B, with its percentile interval and two-sided P-value over resamples."""
 
     measure: F1Measure
     difference: float
@@ -84,7 +63,7 @@ def paired_bootstrap(
     n_resamples: int = 2000,
     level: float = 0.95,
     random_state: int = 0,
-    labels: Sequence[Any] | None = None,
+    labels: Classes = None,
 ) -> BootstrapDifference:
     """Resample documents to see how sure a difference of F1 is.
 
@@ -123,7 +102,7 @@ def bootstrap_f1(
     n_resamples: int = 1000,
     level: float = 0.95,
     random_state: int = 0,
-    labels: Sequence[Any] | None = None,
+    labels: Classes = None,
 ) -> F1Estimates:
     """F1 of one system with percentile intervals over resamples of the documents.
 
@@ -169,13 +148,7 @@ def bootstrap_mean(values: Any, *, n_resamples: int = 1000, level: float = 0.95,
 
 
 def resamples(n_documents: int, n_resamples: int, random_state: int) -> Iterator[Array]:
-    """Blocks of resamples, each row how often every document was drawn.
-
-    Examples
-    --------
-    >>> [block.shape for block in resamples(4, 3, 0)]
-    [(3, 4)]
-    """
+    """Blocks of resamples, each row how often every document was drawn."""
     random = np.random.default_rng(random_state)
     block = max(1, _BLOCK_DRAWS // n_documents)
     for start in range(0, n_resamples, block):

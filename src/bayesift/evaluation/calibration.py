@@ -2,28 +2,33 @@
 
 With an indicator matrix every (document, category) is a forecast of its own. With class labels a document is one
 forecast over all classes, and log loss and Brier score are those of the whole distribution, as in scikit-learn.
+
+There are two calibration errors. `expected_calibration_error` is of every category: whether a category comes true as
+often as its probability says. `top_label_calibration_error` is of the most probable category alone, its probability
+against how often it is right; papers call this one ECE (Guo et al. 2017, with 15 bins of equal width).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import ndtri
 
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Columns, Figure, Frame, Intervals, Layer, Line, Panel, Points, Rule
+from bayesift.charts.svg import series
 from bayesift.errors import DataError
-from bayesift.evaluation.contingency import Average, averaged, check_average
-from bayesift.evaluation.labels import scored
+from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
 
-Array = np.ndarray[Any, Any]
 Bins = Literal["width", "mass"]
 
 _SMALLEST = np.finfo(np.float64).eps
 
 
-def log_loss(Y: Any, probabilities: Any, *, labels: Sequence[Any] | None = None) -> float:
+def log_loss(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
     """Mean of -ln of the probability given to what was the case; probabilities are kept 2e-16 away from 0 and 1.
 
     Examples
@@ -40,7 +45,7 @@ def log_loss(Y: Any, probabilities: Any, *, labels: Sequence[Any] | None = None)
     return float(-np.mean(np.log(np.where(positive, clipped, 1 - clipped))))
 
 
-def brier_score(Y: Any, probabilities: Any, *, labels: Sequence[Any] | None = None) -> float:
+def brier_score(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
     """Mean squared distance of the probability from what was the case; with class labels summed over classes.
 
     Examples
@@ -55,24 +60,7 @@ def brier_score(Y: Any, probabilities: Any, *, labels: Sequence[Any] | None = No
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """Forecasts gathered in bins by probability; empty bins are left out.
-
-    Parameters
-    ----------
-    mean_probability : of the forecasts in each bin
-    share_positive : of them that came true
-    count : how many they are
-    lower, upper : Wilson's interval of the share
-    level : of the interval
-
-    Examples
-    --------
-    >>> curve = reliability_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2)
-    >>> curve.mean_probability.round(2).tolist(), curve.share_positive.tolist(), curve.count.tolist()
-    ([0.15, 0.8], [0.0, 1.0], [2, 2])
-    >>> round(curve.expected_calibration_error, 3)
-    0.175
-    """
+    """Bins of forecasts: mean probability, share that came true with Wilson's interval, number; none is empty."""
 
     mean_probability: Array
     share_positive: Array
@@ -93,13 +81,7 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    Y: Any,
-    probabilities: Any,
-    *,
-    n_bins: int = 10,
-    bins: Bins = "width",
-    level: float = 0.95,
-    labels: Sequence[Any] | None = None,
+    Y: Any, probabilities: Any, *, n_bins: int = 10, bins: Bins = "width", level: float = 0.95, labels: Classes = None
 ) -> ReliabilityCurve:
     """How often forecasts came true, by their probability; the categories of a matrix are pooled.
 
@@ -126,14 +108,11 @@ def expected_calibration_error(
     n_bins: int = 10,
     bins: Bins = "width",
     average: Average | None = "micro",
-    labels: Sequence[Any] | None = None,
+    labels: Classes = None,
 ) -> Any:
     """Mean distance of the probabilities in a bin from the share that came true, weighted by their number.
 
-    Examples
-    --------
-    >>> round(expected_calibration_error([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2), 3)
-    0.175
+    Every category of every document counts. `top_label_calibration_error` is of the most probable category alone.
     """
     check_average(average)
     positive, forecast = _forecasts(Y, probabilities, labels)
@@ -145,20 +124,109 @@ def expected_calibration_error(
     return averaged(np.array([curve.expected_calibration_error for curve in curves]), average)
 
 
-def wilson_interval(successes: Array, trials: Array, *, level: float = 0.95) -> tuple[Array, Array]:
-    """Wilson's score interval of a share.
+def top_label_curve(
+    Y: Any, probabilities: Any, *, n_bins: int = 15, bins: Bins = "width", level: float = 0.95, labels: Classes = None
+) -> ReliabilityCurve:
+    """How often the most probable category is right, by its probability; parameters as of `reliability_curve`.
+
+    With several categories per document it is right when it is among them. One column is a yes or no, of which the more
+    probable is taken.
 
     Examples
     --------
-    >>> lower, upper = wilson_interval(np.array([9]), np.array([10]))
-    >>> lower.round(3).tolist(), upper.round(3).tolist()
-    ([0.596], [0.982])
+    >>> top_label_curve(["corn", "oil"], [[0.8, 0.2], [0.7, 0.3]], n_bins=1).share_positive.tolist()
+    [0.5]
     """
+    positive, forecast = _forecasts(Y, probabilities, labels)
+    if forecast.shape[1] == 1:
+        positive, forecast = np.hstack([~positive, positive]), np.hstack([1 - forecast, forecast])
+    top = np.argmax(forecast, axis=1)[:, None]
+    right, confidence = (np.take_along_axis(values, top, axis=1).ravel() for values in (positive, forecast))
+    return _curve(right, confidence, n_bins, bins, level)
+
+
+def top_label_calibration_error(
+    Y: Any, probabilities: Any, *, n_bins: int = 15, bins: Bins = "width", labels: Classes = None
+) -> float:
+    """Mean distance of the probability of the most probable category from how often it is right: the ECE of papers.
+
+    ECE = Σ_b n_b / n |accuracy(b) - confidence(b)| over bins b of the highest probability.
+
+    Parameters
+    ----------
+    Y, probabilities : documents x categories, or class labels and documents x classes
+    n_bins : at most so many; 15 is what most papers take
+    bins : of equal "width" in probability, or of equal "mass"
+    labels : the classes of the columns
+
+    References
+    ----------
+    Naeini, Cooper and Hauskrecht (2015); Guo, Pleiss, Sun and Weinberger (2017), equation 3.
+
+    Examples
+    --------
+    >>> round(top_label_calibration_error(["corn", "oil"], [[0.8, 0.2], [0.8, 0.2]]), 4)
+    0.3
+    """
+    curve = top_label_curve(Y, probabilities, n_bins=n_bins, bins=bins, labels=labels)
+    return curve.expected_calibration_error
+
+
+def wilson_interval(successes: Array, trials: Array, *, level: float = 0.95) -> tuple[Array, Array]:
+    """Wilson's score interval of a share."""
     z = float(ndtri(0.5 + level / 2))
     share = successes / trials
     centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
     half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
     return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve]) -> Figure:
+    """Observed frequency against predicted probability with intervals, above the number of forecasts."""
+    named = {"calibration error": curves} if isinstance(curves, ReliabilityCurve) else curves
+    layers: list[Layer] = []
+    for place, (name, curve) in enumerate(named.items()):
+        points, style = _pairs(curve.mean_probability, curve.share_positive), series(place)
+        ranges = list(zip(curve.mean_probability.tolist(), curve.lower.tolist(), curve.upper.tolist(), strict=True))
+        error = f"{curve.expected_calibration_error:.4f}"
+        layers += [Points(points, style), Line(points, style, name, error), Intervals(ranges, style)]
+    perfect = Line([(0, 0), (1, 1)], "ideal", "perfect calibration")
+    observed, predicted = Axis.unit("observed frequency"), Axis.unit("predicted probability")
+    return Figure(
+        "Reliability of the probabilities",
+        [
+            Panel(predicted, observed, [*layers, perfect], Frame(left=46, right=318)),
+            _counts_panel(list(named.values())),
+        ],
+        caption="Of the forecasts of 70%, about 70% should come true: on the dashed line. Below it the model is "
+        "overconfident, above it underconfident. Whiskers are 95% intervals. The number is the calibration error.",
+        description="; ".join(
+            f"of {count:,} forecasts of about {probability:.1%}, {share:.1%} came true"
+            for curve in named.values()
+            for probability, share, count in zip(curve.mean_probability, curve.share_positive, curve.count, strict=True)
+        ),
+        width=360,
+        height=416,
+    )
+
+
+def _counts_panel(curves: Sequence[ReliabilityCurve]) -> Panel:
+    """How many forecasts there are of each probability, on a log scale: bars of one curve, lines of several."""
+    frame, x, most = Frame(46, 318, 348, 410), Axis.unit(""), max([1, *(int(curve.count.max()) for curve in curves)])
+    if len(curves) > 1:
+        ends = Axis.over("", np.concatenate([curve.count for curve in curves]), log=True).ticks
+        lines = [Line(_pairs(curve.mean_probability, curve.count), series(i)) for i, curve in enumerate(curves)]
+        return Panel(x, Axis("forecasts", (ends[0], ends[-1]), log=True), lines, frame, x_shown=False)
+    bars = []
+    for probability, count in _pairs(curves[0].mean_probability, curves[0].count):
+        slot = min(int(probability * 10), 9) / 10
+        bars.append((slot, slot + 0.1, int(count)))
+    y = Axis("forecasts", (0.5, float(most)), log=True, numbered=False)
+    return Panel(x, y, [Columns(bars), Rule(y=0.5, style="grid")], frame, x_shown=False)
+
+
+def _pairs(x: Array, y: Array) -> list[tuple[float, float]]:
+    return list(zip(x.tolist(), y.tolist(), strict=True))
 
 
 def _curve(positive: Array, forecast: Array, n_bins: int, bins: Bins, level: float) -> ReliabilityCurve:
@@ -183,7 +251,7 @@ def _bin_of(forecast: Array, n_bins: int, bins: Bins) -> Array:
     raise ValueError(f"bins must be one of {', '.join(get_args(Bins))}, got {bins!r}")
 
 
-def _forecasts(Y: Any, probabilities: Any, labels: Sequence[Any] | None) -> tuple[Array, Array]:
+def _forecasts(Y: Any, probabilities: Any, labels: Classes) -> tuple[Array, Array]:
     positive, forecast = scored(Y, probabilities, labels)
     if forecast.min() < 0 or forecast.max() > 1:
         raise DataError(

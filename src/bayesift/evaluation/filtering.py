@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesift.evaluation.contingency import Contingency, averaged, quotient
-from bayesift.evaluation.labels import indicator
+from bayesift.arrays import Array
+from bayesift.evaluation.measures import Contingency, averaged, indicator, quotient
 
-Array = np.ndarray[Any, Any]
 Gains = Sequence[Sequence[float]]
 Scaling = Literal["trec-9", "unit"]
 
@@ -107,13 +106,7 @@ def scaled_utility(
 
 
 def zero_returns(decisions: Any) -> int:
-    """How many topics retrieve nothing.
-
-    Examples
-    --------
-    >>> zero_returns([[1, 0], [1, 0]])
-    1
-    """
+    """How many topics retrieve nothing."""
     return int(np.sum(_topics(decisions).sum(axis=0) == 0))
 
 

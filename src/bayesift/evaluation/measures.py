@@ -5,7 +5,7 @@ columns `labels` names. `average` is
 
     "micro"  the measure over the decisions of all categories together
     "macro"  the mean of the measure over categories; macro F1 is the mean of F1, not F1 of mean precision and recall
-    None     an array, one value a category
+    None     an array, one value per category
 
 A quotient 0/0 counts as `zero_division`, 0 by default as in scikit-learn: a category without positives and without
 assignments has F1 0 and takes part in the macro average.
@@ -14,25 +14,90 @@ assignments has F1 0 and takes part in the macro average.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
+from scipy import sparse
 
-from bayesift.evaluation.contingency import Average, Contingency, averaged
-from bayesift.evaluation.labels import aligned
+from bayesift.arrays import Array
+from bayesift.errors import DataError
 
-Array = np.ndarray[Any, Any]
+Average = Literal["micro", "macro"]
+Classes = Sequence[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Contingency:
+    """Counts of correct and wrong decisions in each category.
+
+    Parameters
+    ----------
+    true_positives : documents assigned correctly
+    assigned : documents assigned to the category
+    positives : documents that belong to the category
+    n_documents : number of documents
+
+    Examples
+    --------
+    >>> counts = Contingency.of([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [1, 1]])
+    >>> counts.true_positives.tolist(), counts.false_positives.tolist(), counts.false_negatives.tolist()
+    ([1, 1], [1, 1], [1, 0])
+    >>> counts.f1().round(3).tolist()
+    [0.5, 0.667]
+    """
+
+    true_positives: Array
+    assigned: Array
+    positives: Array
+    n_documents: int
+
+    @classmethod
+    def of(cls, Y: Any, decisions: Any, *, labels: Classes = None) -> Self:
+        """Count the decisions on labelled documents."""
+        truth, decided = aligned(Y, decisions, labels=labels)
+        matrices = (truth.multiply(decided), decided, truth)
+        true_positives, assigned, positives = (matrix.sum(axis=0).astype(np.int64) for matrix in matrices)
+        return cls(true_positives, assigned, positives, truth.shape[0])
+
+    @property
+    def false_positives(self) -> Array:
+        """Documents assigned wrongly."""
+        return self.assigned - self.true_positives
+
+    @property
+    def false_negatives(self) -> Array:
+        """Documents missed."""
+        return self.positives - self.true_positives
+
+    @property
+    def true_negatives(self) -> Array:
+        """Documents correctly not assigned."""
+        return self.n_documents - self.assigned - self.false_negatives
+
+    def pooled(self) -> Contingency:
+        """The counts of all categories together, as one category."""
+        parts = (self.true_positives, self.assigned, self.positives)
+        true_positives, assigned, positives = (part.sum(keepdims=True) for part in parts)
+        return Contingency(true_positives, assigned, positives, self.n_documents * len(self.positives))
+
+    def precision(self, *, zero_division: float = 0.0) -> Array:
+        """Share of the assigned documents that is correct."""
+        return quotient(self.true_positives, self.assigned, zero_division)
+
+    def recall(self, *, zero_division: float = 0.0) -> Array:
+        """Share of the positive documents that is found."""
+        return quotient(self.true_positives, self.positives, zero_division)
+
+    def f1(self, *, zero_division: float = 0.0) -> Array:
+        """Harmonic mean of precision and recall, 2t / (assigned + positives)."""
+        return quotient(2 * self.true_positives, self.assigned + self.positives, zero_division)
 
 
 def precision(
-    Y: Any,
-    decisions: Any,
-    *,
-    average: Average | None = "micro",
-    zero_division: float = 0.0,
-    labels: Sequence[Any] | None = None,
+    Y: Any, decisions: Any, *, average: Average | None = "micro", zero_division: float = 0.0, labels: Classes = None
 ) -> Any:
-    """Share of the assigned that is right.
+    """Share of the assigned documents that is correct.
 
     Examples
     --------
@@ -43,14 +108,9 @@ def precision(
 
 
 def recall(
-    Y: Any,
-    decisions: Any,
-    *,
-    average: Average | None = "micro",
-    zero_division: float = 0.0,
-    labels: Sequence[Any] | None = None,
+    Y: Any, decisions: Any, *, average: Average | None = "micro", zero_division: float = 0.0, labels: Classes = None
 ) -> Any:
-    """Share of the positives that is found.
+    """Share of the positive documents that is found.
 
     Examples
     --------
@@ -61,12 +121,7 @@ def recall(
 
 
 def f1(
-    Y: Any,
-    decisions: Any,
-    *,
-    average: Average | None = "micro",
-    zero_division: float = 0.0,
-    labels: Sequence[Any] | None = None,
+    Y: Any, decisions: Any, *, average: Average | None = "micro", zero_division: float = 0.0, labels: Classes = None
 ) -> Any:
     """Harmonic mean of precision and recall.
 
@@ -78,30 +133,101 @@ def f1(
     return averaged(_counts(Y, decisions, average, labels).f1(zero_division=zero_division), average)
 
 
-def accuracy(Y: Any, decisions: Any, *, labels: Sequence[Any] | None = None) -> float:
-    """Share of the documents that are decided right in every category.
+def accuracy(Y: Any, decisions: Any, *, labels: Classes = None) -> float:
+    """Share of the documents that are correct in every category.
 
     Examples
     --------
     >>> accuracy([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     0.5
     """
-    return float(np.mean(wholly_right(Y, decisions, labels=labels)))
+    return float(np.mean(exact_matches(Y, decisions, labels=labels)))
 
 
-def wholly_right(Y: Any, decisions: Any, *, labels: Sequence[Any] | None = None) -> Array:
-    """Which documents are decided right in every category.
-
-    Examples
-    --------
-    >>> wholly_right(["corn", "oil"], ["corn", "corn"])
-    array([ True, False])
-    """
+def exact_matches(Y: Any, decisions: Any, *, labels: Classes = None) -> Array:
+    """Which documents are correct in every category."""
     truth, decided = aligned(Y, decisions, labels=labels)
     right: Array = abs(truth - decided).sum(axis=1) == 0
     return right
 
 
-def _counts(Y: Any, decisions: Any, average: Average | None, labels: Sequence[Any] | None) -> Contingency:
+def quotient(numerator: Array, denominator: Array, zero_division: float) -> Array:
+    """Numerator over denominator; `zero_division` where the denominator is 0."""
+    result = np.full(np.shape(numerator), float(zero_division))
+    np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
+    return result
+
+
+def averaged(values: Array, average: Average | None) -> Any:
+    """The mean over categories, or the values themselves."""
+    check_average(average)
+    return values if average is None else float(np.mean(values))
+
+
+def check_average(average: Average | None) -> None:
+    """Raise ValueError unless the average is one of those known."""
+    if average is not None and average not in get_args(Average):
+        raise ValueError(f"average must be 'micro', 'macro' or None, got {average!r}")
+
+
+def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr_array:
+    """The documents x categories matrix of 0 and 1; class labels are spread over the columns named by `labels`."""
+    matrix = y if sparse.issparse(y) else np.asarray(y)
+    if matrix.ndim == 1:
+        return _spread(matrix, labels)
+    if matrix.ndim != 2:
+        raise DataError(f"labels must be class labels or documents x categories, got {matrix.ndim} dimensions")
+    rows = sparse.csr_array(matrix)
+    if not np.isin(rows.data, (0, 1)).all():
+        raise DataError("labels must be 0 or 1: one column per category, 1 where the document belongs to it")
+    counted = rows.astype(np.int32)
+    counted.eliminate_zeros()
+    return counted
+
+
+def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[sparse.csr_array, ...]:
+    """Labels and decisions on the same documents and categories, as indicator matrices."""
+    if labels is None and all(np.ndim(part) == 1 for part in (Y, *decisions)):
+        labels = np.unique(np.concatenate([np.asarray(part) for part in (Y, *decisions)])).tolist()
+    truth, *decided = (indicator(part, labels) for part in (Y, *decisions))
+    for matrix in decided:
+        if truth.shape != matrix.shape:
+            raise DataError(f"labels are {_shape(truth)}, decisions {_shape(matrix)} (documents x categories)")
+    if not truth.shape[0]:
+        raise DataError("there are no documents to evaluate")
+    return truth, *decided
+
+
+def scored(Y: Any, scores: Any, labels: Classes = None) -> tuple[Array, Array]:
+    """Labels as booleans and the finite scores of the same documents and categories; one column may be a vector."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim == 1:
+        values = values[:, None]
+        Y = Y if sparse.issparse(Y) else np.asarray(Y).reshape(len(values), -1)
+    positive = indicator(Y, labels).toarray().astype(bool)
+    if positive.shape != values.shape:
+        raise DataError(f"labels are {_shape(positive)}, scores {_shape(values)} (documents x categories)")
+    if not len(values):
+        raise DataError("there are no documents to evaluate")
+    if not np.isfinite(values).all():
+        raise DataError("scores must be finite numbers")
+    return positive, values
+
+
+def _counts(Y: Any, decisions: Any, average: Average | None, labels: Classes) -> Contingency:
     counts = Contingency.of(Y, decisions, labels=labels)
     return counts.pooled() if average == "micro" else counts
+
+
+def _spread(y: Array, labels: Sequence[Any] | Array | None) -> sparse.csr_array:
+    columns = {label: j for j, label in enumerate((np.unique(y) if labels is None else np.asarray(labels)).tolist())}
+    unknown = sorted({str(label) for label in y.tolist() if label not in columns})
+    if unknown:
+        raise DataError(f"class labels that are not among the labels: {', '.join(unknown[:5])}")
+    indices = np.array([columns[label] for label in y.tolist()], dtype=np.int32)
+    ones, starts = np.ones(len(y), dtype=np.int32), np.arange(len(y) + 1, dtype=np.int32)
+    return sparse.csr_array((ones, indices, starts), shape=(len(y), len(columns)))
+
+
+def _shape(matrix: Any) -> str:
+    return " x ".join(str(extent) for extent in matrix.shape)

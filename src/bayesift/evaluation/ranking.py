@@ -1,27 +1,23 @@
-"""Measures of the order in which scores put the documents."""
+"""Measures of a ranking: of documents by score, and of the order in which documents are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from bayesift.evaluation.contingency import Average, averaged, check_average
-from bayesift.evaluation.labels import scored
-
-Array = np.ndarray[Any, Any]
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Figure, Frame, Labels, Layer, Line, Panel, Points
+from bayesift.charts.svg import series, shortened
+from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
 
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve:
     """Precision and recall of every cut of a ranking, the highest threshold first.
-
-    Parameters
-    ----------
-    thresholds : what has at least this score is assigned
-    precision, recall : of each
 
     Examples
     --------
@@ -40,6 +36,12 @@ class PrecisionRecallCurve:
         positive, values = scored(Y, scores)
         return cls._of_ranked(positive.ravel(), values.ravel())
 
+    def thinned(self, n_points: int = 300) -> Self:
+        """At most about this many cuts: the first that reaches each of equally spaced values of recall."""
+        places = np.searchsorted(self.recall, np.linspace(0, 1, n_points) * self.recall[-1])
+        kept = np.unique(np.append(places[1:], 0))
+        return type(self)(self.thresholds[kept], self.precision[kept], self.recall[kept])
+
     @classmethod
     def _of_ranked(cls, positive: Array, scores: Array) -> Self:
         true, assigned, thresholds = _cuts(positive, scores)
@@ -52,12 +54,7 @@ class PrecisionRecallCurve:
 
 
 def average_precision(
-    Y: Any,
-    scores: Any,
-    *,
-    average: Average | None = "macro",
-    zero_division: float = 0.0,
-    labels: Sequence[Any] | None = None,
+    Y: Any, scores: Any, *, average: Average | None = "macro", zero_division: float = 0.0, labels: Classes = None
 ) -> Any:
     """Precision averaged over the steps of recall, equals stepping together; 0/0 without positives.
 
@@ -71,12 +68,7 @@ def average_precision(
 
 
 def r_precision(
-    Y: Any,
-    scores: Any,
-    *,
-    average: Average | None = "macro",
-    zero_division: float = 0.0,
-    labels: Sequence[Any] | None = None,
+    Y: Any, scores: Any, *, average: Average | None = "macro", zero_division: float = 0.0, labels: Classes = None
 ) -> Any:
     """Precision among the R documents with the highest scores, R being the number of positives.
 
@@ -91,7 +83,79 @@ def r_precision(
     return averaged(np.array(values), average)
 
 
-def _columns(Y: Any, scores: Any, average: Average | None, labels: Sequence[Any] | None) -> list[tuple[Array, Array]]:
+def average_time_to_discovery(places: Sequence[int] | Array) -> float:
+    """ATD: the mean place of the relevant documents in the order of reading, counted from 1.
+
+    Examples
+    --------
+    >>> average_time_to_discovery([1, 2, 6])
+    3.0
+    """
+    return float(np.mean(places))
+
+
+def work_saved(places: Sequence[int] | Array, n_documents: int, recall: float = 0.95) -> float:
+    """WSS: the share of documents that need not be read to reach this recall, less what chance would save.
+
+    `places` are those of all relevant documents in the order of reading, 1 for the first.
+
+    Examples
+    --------
+    >>> work_saved([1, 2, 6], 10)
+    0.35
+    """
+    needed = math.ceil(recall * len(places) - 1e-9)
+    saved = 1.0 - np.sort(places)[needed - 1] / n_documents - (1.0 - recall)
+    return float(round(saved, 12))
+
+
+def precision_recall_plot(
+    curves: Mapping[str, PrecisionRecallCurve], *, decided: Mapping[str, tuple[float, float]] | None = None
+) -> Figure:
+    """Precision against recall, over contours of equal F1.
+
+    Parameters
+    ----------
+    curves : by name
+    decided : recall and precision of the decisions made, by the name of their curve; marked by rings
+    """
+    styles = {name: series(place) for place, name in enumerate(curves)}
+    rings = [Points([at], styles[name], ring=True) for name, at in (decided or {}).items()]
+    values = {name: f"{curve.average_precision:.3f}" for name, curve in curves.items()}
+    lines = [Line(_steps(curve), styles[name], name, values[name]) for name, curve in curves.items()]
+    frame = Frame(left=46, right=318)
+    return Figure(
+        "Precision and recall",
+        [Panel(Axis.unit("recall"), Axis.unit("precision"), [*rings, *lines, *_f1_contours()], frame)],
+        caption="Precision against recall as the threshold moves. The number is the average precision."
+        + (" The ring marks the decisions." if rings else ""),
+        description="; ".join(f"{shortened(name)}: average precision {value}" for name, value in values.items()),
+        width=360,
+    )
+
+
+def _steps(curve: PrecisionRecallCurve) -> list[tuple[float, float]]:
+    """The curve as steps: the precision of a cut holds back to the recall of the cut before."""
+    points, reached = [], 0.0
+    shown = curve.thinned()
+    for recall, precision in zip(shown.recall.tolist(), shown.precision.tolist(), strict=True):
+        points += [(reached, precision), (recall, precision)]
+        reached = recall
+    return points
+
+
+def _f1_contours() -> list[Layer]:
+    """Lines of equal F1: P = F R / (2 R - F)."""
+    lines: list[Layer] = []
+    for f1 in (0.2, 0.4, 0.6, 0.8):
+        lowest = f1 / (2 - f1)
+        recalls = [lowest + (1 - lowest) * i / 40 for i in range(41)]
+        lines.append(Line([(r, min(1.0, f1 * r / (2 * r - f1))) for r in recalls], "contour"))
+        lines.append(Labels([(1.0, lowest, f"F1 {f1:.1f}")], "faint", (5, 4)))
+    return lines
+
+
+def _columns(Y: Any, scores: Any, average: Average | None, labels: Classes) -> list[tuple[Array, Array]]:
     check_average(average)
     positive, values = scored(Y, scores, labels)
     if average == "micro":

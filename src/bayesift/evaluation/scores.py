@@ -1,4 +1,4 @@
-"""Everything one evaluation says."""
+"""All measures of one evaluation."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Bars, Figure, Frame, Panel, Rule
 from bayesift.errors import DataError
-from bayesift.evaluation.calibration import brier_score, expected_calibration_error, log_loss
-from bayesift.evaluation.contingency import Contingency
-from bayesift.evaluation.labels import aligned
-from bayesift.evaluation.measures import accuracy
+from bayesift.evaluation.calibration import (
+    brier_score,
+    expected_calibration_error,
+    log_loss,
+    top_label_calibration_error,
+)
+from bayesift.evaluation.measures import Contingency, accuracy, aligned
 from bayesift.evaluation.ranking import average_precision, r_precision
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class Averages:
-    """Precision, recall and F1, micro or macro.
-
-    Examples
-    --------
-    >>> Averages(precision=0.5, recall=1.0, f1=2 / 3).recall
-    1.0
-    """
+    """Precision, recall and F1, micro or macro."""
 
     precision: float
     recall: float
@@ -35,13 +32,7 @@ class Averages:
 
 @dataclass(frozen=True)
 class CategoryScores:
-    """One row of the table of categories; the ranking measures are None without probabilities.
-
-    Examples
-    --------
-    >>> CategoryScores("corn", 3, 2, 2, 1.0, 2 / 3, 0.8).positives
-    3
-    """
+    """One row of the table of categories; the ranking measures are None without probabilities."""
 
     category: str
     positives: int
@@ -58,10 +49,7 @@ class CategoryScores:
 class Probabilities:
     """Measures of the probabilities: ranking averaged over categories, the others over all decisions.
 
-    Examples
-    --------
-    >>> Probabilities(0.9, 0.8, 0.3, 0.1, 0.02, 0.03).brier_score
-    0.1
+    Calibration errors of all categories have 10 bins, those of the top label 15, of equal width or of equal mass.
     """
 
     average_precision: float
@@ -70,27 +58,13 @@ class Probabilities:
     brier_score: float
     calibration_error_width: float
     calibration_error_mass: float
+    top_label_calibration_error_width: float
+    top_label_calibration_error_mass: float
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The measures of one evaluation.
-
-    Parameters
-    ----------
-    n_documents, n_positives, n_assigned : how many documents, labels and yes-decisions there are
-    micro, macro : over all decisions together, and averaged over categories
-    accuracy : share of the documents that are decided right in every category
-    categories : a row a category
-    probabilities : None when there were none
-    zero_division : what 0/0 counted as
-
-    Examples
-    --------
-    >>> scores = evaluate_decisions([[1, 0], [0, 1]], [[1, 0], [1, 1]], categories=["corn", "oil"])
-    >>> scores.micro.f1, scores.categories[0].category, round(scores.categories[0].precision, 2)
-    (0.8, 'corn', 0.5)
-    """
+    """The measures of one evaluation: micro averages over all decisions, macro over categories, a row per category."""
 
     n_documents: int
     n_positives: int
@@ -145,21 +119,7 @@ def evaluate_decisions(
 def evaluate_counts(
     counts: Contingency, accuracy: float, categories: Sequence[Any], *, zero_division: float = 0.0
 ) -> Scores:
-    """Measure decisions that were counted elsewhere.
-
-    Parameters
-    ----------
-    counts : of each category
-    accuracy : share of the documents that are decided right in every category
-    categories : their names
-    zero_division : what 0/0 counts as
-
-    Examples
-    --------
-    >>> counts = Contingency(np.array([1]), np.array([2]), np.array([1]), 4)
-    >>> evaluate_counts(counts, 0.75, ["corn"]).micro.precision
-    0.5
-    """
+    """Measure decisions that were counted elsewhere; accuracy is the share of documents right in every category."""
     return Scores(
         n_documents=counts.n_documents,
         n_positives=int(counts.positives.sum()),
@@ -169,6 +129,24 @@ def evaluate_counts(
         accuracy=accuracy,
         categories=_rows(counts, list(categories), None, zero_division),
         zero_division=zero_division,
+    )
+
+
+def category_f1_bars(scores: Scores, *, limit: int = 30) -> Figure:
+    """F1 of the most common categories, most common first, with the averages over all of them."""
+    rows = sorted(scores.categories, key=lambda row: (-row.positives, row.category))[:limit]
+    bars = Bars([(f"{row.category} ({row.positives:,})", row.f1, f"{row.f1:.2f}") for row in rows])
+    averages = [
+        Rule(x=average.f1, style=style, name=f"{name} F1 {average.f1:.3f}")
+        for name, average, style in (("micro", scores.micro, "series-2"), ("macro", scores.macro, "series-3"))
+    ]
+    cut = len(rows) < len(scores.categories)
+    bottom = 10 + round(bars.height * max(len(rows), 1))
+    return Figure(
+        f"F1 of the {len(rows)} most common of {len(scores.categories)} categories" if cut else "F1 of each category",
+        [Panel(Axis.unit("F1"), Axis.unit(""), [bars, *averages], Frame(170, 440, 10, bottom), y_shown=False)],
+        width=480,
+        height=bottom + 44,
     )
 
 
@@ -217,4 +195,6 @@ def _measured(Y: Any, probabilities: Any, names: list[Any], ranked: tuple[Array,
         brier_score=brier_score(Y, probabilities, labels=names),
         calibration_error_width=expected_calibration_error(Y, probabilities, labels=names, bins="width"),
         calibration_error_mass=expected_calibration_error(Y, probabilities, labels=names, bins="mass"),
+        top_label_calibration_error_width=top_label_calibration_error(Y, probabilities, labels=names),
+        top_label_calibration_error_mass=top_label_calibration_error(Y, probabilities, labels=names, bins="mass"),
     )

@@ -1,40 +1,33 @@
-"""Whether one system is better than another, or only luckier.
+"""Significance tests of the difference between systems.
 
-Tests of two systems on the same documents. P-values of the sign tests are exact. "one-sided", as Yang and Liu (1999)
-have it, is the chance of a result at least as good for the system that looks better; "two-sided" is twice that.
+Tests of two systems on the same documents. P-values of the sign tests are exact. "one-sided", as in Yang and
+Liu (1999), is the probability of a result at least as good for the system that looks better; "two-sided" is twice that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import bdtr, chdtrc
 
-from bayesift.evaluation.contingency import Contingency
-from bayesift.evaluation.labels import aligned
-from bayesift.evaluation.measures import wholly_right
+from bayesift.arrays import Array
+from bayesift.evaluation.measures import Classes, Contingency, aligned, exact_matches
 
-Array = np.ndarray[Any, Any]
 Alternative = Literal["one-sided", "two-sided"]
+Correction = Literal["holm"]
+Pair = tuple[str, str]
+Unit = Literal["documents", "decisions"]
+
+_MIRROR = str.maketrans("<>", "><")
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """The outcome of comparing system A with system B.
-
-    Parameters
-    ----------
-    wins, losses : how often A was right where B was wrong, and the other way round
-    p_value : the chance of such a difference between equals
-
-    Examples
-    --------
-    >>> PairedTest(wins=9, losses=1, p_value=0.0107).symbol
-    '>'
-    """
+    """System A against system B: how often only A was right, only B, and the P-value of that between equal systems."""
 
     wins: int
     losses: int
@@ -51,13 +44,7 @@ class PairedTest:
 
 
 def symbol(difference: float, p_value: float) -> str:
-    """The sign of a table of comparisons.
-
-    Examples
-    --------
-    >>> [symbol(+1, 0.01), symbol(-1, 0.05), symbol(+1, 0.051)]
-    ['>>', '<', '~']
-    """
+    """The symbol of a difference in a table."""
     if p_value > 0.05 or difference == 0:
         return "~"
     sign = ">" if difference > 0 else "<"
@@ -65,7 +52,7 @@ def symbol(difference: float, p_value: float) -> str:
 
 
 def micro_sign_test(
-    Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Sequence[Any] | None = None
+    Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Classes = None
 ) -> PairedTest:
     """The s-test of Yang and Liu: how often A is right among the decisions on which the systems differ.
 
@@ -74,12 +61,11 @@ def micro_sign_test(
     >>> micro_sign_test([[1, 0, 1], [0, 1, 1]], [[1, 0, 1], [0, 1, 1]], [[0, 0, 1], [1, 1, 0]])
     PairedTest(wins=3, losses=0, p_value=0.125)
     """
-    wins, losses = _disagreements(Y, a, b, labels)
-    return _sign_test(int(wins.sum()), int(losses.sum()), alternative)
+    return _micro_test(Y, a, b, "decisions", alternative, labels)
 
 
 def macro_sign_test(
-    Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Sequence[Any] | None = None
+    Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Classes = None
 ) -> PairedTest:
     """The S-test of Yang and Liu: how often A has the higher F1 among the categories on which they differ.
 
@@ -99,9 +85,9 @@ def mcnemar_test(
     a: Any,
     b: Any,
     *,
-    unit: Literal["documents", "decisions"] = "documents",
+    unit: Unit = "documents",
     exact: bool = True,
-    labels: Sequence[Any] | None = None,
+    labels: Classes = None,
 ) -> PairedTest:
     """McNemar's two-sided test of the documents, or decisions, that one system gets right and the other wrong.
 
@@ -116,15 +102,7 @@ def mcnemar_test(
     >>> mcnemar_test([0, 1, 1, 0], [0, 1, 1, 0], [1, 0, 0, 0])
     PairedTest(wins=3, losses=0, p_value=0.25)
     """
-    if unit not in ("documents", "decisions"):
-        raise ValueError(f"unit must be 'documents' or 'decisions', got {unit!r}")
-    if unit == "decisions":
-        won, lost = _disagreements(Y, a, b, labels)
-        wins, losses = int(won.sum()), int(lost.sum())
-    else:
-        truth, *systems = aligned(Y, a, b, labels=labels)
-        ours, theirs = (wholly_right(truth, decisions) for decisions in systems)
-        wins, losses = int(np.sum(ours & ~theirs)), int(np.sum(theirs & ~ours))
+    wins, losses = _wins_and_losses(Y, a, b, unit, labels)
     if exact:
         return _sign_test(wins, losses, "two-sided")
     distance = max(abs(wins - losses) - 1, 0)
@@ -132,7 +110,7 @@ def mcnemar_test(
 
 
 def holm(p_values: Sequence[float] | Array) -> Array:
-    """P-values corrected for being several: the i-th smallest of m times m - i + 1, never falling, at most 1.
+    """Holm's correction of m P-values: the i-th smallest times m - i + 1, made monotone, at most 1.
 
     Examples
     --------
@@ -147,7 +125,101 @@ def holm(p_values: Sequence[float] | Array) -> Array:
     return corrected
 
 
-def _disagreements(Y: Any, a: Any, b: Any, labels: Sequence[Any] | None) -> tuple[Any, Any]:
+@dataclass(frozen=True)
+class SignificanceTable:
+    """Sign tests of every pair of systems (earlier, later); the row is compared with the column.
+
+    Examples
+    --------
+    >>> table = significance_table([[1, 0]] * 9, {"good": [[1, 0]] * 9, "bad": [[0, 1]] * 9})
+    >>> print(table.render())
+          good    bad
+    good          >> / ~
+    bad   << / ~
+    """
+
+    systems: tuple[str, ...]
+    micro: Mapping[Pair, PairedTest]
+    macro: Mapping[Pair, PairedTest]
+    correction: Correction | None
+
+    def symbols(self, row: str, column: str) -> tuple[str, str]:
+        """What the s-test and the S-test say of one system against another."""
+        if row == column:
+            return "", ""
+        if (row, column) in self.micro:
+            return self.micro[row, column].symbol, self.macro[row, column].symbol
+        s, S = self.symbols(column, row)
+        return s.translate(_MIRROR), S.translate(_MIRROR)
+
+    def render(self) -> str:
+        """The table as text, "s-test / S-test" in each cell."""
+        cells = [["", *self.systems]]
+        for row in self.systems:
+            pairs = [self.symbols(row, column) for column in self.systems]
+            cells.append([row, *(" / ".join(pair) if any(pair) else "" for pair in pairs)])
+        widths = [max(len(line[j]) for line in cells) for j in range(len(cells[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and symbols."""
+        pairs = [
+            {"a": a, "b": b, "micro": self.micro[a, b].to_dict(), "macro": self.macro[a, b].to_dict()}
+            for a, b in self.micro
+        ]
+        return {"systems": list(self.systems), "correction": self.correction, "pairs": pairs}
+
+
+def significance_table(
+    Y: Any,
+    decisions_by_system: Mapping[str, Any],
+    *,
+    correction: Correction | None = "holm",
+    alternative: Alternative = "one-sided",
+    unit: Unit = "decisions",
+    labels: Classes = None,
+) -> SignificanceTable:
+    """Compare every pair of systems by the micro and the macro sign test.
+
+    Parameters
+    ----------
+    Y : labels
+    decisions_by_system : the decisions of each system on the same documents
+    correction : "holm" over all pairs, for each test on its own; None for P-values as the papers' tables have them
+    alternative : "one-sided" as Yang and Liu, or "two-sided"
+    unit : what the micro test counts: "decisions" as Yang and Liu, or "documents", for one category per document; there
+        a document that one system gets right and the other wrong would count as two decisions
+    """
+    if correction not in (None, "holm"):
+        raise ValueError(f"correction must be 'holm' or None, got {correction!r}")
+    truth, *decided = aligned(Y, *decisions_by_system.values(), labels=labels)
+    systems = dict(zip(decisions_by_system, decided, strict=True))
+    pairs = list(combinations(systems, 2))
+    micro = {(a, b): _micro_test(truth, systems[a], systems[b], unit, alternative) for a, b in pairs}
+    macro = {(a, b): macro_sign_test(truth, systems[a], systems[b], alternative=alternative) for a, b in pairs}
+    if correction == "holm":
+        micro, macro = _corrected(micro), _corrected(macro)
+    return SignificanceTable(tuple(systems), micro, macro, correction)
+
+
+def _micro_test(Y: Any, a: Any, b: Any, unit: Unit, alternative: Alternative, labels: Classes = None) -> PairedTest:
+    return _sign_test(*_wins_and_losses(Y, a, b, unit, labels), alternative)
+
+
+def _wins_and_losses(Y: Any, a: Any, b: Any, unit: Unit, labels: Classes) -> tuple[int, int]:
+    """How many documents, or decisions, only A has right, and only B."""
+    if unit not in get_args(Unit):
+        raise ValueError(f"unit must be 'documents' or 'decisions', got {unit!r}")
+    if unit == "decisions":
+        won, lost = _disagreements(Y, a, b, labels)
+        return int(won.sum()), int(lost.sum())
+    truth, *systems = aligned(Y, a, b, labels=labels)
+    ours, theirs = (exact_matches(truth, decisions) for decisions in systems)
+    return int(np.sum(ours & ~theirs)), int(np.sum(theirs & ~ours))
+
+
+def _disagreements(Y: Any, a: Any, b: Any, labels: Classes) -> tuple[Any, Any]:
     """Decisions that only A, and that only B, has right; sparse."""
     truth, ours, theirs = aligned(Y, a, b, labels=labels)
     # Over 0 and 1: A minus B is +1 where A alone says yes, which is right where the truth is 1.
@@ -162,3 +234,8 @@ def _sign_test(wins: int, losses: int, alternative: Alternative) -> PairedTest:
     one_sided = float(bdtr(min(wins, losses), wins + losses, 0.5))
     p_value = one_sided if alternative == "one-sided" else min(1.0, 2 * one_sided)
     return PairedTest(wins, losses, p_value)
+
+
+def _corrected(tests: dict[Pair, PairedTest]) -> dict[Pair, PairedTest]:
+    p_values = holm([test.p_value for test in tests.values()])
+    return {pair: replace(test, p_value=float(p)) for (pair, test), p in zip(tests.items(), p_values, strict=True)}

@@ -1,7 +1,8 @@
-"""Term scores and selection: what a term says about a category, and which terms to keep."""
+"""Term scores and selection: how informative a term is about a category, and which terms to keep."""
 
 from bayesift.features.scores import (
     SCORES,
+    TermTables,
     absolute_pearson,
     chi2,
     count_chi2,
@@ -13,7 +14,6 @@ from bayesift.features.scores import (
     pearson,
 )
 from bayesift.features.selection import SelectTerms
-from bayesift.features.tables import TermTables, gather
 
 __all__ = [
     "SCORES",
@@ -23,7 +23,6 @@ __all__ = [
     "chi2",
     "count_chi2",
     "document_frequency",
-    "gather",
     "information_gain",
     "likelihood_ratio",
     "mutual_information",

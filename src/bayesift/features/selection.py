@@ -11,33 +11,33 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.errors import DataError
-from bayesift.features.scores import SCORES, Score
-from bayesift.features.tables import TermTables, gather
+from bayesift.arrays import Array
+from bayesift.features.scores import SCORES, Score, TermTables
+from bayesift.state import Parameters, StateMixin, expect_array, storable
 from bayesift.validation import check_targets, check_terms
 
-Array = np.ndarray[Any, Any]
 Average = Literal["max", "weighted"]
 
 
-class SelectTerms(SelectorMixin, BaseEstimator):
-    """Keeps the terms that score best, for all categories together or for each.
+@storable("term-selection")
+class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
+    """Keeps the terms with the highest scores, for all categories together or for each.
 
     Parameters
     ----------
     by : the score: a name of `SCORES`, or a function of `TermTables` that gives categories x terms
-    k : keep at most so many terms (each category so many with `per_category`); of equals the earlier column
+    k : largest number of terms to keep (of each category with `per_category`); ties go to the earlier column
     threshold : keep only terms that score above it
-    per_category : select for each category; `transform` then keeps the union, `supports_` says which are whose
-    soft : with `per_category`, give terms weight by their score instead of all the same: `supports_` then holds
-        sqrt(score / (score + soft)), which an `OnlinePerceptron` takes as the scale of each weight's prior
-    average : how the scores of the categories become one: "max", or "weighted" by the sizes of the categories; pairs
-        that score -inf have no part in the mean
+    per_category : select for each category; `transform` then keeps the union
+    soft : with `per_category`, weight terms by their score: `feature_mask_` then holds sqrt(score / (score + soft)),
+        which an `OnlinePerceptron` takes as the scale of each weight's prior
+    average : how the scores of the categories are combined: "max", or "weighted" by the sizes of the categories, in
+        which scores of -inf count as 0
 
     Attributes
     ----------
     scores_ : the score of each term; with `per_category` a sparse matrix, categories x terms, of the selected ones
-    supports_ : with `per_category`, categories x terms, True where the term is selected for the category, or with
+    feature_mask_ : with `per_category`, categories x terms, True where the term is selected for the category, or with
         `soft` a number above 0
     classes_ : labels, or the columns of an indicator y
 
@@ -52,6 +52,10 @@ class SelectTerms(SelectorMixin, BaseEstimator):
     >>> SelectTerms(by="chi2", k=1).fit_transform(X, ["grain", "grain", "crude", "crude"]).tolist()
     [[2], [1], [0], [0]]
     """
+
+    FITTED = ("_mask",)
+
+    _mask: Array
 
     def __init__(
         self,
@@ -71,20 +75,14 @@ class SelectTerms(SelectorMixin, BaseEstimator):
         self.average = average
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Score the terms and choose; y is labels or an indicator matrix."""
+        """Score the terms and select; y holds labels or is an indicator matrix."""
         score = self._check_parameters()
         targets = check_targets(y)
         terms = check_terms(self, X, n_documents=targets.n_documents)
-        return self._select(gather(terms, targets), targets.classes, score)
+        return self._select(TermTables.of_checked(terms, targets), targets.classes, score)
 
     def fit_tables(self, tables: TermTables, classes: Any = None) -> Self:
-        """Score the terms of tables that were gathered elsewhere, and choose; `classes` names their categories.
-
-        Examples
-        --------
-        >>> SelectTerms(k=1).fit_tables(TermTables.of([[1, 2], [1, 0]], ["grain", "crude"])).get_support().tolist()
-        [False, True]
-        """
+        """Select from tables that were computed elsewhere, on Spark for instance; `classes` names their categories."""
         self.n_features_in_ = tables.shape[1]
         names = np.arange(tables.shape[0]) if classes is None else np.asarray(classes)
         return self._select(tables, names, self._check_parameters())
@@ -92,41 +90,22 @@ class SelectTerms(SelectorMixin, BaseEstimator):
     def _select(self, tables: TermTables, classes: Array, score: Score) -> Self:
         self.classes_ = classes
         if self.per_category:
-            self.supports_, self.scores_ = self._select_each(tables, score)
-            self._mask = np.bincount(self.supports_.indices, minlength=tables.shape[1]) > 0
+            self.feature_mask_, self.scores_ = self._select_each(tables, score)
+            self._mask = np.bincount(self.feature_mask_.indices, minlength=tables.shape[1]) > 0
         else:
-            self.__dict__.pop("supports_", None)
+            self.__dict__.pop("feature_mask_", None)
             self.scores_ = _AVERAGES[self.average](tables, score)
             self._mask = self._choose(self.scores_)
         return self
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """All that `from_state` needs to transform again: parameters that JSON can hold, and the kept columns."""
-        parameters = self.get_params(deep=False)
-        if callable(self.by):
-            parameters["by"] = getattr(self.by, "__name__", type(self.by).__name__)
-        return parameters, {"support": self.get_support()}
+    def to_content(self) -> Parameters:
+        """The kept columns without their scores; of a score of one's own only the name is kept."""
+        by = self.by if isinstance(self.by, str) else getattr(self.by, "__name__", type(self.by).__name__)
+        return {**self.get_params(deep=False), "by": by, "_mask": self.get_support()}
 
-    @classmethod
-    def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """A selection that keeps the columns of `get_state`, without scores; refuses what is no such state.
-
-        Examples
-        --------
-        >>> selected = SelectTerms(k=1).fit([[1, 2], [1, 0]], ["grain", "crude"])
-        >>> SelectTerms.from_state(*selected.get_state()).transform([[5, 6]]).tolist()
-        [[6]]
-        """
-        support = arrays.get("support")
-        if support is None or support.dtype != np.bool_ or support.ndim != 1:
-            raise DataError("the selected terms are missing")
-        try:
-            selection = cls(**parameters)
-        except TypeError as error:
-            raise DataError(f"not a stored selection: {error}") from error
-        selection._mask = support.copy()
-        selection.n_features_in_ = len(support)
-        return selection
+    def _post_load(self) -> None:
+        self._mask = expect_array(self._mask, "_mask", np.bool_, (None,)).copy()
+        self.n_features_in_ = len(self._mask)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -170,10 +149,10 @@ class SelectTerms(SelectorMixin, BaseEstimator):
                 values.append(row[chosen[-1]])
         indptr = np.concatenate(([0], np.cumsum([len(terms) for terms in chosen])))
         indices = np.concatenate(chosen).astype(np.int32)
-        places, scores = (indices, indptr.astype(np.int32)), np.concatenate(values)
-        chosen_by = np.ones(len(indices), dtype=bool) if self.soft is None else _softened(scores, self.soft)
-        supports = sparse.csr_array((chosen_by, *places), shape=tables.shape)
-        return supports, sparse.csr_array((scores, *places), shape=tables.shape)
+        structure, scores = (indices, indptr.astype(np.int32)), np.concatenate(values)
+        mask = np.ones(len(indices), dtype=bool) if self.soft is None else _softened(scores, self.soft)
+        feature_mask = sparse.csr_array((mask, *structure), shape=tables.shape)
+        return feature_mask, sparse.csr_array((scores, *structure), shape=tables.shape)
 
 
 def _softened(scores: Array, soft: float) -> Array:

@@ -1,65 +1,44 @@
-"""The filter: documents go by, profiles pick, readers judge, profiles learn.
+"""The filter: profiles retrieve documents from a stream, readers judge them, profiles learn.
 
-The engine is deterministic and holds no clock, no threads and no random state: what it does follows from the start of
-its profiles, the documents it observed and the judgements it got. Judgements may come late, in any order, never, twice,
-or be taken back.
+The engine is deterministic and has no clock, threads or random state: what it does follows from the start of its
+profiles, the documents it observed and the judgements it got. Judgements may come late, in any order, never, twice, or
+be taken back. The engine changes its profiles and returns the events; what it needs of the past it reads from a
+`History` that the caller passes in. `Filter` is an engine with a log that keeps the events.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.filtering.events import (
     REASONS,
     Event,
     EventLog,
+    History,
     Judged,
     MemoryLog,
     Paused,
+    ProfileState,
     Retrieved,
     TakenBack,
     Taught,
     effective,
 )
 from bayesift.filtering.profile import QUERY_BIAS, QUERY_STRENGTH, Found, Profile, ProfileSettings
-from bayesift.filtering.state import ProfileState
+from bayesift.filtering.strategies import Goal, Strategy, TargetCount
 from bayesift.filtering.vectors import DocumentVector, VectorBatch, VectorSpace
 from bayesift.records import Document
+from bayesift.state import decode
 
-Array = np.ndarray[Any, Any]
-Reason = Literal["relevant", "queried", "random"]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What a profile decides about a document.
-
-    Parameters
-    ----------
-    profile, document : their names
-    why : "relevant" (its probability is above the threshold), "queried" (its label would teach enough) or "random" if
-        it is retrieved; None if not
-    probability : of relevance; None where it was not needed
-    gain : expected information gain in bits; None where it was not needed
-    """
-
-    profile: str
-    document: str
-    why: Reason | None = None
-    probability: float | None = None
-    gain: float | None = None
-
-    @property
-    def retrieve(self) -> bool:
-        """Whether the document is handed to the reader."""
-        return self.why is not None
+_GOAL_FIELD = {"target": "count", "utility": "gains", "precision": "floor", "recall": "floor"}
 
 
 class FilterEngine:
@@ -67,37 +46,27 @@ class FilterEngine:
 
     Parameters
     ----------
-    space : how texts become vectors; one with running frequencies unless given
-    log : where events are written; in memory unless given
+    space : how texts become vectors; by default one with running frequencies
+
+    Attributes
+    ----------
+    profiles : by name
+    starts : the state of each profile when it was added
 
     Examples
     --------
-    >>> engine = FilterEngine()
+    >>> engine, log = FilterEngine(), MemoryLog()
     >>> _ = engine.add_profile("grain", query="wheat corn harvest")
-    >>> [decision.why for decision in engine.observe(Document("1", "Wheat and corn harvest begins"))]
+    >>> [event.why for event in engine.observe(Document("1", "Wheat and corn harvest begins"))]
     ['relevant']
-    >>> engine.judge("grain", "1", True)
-    >>> engine.profiles["grain"].counters.judged_relevant
-    1
-    >>> engine.take_back("grain", "1")
-    >>> engine.profiles["grain"].counters.judged_relevant
-    0
-    >>> engine.teach("grain", "tonnes", 0.5)
-    >>> engine.profiles["grain"].taught
-    {'tonnes': 0.5}
+    >>> engine.judge("grain", "1", True, log)
+    [Judged(profile='grain', id='1', relevant=True, document=None)]
     """
 
-    def __init__(self, space: VectorSpace | None = None, log: EventLog | None = None) -> None:
+    def __init__(self, space: VectorSpace | None = None) -> None:
         self.space = VectorSpace(idf="running") if space is None else space
-        self.log: EventLog = MemoryLog() if log is None else log
         self.profiles: dict[str, Profile] = {}
         self.starts: dict[str, ProfileState] = {}
-
-    @property
-    def documents(self) -> list[DocumentVector]:
-        """All documents the engine holds, each once: those its profiles keep or wait for."""
-        held = {id(document): document for profile in self.profiles.values() for document in profile.documents}
-        return list(held.values())
 
     def add_profile(
         self,
@@ -110,26 +79,25 @@ class FilterEngine:
         settings: ProfileSettings | None = None,
         query_as_example: bool = False,
     ) -> Profile:
-        """Start a profile from a query or topic statement, word knowledge, labelled documents, or nothing.
+        """Add a profile that starts from a query or topic statement, words, labelled documents, or nothing.
 
         Parameters
         ----------
         name : of the profile
-        query : its words are words of the profile from the start, with positive mean weights, so that a document
-            scores by its cosine to the query
+        query : its words get positive mean weights, so that a document first scores by its cosine to the query
         words : strength of words, below 0 for what is not wanted, added to the weights of the query; 1 is that of a
             query of one word
-        examples : labelled texts, learned in this order, several times (the batch phase)
+        examples : labelled texts, learned in this order for several epochs (the batch phase)
         batch : the same as vectors of this space
-        settings : what does not change
-        query_as_example : learn the query as one more relevant document, in front of the others, as
-            Chai, Ng & Chieu do with topic statements, instead of giving its words a prior
+        settings : of the profile
+        query_as_example : learn the query as a relevant document before the others, as Chai, Ng & Chieu do with topic
+            statements, instead of giving its words a prior
         """
         if name in self.profiles:
-            raise ValueError(f"there is a profile {name!r} already")
+            raise ValueError(f"there is already a profile {name!r}")
         X, y = self._batch(examples, batch)
         if query is not None and query_as_example:
-            X, y = _in_front(self.space.vector("query", query), X, y)
+            X, y = in_front(self.space.vector("query", query), X, y)
         prior = self._prior(None if query_as_example else query, words or {})
         bias = QUERY_BIAS if prior else 0.0
         profile = Profile(name, ProfileSettings() if settings is None else settings, prior=prior, bias=bias)
@@ -138,69 +106,74 @@ class FilterEngine:
         self._install(profile)
         return profile
 
-    def observe(self, document: Document) -> list[Decision]:
-        """What each profile decides about a document."""
-        taken = {decision.profile: decision for decision in self.observe_many([document])}
-        return [taken.get(name, Decision(name, document.id)) for name in self.profiles]
+    def remove_profile(self, name: str) -> None:
+        """Remove a profile."""
+        del self.profiles[name], self.starts[name]
 
-    def observe_many(self, documents: Sequence[Document]) -> list[Decision]:
-        """The documents that are retrieved, in the order of the stream; the same as one at a time, but faster.
+    def observe(self, document: Document) -> list[Retrieved]:
+        """Show a document to all profiles; returns the retrievals."""
+        return self.observe_many([document])
 
-        With running frequencies these are brought up to date once for all documents of a call.
+    def observe_many(self, documents: Sequence[Document]) -> list[Retrieved]:
+        """Show documents to all profiles; returns the retrievals in the order of the stream.
+
+        Equal to `observe` for each document, but faster; running frequencies are updated once for all documents.
         """
         return self.observe_vectors(self.space.weigh([d.id for d in documents], [d.full_text for d in documents]))
 
-    def observe_vectors(self, batch: VectorBatch) -> list[Decision]:
+    def observe_vectors(self, batch: VectorBatch) -> list[Retrieved]:
         """As `observe_many`, from vectors of this space."""
         found: list[tuple[int, int, Profile, Found]] = []
-        awake = [profile for profile in self.profiles.values() if not profile.paused]
-        for place, profile in enumerate(awake):
+        active = [profile for profile in self.profiles.values() if not profile.paused]
+        for place, profile in enumerate(active):
             found += [(hit.row, place, profile, hit) for hit in _scan_all(profile, batch)]
         vectors: dict[int, DocumentVector] = {}
-        decisions = []
+        events = []
         for row, _, profile, hit in sorted(found, key=lambda entry: entry[:2]):
             if row not in vectors:
                 vectors[row] = batch.take(row, self.space)
-            why = REASONS[hit.why - 1]
             profile.hold(vectors[row])
-            self.log.append(Retrieved(profile.name, vectors[row], why))
-            decisions.append(Decision(profile.name, batch.ids[row], why, hit.probability, hit.gain))  # type: ignore[arg-type]
-        return decisions
+            events.append(Retrieved(profile.name, vectors[row], REASONS[hit.why - 1], hit.probability, hit.gain))
+        return events
 
-    def judge(self, profile: str, document: str | Document, relevant: bool) -> None:
-        """Learn from a reader's judgement.
+    def judge(self, profile: str, document: str | Document, relevant: bool, history: History) -> list[Event]:
+        """Learn from a judgement.
 
-        A document that was retrieved is named by its id, another one is given itself. The same judgement again
-        changes nothing; another judgement takes the place of the first, which is taken back.
+        A retrieved document is named by its id, another one is given itself. The same judgement again changes
+        nothing; a different one replaces the first, which is taken back.
         """
         target = self._profile(profile)
         name = document if isinstance(document, str) else document.id
-        if target.verdicts.get(name) is bool(relevant):
-            return
-        vector = self._find(target, name, document)
-        if name in target.verdicts:
-            self.take_back(profile, name)
+        if target.judgements.get(name) is bool(relevant):
+            return []
+        vector = self._find(target, name, document, history)
+        events: list[Event] = []
+        if name in target.judgements:
+            events += self.take_back(profile, name, history)
             target = self.profiles[profile]
-        stored = None if name in target.pending else vector
+            vector = target.pending.get(name, vector)  # the vector it arrived with, which replay learns from
+        events.append(Judged(profile, name, bool(relevant), None if name in target.pending else vector))
         target.judge(vector, bool(relevant))
-        self.log.append(Judged(profile, name, bool(relevant), stored))
+        return events
 
-    def take_back(self, profile: str, document: str) -> None:
-        """Forget a judgement: the profile becomes what it would be without it."""
-        if document not in self._profile(profile).verdicts:
+    def take_back(self, profile: str, document: str, history: History) -> list[Event]:
+        """Take back a judgement: the profile becomes what it would be without it."""
+        if document not in self._profile(profile).judgements:
             raise DataError(f"there is no judgement of document {document!r} by profile {profile!r}")
-        self.log.append(TakenBack(profile, document))
-        self.profiles[profile] = self.replayed(profile)
+        event = TakenBack(profile, document)
+        self._rebuild(event, history)
+        return [event]
 
-    def teach(self, profile: str, word: str, strength: float) -> None:
-        """Say what a word is worth, from now on; what was said of it before is taken back, and 0 does no more.
+    def teach(self, profile: str, word: str, strength: float, history: History) -> list[Event]:
+        """Set the strength of a word; its earlier strength is taken back, and 0 only does that.
 
         Parameters
         ----------
         profile : its name
-        word : read as documents are (stems, stop words); each word of a text of several
+        word : analysed as documents are (stems, stop words); a text of several words sets each
         strength : as in `add_profile`: 1 is that of a query of one word, below 0 speaks against. The mean of the
             weight's prior moves, so that judgements, earlier and later ones, can overrule it.
+        history : the past of the profile
         """
         target = self._profile(profile)
         columns = tuple(self.space.columns_of(word).tolist())
@@ -209,23 +182,26 @@ class FilterEngine:
         if not math.isfinite(strength):
             raise DataError(f"the strength of {word!r:.60} must be a finite number, got {strength!r}")
         if target.taught.get(word, 0.0) == strength:
-            return
+            return []
         event = Taught(profile, word, float(strength), columns)
-        self.log.append(event)
         if word in target.taught:
-            self.profiles[profile] = self.replayed(profile)
+            self._rebuild(event, history)
         else:
             apply(target, event, {})
+        return [event]
 
-    def pause(self, profile: str, paused: bool = True) -> None:
-        """Put a profile aside: no document is retrieved for it, judgements still count; False takes it up again."""
-        if self._profile(profile).paused is not paused:
-            self.log.append(Paused(profile, paused))
-            self.profiles[profile].paused = paused
+    def pause(self, profile: str, paused: bool = True) -> list[Event]:
+        """Pause a profile: nothing is retrieved for it, judgements still count; False resumes it."""
+        if self._profile(profile).paused is paused:
+            return []
+        self.profiles[profile].paused = paused
+        return [Paused(profile, paused)]
 
-    def replayed(self, profile: str) -> Profile:
-        """The profile made anew from its start and the log."""
-        return replay_events(self.starts[profile].profile(), self.log.of_profile(profile))
+    def _rebuild(self, event: TakenBack | Taught, history: History) -> None:
+        """Rebuild a profile without what an event takes back."""
+        state, past = history.before(event)
+        start = self.starts[event.profile] if state is None else state
+        self.profiles[event.profile] = replay_events(start.profile(), [*past, event])
 
     def _install(self, profile: Profile, start: ProfileState | None = None) -> None:
         self.profiles[profile.name] = profile
@@ -260,50 +236,123 @@ class FilterEngine:
         vectors = [self.space.vector(f"example/{i}", text) for i, (text, _) in enumerate(examples)]
         return stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
 
-    def _find(self, profile: Profile, name: str, document: str | Document) -> DocumentVector:
-        """The vector of a document: one that waits, the document's own, or one the log knows."""
+    def _find(self, profile: Profile, name: str, document: str | Document, history: History) -> DocumentVector:
+        """The vector of a document: pending, made from the document itself, or from the history."""
         if name in profile.pending:
             return profile.pending[name]
         if isinstance(document, Document):
             return self.space.vector(name, document.full_text)
-        known = self.log.find(profile.name, name)
+        known = history.find(profile.name, name)
         if known is not None:
             return known
         raise DataError(f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself")
 
 
-def replay_events(profile: Profile, events: Iterable[Event]) -> Profile:
-    """Bring a profile up to date with events, without those that are taken back by later ones.
+@dataclass
+class Filter:
+    """A filter engine with a log that keeps the events it returns, and is the history that it reads.
 
     Examples
     --------
-    >>> vector = DocumentVector("7", np.zeros(1, dtype=np.int32), np.ones(1))
-    >>> events = [Judged("grain", "7", True, vector), TakenBack("grain", "7")]
-    >>> replay_events(Profile("grain", ProfileSettings()), events).n_relevant
-    0
+    >>> running = Filter(FilterEngine())
+    >>> _ = running.engine.add_profile("grain", query="wheat corn harvest")
+    >>> for event in running.observe([Document("1", "Wheat and corn harvest begins")]):
+    ...     running.judge(event.profile, event.id, True)
+    >>> running.engine.profiles["grain"].counters.judged_relevant
+    1
     """
+
+    engine: FilterEngine
+    log: EventLog = field(default_factory=MemoryLog)
+
+    def observe(self, documents: Sequence[Document]) -> list[Retrieved]:
+        """As `FilterEngine.observe_many`."""
+        events = self.engine.observe_many(documents)
+        self.log.extend(events)
+        return events
+
+    def judge(self, profile: str, document: str | Document, relevant: bool) -> None:
+        """As `FilterEngine.judge`."""
+        self.log.extend(self.engine.judge(profile, document, relevant, self.log))
+
+    def take_back(self, profile: str, document: str) -> None:
+        """As `FilterEngine.take_back`."""
+        self.log.extend(self.engine.take_back(profile, document, self.log))
+
+    def teach(self, profile: str, word: str, strength: float) -> None:
+        """As `FilterEngine.teach`."""
+        self.log.extend(self.engine.teach(profile, word, strength, self.log))
+
+    def pause(self, profile: str, paused: bool = True) -> None:
+        """As `FilterEngine.pause`."""
+        self.log.extend(self.engine.pause(profile, paused))
+
+
+def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
+    """Add a profile from its definition: a mapping as in a YAML file, with examples as pairs of text and label."""
+    strategy = Strategy.of(str(entry.get("strategy", "plain")), **(entry.get("options") or {}))
+    settings = ProfileSettings(strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {}))
+    words = {str(word): float(strength) for word, strength in (entry.get("words") or {}).items()}
+    examples = [(text, relevant) for text, relevant in entry.get("examples") or ()]
+    query = entry.get("query")
+    return engine.add_profile(entry["name"], query=query, words=words, examples=examples, settings=settings)
+
+
+def _goal(given: Any) -> Goal:
+    if given is None:
+        return TargetCount()
+    if not isinstance(given, dict) or len(given) != 1 or not given.keys() <= _GOAL_FIELD.keys():
+        raise ValueError(f"a goal is one of {', '.join(_GOAL_FIELD)}, such as {{target: 50}}; got {given!r:.60}")
+    ((kind, value),) = given.items()
+    goal: Goal = decode({"kind": f"{kind}-goal", _GOAL_FIELD[kind]: value})
+    return goal
+
+
+def replay_events(profile: Profile, events: Iterable[Event]) -> Profile:
+    """Apply events to a profile, without those that later ones take back."""
     seen: dict[str, DocumentVector] = {}
     for event in effective(events):
         apply(profile, event, seen)
     return profile
 
 
-def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> None:
-    """Bring a profile up to date with an event that is not taken back; `seen` gathers the documents on the way.
+class Replay:
+    """Applies past events to the profiles of an engine, in order.
 
-    Examples
-    --------
-    >>> profile = Profile("grain", ProfileSettings())
-    >>> vector = DocumentVector("7", np.zeros(1, dtype=np.int32), np.ones(1))
-    >>> seen = {}
-    >>> apply(profile, Retrieved("grain", vector, "queried"), seen)
-    >>> apply(profile, Judged("grain", "7", True), seen)
-    >>> profile.n_relevant, profile.counters.asked
-    (1, 1)
+    A profile that something is taken back from is outdated: it is rebuilt from its start when all events are read.
     """
+
+    def __init__(self, engine: FilterEngine) -> None:
+        self._engine = engine
+        self._seen: dict[str, dict[str, DocumentVector]] = {}
+        self._outdated: set[str] = set()
+
+    def apply(self, event: Event) -> None:
+        """Apply an event."""
+        name, profile = event.profile, self._engine.profiles[event.profile]
+        if isinstance(event, TakenBack) or (isinstance(event, Taught) and event.word in profile.taught):
+            self._outdated.add(name)
+        elif name not in self._outdated:
+            apply(profile, event, self._seen.setdefault(name, {}))
+
+    def remove_profile(self, name: str) -> None:
+        """Remove a profile."""
+        self._engine.remove_profile(name)
+        self._outdated.discard(name)
+        self._seen.pop(name, None)
+
+    def finish(self, events_of: Callable[[str], Iterable[Event]]) -> set[str]:
+        """Rebuild outdated profiles from all their events; returns their names."""
+        for name in self._outdated:
+            self._engine.profiles[name] = replay_events(self._engine.starts[name].profile(), events_of(name))
+        return self._outdated
+
+
+def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> None:
+    """Apply an event that is not taken back to a profile; `seen` collects documents by their ids."""
     if isinstance(event, Retrieved):
         seen[event.document.id] = event.document
-        profile.count_retrieval(asked=event.why != "relevant")
+        profile.count_retrieval(queried=event.why != "relevant")
         profile.hold(event.document)
     elif isinstance(event, Judged):
         document = event.document or profile.pending.get(event.id) or seen.get(event.id)
@@ -316,34 +365,28 @@ def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> No
     elif isinstance(event, Paused):
         profile.paused = event.paused
     else:
-        raise TypeError("a judgement that is taken back has no effect of its own")
+        raise TypeError("TakenBack is resolved by `effective` and never applied")
 
 
 def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
-    """The documents of a batch that a profile retrieves, counted as it goes: each may change the rule of the next.
+    """The documents of a batch that a profile retrieves, counted one by one: each may change the rule for the next.
 
-    A document that it has retrieved or judged already is passed over.
+    Documents that are pending or judged are skipped.
     """
     draws = profile.draws(list(batch.ids))
     taken: set[str] = set()
     hit = profile.scan(batch.rows, 0, draws)
     while hit is not None:
         name = batch.ids[hit.row]
-        if not (name in profile.pending or name in profile.verdicts or name in taken):
+        if not (name in profile.pending or name in profile.judgements or name in taken):
             yield hit
             taken.add(name)
-            profile.count_retrieval(asked=REASONS[hit.why - 1] != "relevant")
+            profile.count_retrieval(queried=REASONS[hit.why - 1] != "relevant")
         hit = profile.scan(batch.rows, hit.row + 1, draws)
 
 
 def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
-    """Vectors as the rows of a matrix.
-
-    Examples
-    --------
-    >>> stacked([DocumentVector("7", np.array([1], dtype=np.int32), np.ones(1))], 2).toarray().tolist()
-    [[0.0, 1.0]]
-    """
+    """Vectors as the rows of a matrix."""
     rows = sparse.csr_array((len(vectors), n_columns))
     rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
     rows.indices = np.concatenate([np.zeros(0, np.int32), *(vector.columns for vector in vectors)])
@@ -351,7 +394,7 @@ def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_arr
     return rows
 
 
-def _in_front(vector: DocumentVector, X: sparse.csr_array | None, y: Array) -> tuple[sparse.csr_array, Array]:
+def in_front(vector: DocumentVector, X: sparse.csr_array | None, y: Array) -> tuple[sparse.csr_array, Array]:
     """One more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
     first = stacked([vector], width)

@@ -1,35 +1,56 @@
-"""What happened, in order: the only truth of a filter. Profiles are what a start and the events make of them.
+"""What happened to a filter, in order, and the states of profiles. A profile is determined by a state and its events.
 
-A log is append-only. Taking a judgement or a word back is an event too: the profile is made anew from its start and the
-events without what was taken back, so that it is as if it had never been said.
+The engine returns its events and never stores them; a log keeps them. Logs are append-only. Taking back a judgement or
+a word is an event too: the profile is rebuilt from its start and the events without what was taken back, so that it is
+as if it had never been given.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.filtering.profile import Counters, Profile, ProfileSettings
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
+from bayesift.models.online.posteriors import FullPosterior
+from bayesift.state import decode_fitted, encode
 
-REASONS = ("relevant", "queried", "random")
+Reason = Literal["relevant", "queried", "random"]
+Arrays = dict[str, Array]
+REASONS: tuple[Reason, ...] = ("relevant", "queried", "random")
+_MAX_COLUMNS = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A document was handed to the reader of a profile, for one of `REASONS`."""
+    """A document was retrieved for a profile.
+
+    Its probability is above the threshold ("relevant"), its label is expected to be informative ("queried"), or it was
+    drawn at "random". Probability and expected information gain (bits) are None in an event that was read from a file.
+    """
 
     profile: str
     document: DocumentVector
-    why: str
+    why: Reason
+    probability: float | None = None
+    gain: float | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the document."""
+        return self.document.id
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A reader said whether a document is relevant; `document` comes along if it was never retrieved."""
+    """A document was judged; `document` is its vector if it was not pending."""
 
     profile: str
     id: str
@@ -39,7 +60,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """A reader took a judgement back."""
+    """A judgement was taken back."""
 
     profile: str
     id: str
@@ -47,7 +68,7 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """A reader said what a word is worth, below 0 if it speaks against; 0 takes back what was said of it before.
+    """The strength of a word was set, below 0 if it speaks against relevance; 0 takes the word back.
 
     `columns` are those of the word in the space of the filter; in a file they follow from the word.
     """
@@ -60,133 +81,253 @@ class Taught:
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """A profile was put aside (no document is retrieved for it) or taken up again."""
+    """A profile was paused (nothing is retrieved for it) or resumed."""
 
     profile: str
     paused: bool
 
 
 Event = Retrieved | Judged | TakenBack | Taught | Paused
+_KINDS = {Retrieved: "retrieved", Judged: "judged", TakenBack: "taken back", Taught: "taught", Paused: "paused"}
 
 
-class EventLog(Protocol):
-    """An append-only list of events."""
+@dataclass(frozen=True)
+class ProfileState:
+    """A profile at one moment, as values that JSON can hold and arrays; of its covariance only the lower triangle."""
 
-    def append(self, event: Event) -> None:
-        """Add an event at the end."""
-        ...
+    header: dict[str, Any]
+    arrays: Arrays
 
-    def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order."""
-        ...
+    @classmethod
+    def of(cls, profile: Profile) -> ProfileState:
+        """The state of a profile; it shares no array with it."""
+        posterior = {name: array.copy() for name, array in profile.posterior.to_content().items()}
+        covariance = posterior.pop("covariance")
+        counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(np.int32)
+        header = {
+            "name": profile.name,
+            "settings": encode(profile.settings),
+            "threshold": profile.threshold,
+            "counters": asdict(profile.counters),
+            "n_columns": len(profile.relevant_counts),
+            "n_relevant": profile.n_relevant,
+            "n_irrelevant": profile.n_irrelevant,
+            "kept": [document.id for document in profile.kept],
+            "pending": list(profile.pending),
+            "verdicts": dict(profile.judgements),
+            "taught": dict(profile.taught),
+            "paused": profile.paused,
+        }
+        arrays = {
+            **posterior,
+            "triangle": covariance[np.tril_indices(len(covariance))],
+            "terms": profile.terms.copy(),
+            "counted": counted,
+            "relevant_counts": profile.relevant_counts[counted],
+            "irrelevant_counts": profile.irrelevant_counts[counted],
+            **_packed("kept", profile.kept),
+            **_packed("pending", list(profile.pending.values())),
+        }
+        return cls(header, arrays)
+
+    @property
+    def name(self) -> str:
+        """The name of the profile."""
+        return str(self.header["name"])
+
+    def with_settings(self, settings: ProfileSettings) -> ProfileState:
+        """The same state with other settings and the same threshold."""
+        return ProfileState({**self.header, "settings": encode(settings)}, self.arrays)
+
+    def profile(self) -> Profile:
+        """The profile of this state; raises `DataError` if its parts are inconsistent."""
+        try:
+            return self._profile()
+        except DataError:
+            raise
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise DataError(f"not the state of a profile: {error}") from error
+
+    def _profile(self) -> Profile:
+        header, arrays = self.header, self.arrays
+        profile = Profile(str(header["name"]), decode_fitted(header["settings"], {}, ProfileSettings))
+        profile.posterior = _posterior(arrays)
+        terms = _integers(arrays, "terms", np.int32)
+        if len(np.unique(terms)) != len(terms) or terms.min(initial=0) < 0 or profile.posterior.size != 1 + len(terms):
+            raise _inconsistent("words and weights")
+        profile.set_terms(terms)
+        profile.relevant_counts, profile.irrelevant_counts = _unpacked_counts(arrays, int(header["n_columns"]))
+        profile.n_relevant, profile.n_irrelevant = int(header["n_relevant"]), int(header["n_irrelevant"])
+        pairs = ((profile.relevant_counts, profile.n_relevant), (profile.irrelevant_counts, profile.n_irrelevant))
+        for counts, n_judged in pairs:
+            if not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= n_judged:
+                raise _inconsistent("counts of words and judgements")
+        profile.kept = _unpacked("kept", arrays, header["kept"])
+        pending = _unpacked("pending", arrays, header["pending"])
+        profile.pending = {document.id: document for document in pending}
+        profile.judgements = {str(name): bool(relevant) for name, relevant in header["verdicts"].items()}
+        profile.taught = {str(word): float(strength) for word, strength in header["taught"].items()}
+        profile.paused = bool(header["paused"])
+        profile.counters = Counters(**{name: int(count) for name, count in header["counters"].items()})
+        if not 0 <= (threshold := float(header["threshold"])) <= 1:
+            raise _inconsistent("threshold")
+        profile.set_threshold(threshold)
+        return profile
+
+
+def _posterior(arrays: Arrays) -> FullPosterior:
+    triangle, size = arrays["triangle"], len(arrays["mean"])
+    covariance = np.zeros((size, size))
+    lower = np.tril_indices(size)
+    if triangle.shape != lower[0].shape:
+        raise _inconsistent("covariance and weights")
+    covariance[lower] = triangle
+    covariance.T[lower] = triangle
+    posterior = FullPosterior(arrays["mean"], covariance, *(arrays[name] for name in ("pending", "weights", "clock")))
+    posterior._post_load()
+    return posterior
+
+
+def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
+    counted = _integers(arrays, "counted", np.int32)
+    if not 0 <= n_columns < _MAX_COLUMNS or counted.min(initial=0) < 0 or len(np.unique(counted)) != len(counted):
+        raise _inconsistent("counts of words")
+    counts = np.zeros((2, n_columns), dtype=np.int32)
+    for row, name in zip(counts, ("relevant_counts", "irrelevant_counts"), strict=True):
+        row[counted] = _integers(arrays, name, np.int32)
+    return counts[0].copy(), counts[1].copy()
+
+
+def _packed(name: str, documents: Sequence[DocumentVector]) -> Arrays:
+    return {
+        f"{name}.ends": np.cumsum([len(document) for document in documents], dtype=np.int64),
+        f"{name}.columns": np.concatenate([np.zeros(0, np.int32), *(document.columns for document in documents)]),
+        f"{name}.weights": np.concatenate([np.zeros(0), *(document.weights for document in documents)]),
+    }
+
+
+def _unpacked(name: str, arrays: Arrays, ids: list[str]) -> list[DocumentVector]:
+    ends = _integers(arrays, f"{name}.ends", np.int64)
+    columns, weights = _integers(arrays, f"{name}.columns", np.int32), arrays[f"{name}.weights"]
+    begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
+    if len(ends) != len(ids) or np.any(ends < begins) or columns.shape != weights.shape or columns.min(initial=0) < 0:
+        raise _inconsistent("documents")
+    if len(columns) != (ends[-1] if len(ends) else 0) or not np.all(np.isfinite(weights)):
+        raise _inconsistent("documents")
+    spans = zip(map(str, ids), begins, ends, strict=True)
+    return [DocumentVector(id_, columns[a:b].copy(), weights[a:b].copy()) for id_, a, b in spans]
+
+
+def _integers(arrays: Arrays, name: str, kind: Any) -> Array:
+    array = arrays[name]
+    if array.dtype != kind or array.ndim != 1:
+        raise _inconsistent(name)
+    return array.copy()
+
+
+def _inconsistent(part: str) -> DataError:
+    return DataError(f"not the state of a profile: {part} are invalid")
+
+
+class History(Protocol):
+    """What the engine reads of the past of a profile."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The document by its id, if it was retrieved or judged for the profile."""
+        """The vector of a document that was retrieved or judged for the profile; None without one."""
         ...
 
-    def __len__(self) -> int: ...
+    def before(self, event: TakenBack | Taught) -> tuple[ProfileState | None, Iterable[Event]]:
+        """A state of the profile without what the event takes back (None: its start), and all events after it."""
+        ...
 
 
-class MemoryLog:
-    """Events in memory.
+class EventLog(ABC):
+    """A log that keeps what the engine returns, and is its history."""
 
-    Examples
-    --------
-    >>> log = MemoryLog()
-    >>> log.append(TakenBack("grain", "7"))
-    >>> len(log), list(log.of_profile("crude"))
-    (1, [])
-    """
+    @abstractmethod
+    def extend(self, events: Iterable[Event]) -> None:
+        """Append events."""
+
+    @abstractmethod
+    def of_profile(self, profile: str) -> Iterator[Event]:
+        """The events of one profile, in order."""
+
+    def find(self, profile: str, document: str) -> DocumentVector | None:
+        """The vector of a document that was retrieved or judged for the profile; None without one."""
+        return document_in(self.of_profile(profile), document)
+
+    def before(self, event: TakenBack | Taught) -> tuple[None, Iterator[Event]]:
+        """The start of the profile (None), and all its events."""
+        return None, self.of_profile(event.profile)
+
+
+class MemoryLog(EventLog):
+    """Events in memory."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
 
-    def __len__(self) -> int:
-        return len(self._events)
-
-    def append(self, event: Event) -> None:
-        """Add an event at the end."""
-        self._events.append(event)
+    def extend(self, events: Iterable[Event]) -> None:
+        """Append events."""
+        self._events.extend(events)
 
     def of_profile(self, profile: str) -> Iterator[Event]:
         """The events of one profile, in order."""
         return (event for event in self._events if event.profile == profile)
 
-    def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The document by its id, if it was retrieved or judged for the profile."""
-        return document_in(self.of_profile(profile), document)
 
-
-def document_in(events: Iterable[Event], name: str) -> DocumentVector | None:
-    """The first document of this id that comes with an event.
-
-    Examples
-    --------
-    >>> document_in([Judged("grain", "7", True)], "7") is None
-    True
-    """
+def document_in(events: Iterable[Event], document: str) -> DocumentVector | None:
+    """The first vector of a document among events."""
     for event in events:
-        if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == name:
+        if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == document:
             return event.document
     return None
 
 
 def effective(events: Iterable[Event]) -> list[Event]:
-    """The events without the judgements and words that were taken back, and without the taking back.
-
-    Examples
-    --------
-    >>> effective([Judged("grain", "7", True), Judged("grain", "8", True), TakenBack("grain", "7")])
-    [Judged(profile='grain', id='8', relevant=True, document=None)]
-    """
+    """The events without judgements and words that were taken back, and without the events that took them back."""
     kept: list[Event | None] = []
-    judged: dict[tuple[str, str], int] = {}
-    taught: dict[tuple[str, str], int] = {}
+    latest: dict[tuple[type[Event], str, str], int] = {}
 
-    def forget(places: dict[tuple[str, str], int], key: tuple[str, str]) -> None:
-        if key in places:
-            kept[places.pop(key)] = None
+    def drop(kind: type[Event], profile: str, name: str) -> None:
+        place = latest.pop((kind, profile, name), None)
+        if place is not None:
+            kept[place] = None
 
     for event in events:
         if isinstance(event, TakenBack):
-            forget(judged, (event.profile, event.id))
+            drop(Judged, event.profile, event.id)
             continue
         if isinstance(event, Judged):
-            judged[event.profile, event.id] = len(kept)
+            latest[Judged, event.profile, event.id] = len(kept)
         elif isinstance(event, Taught):
-            forget(taught, (event.profile, event.word))
+            drop(Taught, event.profile, event.word)
             if not event.strength:
                 continue
-            taught[event.profile, event.word] = len(kept)
+            latest[Taught, event.profile, event.word] = len(kept)
         kept.append(event)
     return [event for event in kept if event is not None]
 
 
 def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
-    """An event as JSON can hold it.
-
-    Examples
-    --------
-    >>> event_record(Judged("grain", "7", True), VectorSpace())
-    {'event': 'judged', 'profile': 'grain', 'id': '7', 'relevant': True}
-    """
-    if isinstance(event, TakenBack):
-        return {"event": "taken back", "profile": event.profile, "id": event.id}
+    """An event as JSON can hold it."""
+    record: dict[str, Any] = {"event": _KINDS[type(event)], "profile": event.profile}
     if isinstance(event, Taught):
-        return {"event": "taught", "profile": event.profile, "word": event.word, "strength": event.strength}
+        return {**record, "word": event.word, "strength": event.strength}
     if isinstance(event, Paused):
-        return {"event": "paused", "profile": event.profile, "paused": event.paused}
-    document = event.document
-    vector = {}
-    if document is not None:
-        vector = {"words": space.words_of(document.columns), "weights": document.weights.tolist()}
-    if isinstance(event, Retrieved):
-        return {"event": "retrieved", "profile": event.profile, "id": event.document.id, "why": event.why, **vector}
-    return {"event": "judged", "profile": event.profile, "id": event.id, "relevant": event.relevant, **vector}
+        return {**record, "paused": event.paused}
+    record["id"] = event.id
+    if isinstance(event, TakenBack):
+        return record
+    record |= {"why": event.why} if isinstance(event, Retrieved) else {"relevant": event.relevant}
+    if event.document is not None:
+        words = space.words_of(event.document.columns)
+        record |= {"words": words, "weights": event.document.weights.tolist()}
+    return record
 
 
 def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
-    """The inverse of `event_record`; raises KeyError, TypeError or ValueError for what is no event."""
+    """The inverse of `event_record`; raises KeyError, TypeError or ValueError for an invalid record."""
     kind, profile = record["event"], record["profile"]
     if not isinstance(profile, str):
         raise TypeError("profile must be a string")
@@ -197,7 +338,7 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
     name = record["id"]
     if not isinstance(name, str):
         raise TypeError("id must be a string")
-    document = _recorded_document(name, record, space) if "words" in record else None
+    document = recorded_vector(name, record, space) if "words" in record else None
     if kind == "taken back":
         return TakenBack(profile, name)
     if kind == "judged" and isinstance(record["relevant"], bool):
@@ -207,28 +348,17 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
     raise ValueError(f"no event {kind!r}")
 
 
-def _recorded_word(profile: str, word: Any, strength: Any, space: VectorSpace) -> Taught:
-    columns = tuple(space.columns_of(word).tolist()) if isinstance(word, str) else ()
-    if not columns or isinstance(strength, bool) or not abs(strength) < math.inf:
-        raise ValueError("a word and its strength do not fit together")
-    return Taught(profile, word, float(strength), columns)
-
-
-def _recorded_document(name: str, record: dict[str, Any], space: VectorSpace) -> DocumentVector:
+def recorded_vector(document: str, record: dict[str, Any], space: VectorSpace) -> DocumentVector:
+    """The vector of a record with words and weights; unknown words get columns."""
     weights = np.array(record["weights"], dtype=np.float64)
     columns = space.add_words([str(word) for word in record["words"]])
     if weights.shape != columns.shape or not np.all(np.isfinite(weights)):
-        raise ValueError("words and weights do not fit together")
-    return DocumentVector(name, columns, weights)
+        raise ValueError("words and weights do not match")
+    return DocumentVector(document, columns, weights)
 
 
-def with_document(event: Judged, document: DocumentVector) -> Judged:
-    """The judgement with its document.
-
-    Examples
-    --------
-    >>> vector = DocumentVector("7", np.zeros(0, dtype=np.int32), np.zeros(0))
-    >>> with_document(Judged("grain", "7", True), vector).document is vector
-    True
-    """
-    return replace(event, document=document)
+def _recorded_word(profile: str, word: Any, strength: Any, space: VectorSpace) -> Taught:
+    columns = tuple(space.columns_of(word).tolist()) if isinstance(word, str) else ()
+    if not columns or isinstance(strength, bool) or not abs(strength) < math.inf:
+        raise ValueError("a word needs a term and a finite strength")
+    return Taught(profile, word, float(strength), columns)

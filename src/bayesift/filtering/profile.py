@@ -1,55 +1,51 @@
-"""A profile: what one reader wants, as a normal posterior over the weights of a growing set of words."""
+"""A profile: one reader's topic, as a normal posterior over the weights of a growing set of words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtri, xlogy
 
-from bayesift.filtering.goals import Goal, TargetCount, describe_goal, described_goal
-from bayesift.filtering.strategies import Strategy, lot, query_reach
+from bayesift.arrays import Array
+from bayesift.filtering.strategies import Goal, Strategy, TargetCount, hash_uniform, query_reach
 from bayesift.filtering.vectors import DocumentVector
-from bayesift.kernels.filtering import scan, telling_words
+from bayesift.kernels.filtering import informative_terms, scan
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS
 from bayesift.models.online.posteriors import Dynamics, FullPosterior
-
-Array = np.ndarray[Any, Any]
+from bayesift.state import storable
 
 CUT = 12.13  # -2 ln lambda of the paper, "0.05%"; the chi-square point is 12.116
-# Before anything is learned, a profile that starts from words scores a document by its cosine to them: one at 0.2 is as
-# likely relevant as not, one at 0.1 is worth a question, and one without any of the words is neither.
+# Before anything is learned, a profile that starts from words scores a document by its cosine to them: at 0.2 it is as
+# likely relevant as not, at 0.1 it is queried, and without any of the words neither.
 QUERY_STRENGTH = 15.0
 QUERY_BIAS = -3.0
 _NO_DRAWS = np.zeros(0)
-_BLOCK = 20_000  # documents that are scored together, which bounds memory
-_NEVER = 1e3  # mean over standard deviation that no document reaches
+_BLOCK = 20_000  # documents scored together, which bounds memory
+_MAX_RATIO = 1e3  # mean over standard deviation that no document reaches
 
 
+@storable("profile-settings")
 @dataclass(frozen=True, slots=True)
 class ProfileSettings:
-    """What does not change while a profile learns.
+    """Hyperparameters of a profile.
 
     Parameters
     ----------
-    strategy : what it does besides retrieving what it thinks relevant
-    goal : gives the threshold on the probability of relevance
+    strategy : what it does besides retrieving documents that are probably relevant
+    goal : sets the threshold on the probability of relevance
     kappa : probability that a label is flipped (flip noise)
     prior_variance : of every weight
-    cut : -2 ln lambda from which a word joins
-    max_terms : no word joins beyond this number; None for no bound
-    passes : over the labelled documents of the batch phase
-    max_pending : retrieved documents that wait for a judgement; beyond, the oldest is let go
-
-    Examples
-    --------
-    >>> ProfileSettings().kappa
-    0.1
+    cut : -2 ln lambda above which a word is added
+    max_terms : maximum number of words; None for no limit
+    n_epochs : passes over the labelled documents of the batch phase
+    max_pending : maximum number of retrieved documents that wait for a judgement; beyond it the oldest is dropped
     """
 
     strategy: Strategy = field(default_factory=Strategy)
@@ -58,26 +54,15 @@ class ProfileSettings:
     prior_variance: float = 1.0
     cut: float = CUT
     max_terms: int | None = None
-    passes: int = 3
+    n_epochs: int = 3
     max_pending: int = 10_000
 
     def __post_init__(self) -> None:
         FlipNoise(self.kappa)
         if not 0 < self.prior_variance < math.inf or not self.cut >= 0:
             raise ValueError(f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}")
-        if self.passes < 1 or self.max_pending < 1 or (self.max_terms is not None and self.max_terms < 1):
-            raise ValueError("passes, max_pending and max_terms must be at least 1")
-
-    def describe(self) -> dict[str, Any]:
-        """The settings as JSON can hold them."""
-        return {**asdict(self), "strategy": self.strategy.describe(), "goal": describe_goal(self.goal)}
-
-    @classmethod
-    def described(cls, description: dict[str, Any]) -> ProfileSettings:
-        """The inverse of `describe`; raises TypeError or ValueError for what no profile has."""
-        parts = dict(description)
-        strategy, goal = Strategy.described(parts.pop("strategy")), described_goal(parts.pop("goal"))
-        return cls(strategy=strategy, goal=goal, **parts)
+        if self.n_epochs < 1 or self.max_pending < 1 or (self.max_terms is not None and self.max_terms < 1):
+            raise ValueError("n_epochs, max_pending and max_terms must be at least 1")
 
 
 class Found(NamedTuple):
@@ -91,37 +76,35 @@ class Found(NamedTuple):
 
 @dataclass
 class Counters:
-    """What a profile has done: documents retrieved, of these asked about (queried or drawn), judgements learned."""
+    """Numbers of documents retrieved, of these queried or drawn at random, judged, and learned again."""
 
     retrieved: int = 0
-    asked: int = 0
+    queried: int = 0
     judged_relevant: int = 0
     judged_irrelevant: int = 0
     retrained: int = 0
 
 
 class Profile:
-    """One reader's topic: posterior, words, counts of judged documents, kept relevant documents, retrieval rule.
+    """One reader's topic: posterior, words, counts of judged documents, relevant documents, retrieval rule.
 
-    Use `FilterEngine.add_profile` to make one from a query, word knowledge, examples, or nothing.
+    `FilterEngine.add_profile` creates one from a query, words, examples, or nothing.
 
     Parameters
     ----------
-    name : of the topic
-    settings : what does not change
-    prior : mean weight of columns that are words from the start
-    bias : mean weight of the bias
+    name, settings : of the profile
+    prior, bias : mean weights of the initial words, by column, and of the bias
 
     Attributes
     ----------
     terms : the columns of its words, in the order of their weights; weight 0 is the bias
-    relevant_counts, irrelevant_counts : by column, judged documents that hold the word
-    n_relevant, n_irrelevant : judged documents
+    relevant_counts, irrelevant_counts : numbers of judged documents that hold each word, by column
+    n_relevant, n_irrelevant : numbers of judged documents
     kept : the relevant documents, oldest first
     pending : retrieved documents that are not judged yet, oldest first
-    verdicts : the judgement of each document by its id
-    taught : the strength of each word that was typed in since the start
-    paused : whether it is put aside
+    judgements : whether each judged document is relevant, by its id
+    taught : the strength of each word that was taught since the start
+    paused : whether nothing is retrieved for it
 
     Examples
     --------
@@ -149,7 +132,7 @@ class Profile:
         self.n_irrelevant = 0
         self.kept: list[DocumentVector] = []
         self.pending: dict[str, DocumentVector] = {}
-        self.verdicts: dict[str, bool] = {}
+        self.judgements: dict[str, bool] = {}
         self.taught: dict[str, float] = {}
         self.paused = False
         self.counters = Counters()
@@ -158,24 +141,19 @@ class Profile:
 
     @property
     def n_terms(self) -> int:
-        """How many words have a weight."""
+        """The number of words with a weight."""
         return len(self.terms)
 
-    @property
-    def documents(self) -> list[DocumentVector]:
-        """All documents the profile holds: kept ones and those that wait for a judgement."""
-        return [*self.kept, *self.pending.values()]
-
     def set_threshold(self, threshold: float) -> None:
-        """Retrieve documents whose probability of relevance is above this."""
+        """Set the probability of relevance above which documents are retrieved."""
         kappa = self.settings.kappa
         self.threshold = float(threshold)
         share = np.clip((self.threshold - kappa) / (1 - 2 * kappa), 0.0, 1.0)
-        self._relevant_from = float(np.clip(ndtri(share), -_NEVER, _NEVER))
+        self._relevant_from = float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
         self._forget_rule()
 
     def set_terms(self, terms: Array) -> None:
-        """Name the words of the weights, the bias left out."""
+        """Set the columns of the weights after the bias."""
         self.terms = terms
         self.lookup = _lookup(terms)
         self._forget_rule()
@@ -183,9 +161,9 @@ class Profile:
     # ---- the batch phase -----------------------------------------------------------------------------------------
 
     def learn_batch(self, X: sparse.csr_array, y: Array, ids: list[str] | None = None) -> None:
-        """Learn from labelled documents: choose words, pass over the documents several times, keep the relevant ones.
+        """Learn from labelled documents: select words, run several epochs, keep the relevant documents.
 
-        The goal's threshold is taken on the first pass, where each document is scored before it is learned.
+        The goal chooses the threshold in the first epoch, where each document is scored before it is learned.
         """
         labels = np.asarray(y, dtype=bool)
         relevant = np.flatnonzero(labels)
@@ -196,52 +174,56 @@ class Profile:
         self.irrelevant_counts[: len(held)] += (held - held_relevant).astype(np.int32)
         self.n_relevant += len(relevant)
         self.n_irrelevant += len(labels) - len(relevant)
-        self._add_telling_words()
+        self._add_informative_terms()
         rows = restricted(X, self.lookup)
         signs = np.where(labels, 1.0, -1.0)
-        fields = [
-            self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in range(self.settings.passes)
-        ]
+        epochs = range(self.settings.n_epochs)
+        fields = [self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in epochs]
         names = [f"batch/{i}" for i in range(len(labels))] if ids is None else ids
         self.kept += [row_vector(X, i, names[i]) for i in relevant.tolist()]
         self.set_threshold(self.settings.goal.threshold(labels, self.likelihood.predictive(*fields[0])))
 
     # ---- events --------------------------------------------------------------------------------------------------
 
-    def count_retrieval(self, *, asked: bool) -> None:
-        """Note that a document was handed to the reader, which may change the rule."""
+    def count_retrieval(self, *, queried: bool) -> None:
+        """Count a retrieval, which may change the rule."""
         self.counters.retrieved += 1
-        self.counters.asked += asked
+        self.counters.queried += queried
         self._rule = None
 
     def hold(self, document: DocumentVector) -> None:
-        """Keep a retrieved document until it is judged; the oldest is let go when too many wait."""
+        """Keep a retrieved document until it is judged; the oldest is dropped when there are too many."""
         self.pending[document.id] = document
         if len(self.pending) > self.settings.max_pending:
             del self.pending[next(iter(self.pending))]
 
     def judge(self, document: DocumentVector, relevant: bool) -> None:
-        """Learn from a judgement: count the words, let telling ones join, update the posterior."""
+        """Learn from a judgement: count its words, add informative ones, update the posterior."""
         self.pending.pop(document.id, None)
-        self.verdicts[document.id] = relevant
-        self._count(document, relevant)
-        self._add_telling_words()
-        lessons = [(document, relevant)]
+        self.judgements[document.id] = relevant
+        self._widen_counts(int(document.columns.max(initial=-1)) + 1)
+        counts = self.relevant_counts if relevant else self.irrelevant_counts
+        counts[document.columns] += 1
+        self.n_relevant += relevant
+        self.n_irrelevant += not relevant
+        self._add_informative_terms()
+        examples = [(document, relevant)]
         if relevant:
             self.counters.judged_relevant += 1
             self.kept.append(document)
         else:
             self.counters.judged_irrelevant += 1
             if self.strategy.retrain and self.kept:
-                lessons.append((self._past_relevant(), True))
-        for lesson, label in lessons:
-            self._learn(lesson, label)
+                examples.append((self._past_relevant(), True))
+        for example, label in examples:
+            sign = np.array([1.0 if label else -1.0])
+            self.posterior.learn(self._row(example), sign, self.likelihood, self.dynamics)
         self._forget_rule()
 
     def teach(self, word: str, columns: Sequence[int], strength: float) -> None:
-        """Move the mean of the prior of a word's weights; the posterior moves as if it had been there all along.
+        """Move the prior mean of a word's weights; the posterior moves as if the prior had always been so.
 
-        A profile that knows nothing yet becomes as doubtful as one that starts from words.
+        A profile that has learned nothing yet also gets the bias of one that starts from words.
         """
         blank = not (self.n_terms or self.n_relevant or self.n_irrelevant)
         places = np.asarray(columns, dtype=np.int32)
@@ -253,7 +235,7 @@ class Profile:
         self.taught[word] = strength
         self._forget_rule()
 
-    # ---- questions -----------------------------------------------------------------------------------------------
+    # ---- scores --------------------------------------------------------------------------------------------------
 
     def field(self, document: DocumentVector) -> tuple[float, float]:
         """Mean and variance of a document's field."""
@@ -265,14 +247,7 @@ class Profile:
         return float(self.likelihood.predictive(*self.field(document)))
 
     def scores(self, X: sparse.csr_array) -> Array:
-        """Mean over standard deviation of each document's field: the order of their probabilities.
-
-        Examples
-        --------
-        >>> profile = Profile("grain", ProfileSettings(), prior={0: 3.0})
-        >>> profile.scores(sparse.csr_array([[1.0], [0.0]])).round(3).tolist()
-        [2.121, 0.0]
-        """
+        """Mean over standard deviation of each document's field, which orders them as their probabilities do."""
         scores = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _BLOCK):
             means, variances = self.posterior.fields(restricted(X[start : start + _BLOCK], self.lookup))
@@ -280,43 +255,26 @@ class Profile:
         return scores
 
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
-        """The next document from a row on that is to be retrieved now; None without one."""
-        rule = self._rule_now()
-        mean, covariance, pending, weights, clock, deviations = self._scanned_now()
-        columns, values = self._room
-        row, why = scan(
-            (rows.indptr, rows.indices, rows.data),
-            start,
-            self.lookup,
-            1.0,
-            mean,
-            covariance,
-            pending,
-            weights,
-            clock,
-            deviations,
-            GAINS[self.strategy.gain],
-            self.likelihood.parameters,
-            rule,
-            _NO_DRAWS if draws is None else draws,
-            columns,
-            values,
-            self._found,
-        )
+        """The next document to retrieve, from a row on; None without one."""
+        documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
+        rule, posterior, gain = self._rule_now(), self._scanned_now(), GAINS[self.strategy.gain]
+        uniform = _NO_DRAWS if draws is None else draws
+        room = *self._room, self._found
+        row, why = scan(documents, start, self.lookup, 1.0, *posterior, gain, likelihood, rule, uniform, *room)
         if why == 0:
             return None
         return Found(row, why, float(self._found[0]), float(self._found[1]))
 
     def draws(self, ids: list[str]) -> Array | None:
-        """The lot of each document; None if the strategy draws none."""
+        """The uniform number of each document; None if the strategy draws none."""
         if self.strategy.rate(self.counters.retrieved) <= 0:
             return None
-        return np.array([lot(self.strategy.seed, self.name, name) for name in ids])
+        return np.array([hash_uniform(self.strategy.seed, self.name, name) for name in ids])
 
     # ---- parts ---------------------------------------------------------------------------------------------------
 
     def _past_relevant(self) -> DocumentVector:
-        """A relevant document to learn again: the next in turn, or a recent one by lot."""
+        """A relevant document to learn again: the next in turn, or one drawn at random."""
         number = self.counters.retrained
         self.counters.retrained += 1
         half_life = self.strategy.half_life
@@ -324,36 +282,22 @@ class Profile:
             return self.kept[number % len(self.kept)]
         ages = np.arange(len(self.kept) - 1, -1, -1)
         shares = np.cumsum(0.5 ** (ages / half_life))
-        drawn = lot(self.strategy.seed, self.name, "past", number) * shares[-1]
+        drawn = hash_uniform(self.strategy.seed, self.name, "past", number) * shares[-1]
         return self.kept[min(int(np.searchsorted(shares, drawn, side="right")), len(self.kept) - 1)]
-
-    def _count(self, document: DocumentVector, relevant: bool) -> None:
-        self._widen_counts(int(document.columns.max(initial=-1)) + 1)
-        counts = self.relevant_counts if relevant else self.irrelevant_counts
-        counts[document.columns] += 1
-        self.n_relevant += relevant
-        self.n_irrelevant += not relevant
 
     def _widen_counts(self, n_columns: int) -> None:
         more = n_columns - len(self.relevant_counts)
         if more > 0:
-            # Room to spare, so that a few new words a document do not copy the counts each time.
+            # Over-allocate, so that a few new words per document do not copy the counts each time.
             more += len(self.relevant_counts) // 8
             self.relevant_counts = np.pad(self.relevant_counts, (0, more))
             self.irrelevant_counts = np.pad(self.irrelevant_counts, (0, more))
 
-    def _add_telling_words(self) -> None:
-        """Let every word join that passes the likelihood-ratio test (section 4.2.1), at the prior."""
-        total = self.n_relevant + self.n_irrelevant
-        columns = telling_words(
-            self.relevant_counts,
-            self.irrelevant_counts,
-            self.n_relevant,
-            self.n_irrelevant,
-            self.lookup,
-            _powers(total),
-            self.settings.cut,
-        )
+    def _add_informative_terms(self) -> None:
+        """Add every word that passes the likelihood-ratio test (section 4.2.1), at the prior."""
+        counts = self.relevant_counts, self.irrelevant_counts, self.n_relevant, self.n_irrelevant
+        table = _n_log_n(self.n_relevant + self.n_irrelevant)
+        columns = informative_terms(*counts, self.lookup, table, self.settings.cut)
         if self.settings.max_terms is not None:
             columns = columns[: max(self.settings.max_terms - self.n_terms, 0)]
         self._join(columns)
@@ -363,10 +307,6 @@ class Profile:
         if len(columns):
             self.posterior.grow(1 + self.n_terms + len(columns), self.dynamics)
             self.set_terms(np.concatenate([self.terms, columns]))
-
-    def _learn(self, document: DocumentVector, relevant: bool) -> None:
-        sign = np.array([1.0 if relevant else -1.0])
-        self.posterior.learn(self._row(document), sign, self.likelihood, self.dynamics)
 
     def _row(self, document: DocumentVector) -> sparse.csr_array:
         columns = document.columns
@@ -385,19 +325,20 @@ class Profile:
         self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
 
     def _rule_now(self) -> Array:
-        """What is retrieved after so many documents."""
+        """The retrieval rule after the documents retrieved so far."""
         if self._rule is None:
             n = self.counters.retrieved
             theta = self.strategy.theta(n)
-            asks = self.strategy.query == "gain"
-            reach = min(query_reach(self.settings.kappa, self.strategy.gain, theta), _NEVER) if asks else -1.0
+            reach = -1.0
+            if self.strategy.query == "gain":
+                reach = min(query_reach(self.settings.kappa, self.strategy.gain, theta), _MAX_RATIO)
             self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
         return self._rule
 
     def _scanned_now(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """What a scan reads of the posterior, and room for it to work in."""
+        """What a scan reads of the posterior, and its work space."""
         if self._scanned is None:
-            arrays = self.posterior.to_arrays()
+            arrays = self.posterior.to_content()
             covariance, pending, weights, clock = (arrays[k] for k in ("covariance", "pending", "weights", "clock"))
             deviations = _deviations(covariance, pending, weights, clock)
             self._scanned = arrays["mean"], covariance, pending, weights, clock, deviations
@@ -407,20 +348,14 @@ class Profile:
 
 
 def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
-    """A copy of one row as a document.
-
-    Examples
-    --------
-    >>> row_vector(sparse.csr_array([[0.0, 2.0]]), 0, "1").columns.tolist()
-    [1]
-    """
+    """A copy of one row as a document."""
     part = slice(X.indptr[row], X.indptr[row + 1])
     return DocumentVector(name, X.indices[part].astype(np.int32), X.data[part].copy())
 
 
 def _posterior(mean: list[float], variance: float) -> FullPosterior:
-    arrays = FullPosterior.at_prior(len(mean), Dynamics(variance)).to_arrays()
-    return FullPosterior.from_arrays({**arrays, "mean": np.array(mean, dtype=np.float64)})
+    prior = FullPosterior.at_prior(len(mean), Dynamics(variance)).to_content()
+    return FullPosterior(**{**prior, "mean": np.array(mean, dtype=np.float64)})
 
 
 def _lookup(terms: Array) -> Array:
@@ -439,14 +374,7 @@ def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array)
 
 
 def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
-    """Rows over a profile's weights, the bias first; `lookup` is the profile's.
-
-    Examples
-    --------
-    >>> X = sparse.csr_array([[0.0, 2.0, 3.0]])
-    >>> restricted(X, np.array([-1, 1], dtype=np.int32)).toarray().tolist()
-    [[1.0, 2.0]]
-    """
+    """Rows over a profile's weights, the bias first; `lookup` is the profile's."""
     wide = np.full(X.shape[1], -1, dtype=np.int32)
     wide[: len(lookup)] = lookup[: X.shape[1]]
     local = wide[X.indices]
@@ -465,12 +393,13 @@ def _rows(indptr: Array, indices: Array, data: Array, width: int) -> sparse.csr_
     return rows
 
 
-_POWERS: list[Array] = [np.zeros(1)]
+def _n_log_n(n: int) -> Array:
+    """The values k ln k for k = 0, 1, ... up to n at least."""
+    return _table(1 << n.bit_length())
 
 
-def _powers(n: int) -> Array:
-    """A table of k ln k for k up to n at least."""
-    if len(_POWERS[0]) <= n:
-        numbers = np.arange(2 * n + 2, dtype=np.float64)
-        _POWERS[0] = xlogy(numbers, numbers)
-    return _POWERS[0]
+@cache
+def _table(size: int) -> Array:
+    numbers = np.arange(size, dtype=np.float64)
+    values: Array = xlogy(numbers, numbers)
+    return values

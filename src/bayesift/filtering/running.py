@@ -1,59 +1,163 @@
-"""A filter in a pipe: JSON lines in (documents, judgements), JSON lines out (what is retrieved).
+"""A filter in a pipe: profiles from a YAML file, JSON lines in (documents, judgements), JSON lines out (retrievals).
+
+    background: news.jsonl          # texts to count words in, an object with "text" per line; optional
+    stemmer: porter                 # optional, as are stop_words and everything below but the name
+    profiles:
+      - name: grain
+        query: wheat, corn and barley harvests and exports
+        words: {tonne: 0.5, football: -2}
+        examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this order
+        strategy: +rel+ig           # plain, +rel, +ig, +rel+ig, +rnd
+        goal: {target: 50}          # or {utility: [[0, -1], [0, 2]]}, {precision: 0.8}, {recall: 0.9}
+        settings: {max_terms: 500}  # any of ProfileSettings
+        options: {gain: exact}      # any of Strategy
+
+Lines of input:
 
     {"id": "17", "title": ..., "text": ...}                                  a document
     {"judge": {"profile": "grain", "id": "17", "relevant": true}}            a judgement; with "text" for a document
                                                                              that was not retrieved
-    {"undo": {"profile": "grain", "id": "17"}}                               a judgement is taken back
-    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       a word speaks for the profile, below 0
-                                                                             against it; 0 takes it back
+    {"undo": {"profile": "grain", "id": "17"}}                               takes a judgement back
+    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       the strength of a word, below 0 if it
+                                                                             speaks against; 0 takes it back
     {"pause": {"profile": "grain"}}, {"resume": {"profile": "grain"}}        nothing is retrieved in between
 
-Out comes a line for every document and profile that retrieves it, with why:
+The output has a line for every retrieval:
 
     {"id": "17", "profile": "grain", "why": "relevant", "probability": 0.87, "gain": 0.02}
 
-Memory does not grow with the stream: what is kept are relevant documents, those that wait for a judgement (bounded),
-and the ids of judged ones.
+Memory does not grow with the stream: it holds relevant documents, pending ones (bounded), and the ids of judged ones.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from bayesift.errors import DataError
-from bayesift.filtering.engine import Decision
-from bayesift.filtering.output import OutputMark
-from bayesift.filtering.saving import OpenFilter, save_checkpoint
+from bayesift.filtering.engine import FilterEngine, add_described
+from bayesift.filtering.events import Retrieved
+from bayesift.filtering.saving import OpenFilter, OutputMark, save_checkpoint
+from bayesift.filtering.vectors import VectorSpace
 from bayesift.records import Document
 
 STREAM = "<stdin>"
-_ORDERS: dict[str, dict[str, type]] = {
+_COMMANDS: dict[str, dict[str, type]] = {
     "judge": {"profile": str, "id": str, "relevant": bool},
     "undo": {"profile": str, "id": str},
     "teach": {"profile": str, "word": str, "strength": float},
     "pause": {"profile": str},
     "resume": {"profile": str},
 }
+_TOP = {"profiles", "background", "stemmer", "stop_words"}
+_PROFILE = {"name", "query", "words", "examples", "strategy", "goal", "settings", "options"}
+
+
+def engine_of(path: str | Path) -> FilterEngine:
+    """The engine of a YAML file of profiles; files that it names are relative to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "profiles.yaml"
+    ...     _ = file.write_text("profiles: [{name: grain, query: wheat and corn}]")
+    ...     sorted(engine_of(file).profiles)
+    ['grain']
+    """
+    place = Path(path)
+    described = _read_yaml(place)
+    _only(described, _TOP, place)
+    entries = described.get("profiles")
+    if not isinstance(entries, list) or not entries:
+        raise DataError("must list profiles", file=place)
+    try:
+        engine = FilterEngine(_space(described, place))
+        for entry in entries:
+            _add(engine, entry, place)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(str(error), file=place) from error
+    return engine
+
+
+def _space(described: Mapping[str, Any], place: Path) -> VectorSpace:
+    options = {name: described[name] for name in ("stemmer", "stop_words") if name in described}
+    background = described.get("background")
+    if background is None:
+        return VectorSpace(idf="running", **options)
+    space = VectorSpace(idf="fixed", **options)
+    space.learn_background(record["text"] for record in _records(place.parent / str(background), {"text": str}))
+    return space
+
+
+def _add(engine: FilterEngine, entry: Any, place: Path) -> None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise DataError("every profile needs a name", file=place)
+    _only(entry, _PROFILE, place)
+    examples = []
+    if entry.get("examples") is not None:
+        records = _records(place.parent / str(entry["examples"]), {"text": str, "relevant": bool})
+        examples = [(record["text"], record["relevant"]) for record in records]
+    add_described(engine, {**entry, "examples": examples})
+
+
+def _read_yaml(place: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        described = yaml.safe_load(place.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError("no such file", file=place) from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"cannot be read as YAML ({' '.join(str(error).split())})", file=place) from error
+    if not isinstance(described, dict):
+        raise DataError("must list profiles", file=place)
+    return described
+
+
+def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]:
+    """JSON objects, one per line, with fields of these types."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            for number, line in enumerate(stream, 1):
+                if not line.strip():
+                    continue
+                try:
+                    record = json.loads(line)
+                except ValueError as error:
+                    raise DataError("not JSON", file=path, line=number) from error
+                if not isinstance(record, dict) or any(not isinstance(record.get(k), t) for k, t in wanted.items()):
+                    raise DataError(f"must be an object with {' and '.join(wanted)}", file=path, line=number)
+                yield record
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})", file=path) from error
+
+
+def _only(given: Mapping[str, Any], known: set[str], place: Path) -> None:
+    unknown = sorted(map(str, given.keys() - known))
+    if unknown:
+        raise DataError(f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=place)
 
 
 class FilterRun:
-    """Feeds lines to a filter that lives in a folder.
+    """Feeds lines to the filter of a folder.
 
-    A checkpoint is only written when all that was read is done and all answers to it are written; it knows how far that
-    was. A run that is killed is gone on with, exactly, by `open_filter(folder, roll_back=True)` and the lines after
-    its position, once what was written after the checkpoint is cut off (`OutputMark.cut`).
+    A checkpoint is written only when everything read is processed and all answers are written; it records both
+    positions. A killed run is resumed exactly by `open_filter(folder, roll_back=True)` and the lines after its
+    position, once the output after the checkpoint is removed (`OutputMark.cut`).
 
     Parameters
     ----------
-    folder : where the filter lives
+    folder : of the filter
     opened : the filter
-    batch : documents that are looked at together; a judgement is always learned before the next document is looked at
-    save_every : lines after which a checkpoint is written
-    report : called with each bad line's problem; without it the first bad line is raised
+    batch : documents that are scored together; a judgement is always learned before the next document is scored
+    save_every : lines between two checkpoints
+    report : called with the problem of each bad line; by default the first bad line raises
     output : where the answers are written, if that is a file
 
     Attributes
@@ -72,7 +176,8 @@ class FilterRun:
         output: IO[str] | None = None,
     ) -> None:
         self._folder = Path(folder)
-        self.engine, self._log, self.position = opened.engine, opened.log, opened.position
+        self._filter, self._log, self.position = opened, opened.log, opened.position
+        self.engine = opened.engine
         self._batch = batch
         self._save_every = save_every
         self._report = report
@@ -81,9 +186,9 @@ class FilterRun:
         self.n_retrieved = 0
 
     def feed(self, lines: Iterable[str], *, skip: int = 0) -> Iterator[str]:
-        """Lines of output, each to be written before the next is asked for; a checkpoint at the start and at the end.
+        """Lines of output, each to be written before the next is requested; a checkpoint at the start and the end.
 
-        The first `skip` lines of input are passed over, they were read by an earlier run.
+        The first `skip` lines of input are ignored, because an earlier run read them.
         """
         waiting: list[Document] = []
         self.save()
@@ -122,52 +227,44 @@ class FilterRun:
         save_checkpoint(self._folder, self.engine, self._log, mark)
 
     def _settle(self) -> None:
-        """All that was read is done."""
+        """Record that everything read is processed."""
         self._log.position = self.position + self.n_lines
         self.save()
 
     def _flush(self, waiting: list[Document]) -> Iterator[str]:
-        decisions = self.engine.observe_many(waiting) if waiting else []
+        events = self._filter.observe(waiting) if waiting else []
         waiting.clear()
-        self.n_retrieved += len(decisions)
-        return map(_decision_line, decisions)
+        self.n_retrieved += len(events)
+        return map(_output_line, events)
 
-    def _apply(self, kind: str, order: dict[str, Any], number: int) -> None:
+    def _apply(self, kind: str, command: dict[str, Any], number: int) -> None:
         try:
-            self._obey(kind, order, order["profile"])
+            self._execute(kind, command, command["profile"])
         except DataError as error:
             raise DataError(error.message, file=STREAM, line=number) from error
 
-    def _obey(self, kind: str, order: dict[str, Any], profile: str) -> None:
+    def _execute(self, kind: str, command: dict[str, Any], profile: str) -> None:
         if kind == "undo":
-            self.engine.take_back(profile, order["id"])
+            self._filter.take_back(profile, command["id"])
         elif kind == "teach":
-            self.engine.teach(profile, order["word"], order["strength"])
+            self._filter.teach(profile, command["word"], command["strength"])
         elif kind in ("pause", "resume"):
-            self.engine.pause(profile, kind == "pause")
+            self._filter.pause(profile, kind == "pause")
         else:
-            text = order.get("text")
-            document = order["id"] if text is None else Document(order["id"], text)
-            self.engine.judge(profile, document, order["relevant"])
+            text = command.get("text")
+            document = command["id"] if text is None else Document(command["id"], text)
+            self._filter.judge(profile, document, command["relevant"])
 
 
-def _decision_line(decision: Decision) -> str:
-    assert decision.probability is not None
-    assert decision.gain is not None
-    return json.dumps(
-        {
-            "id": decision.document,
-            "profile": decision.profile,
-            "why": decision.why,
-            "probability": round(decision.probability, 6),
-            "gain": round(decision.gain, 6),
-        },
-        ensure_ascii=False,
-    )
+def _output_line(event: Retrieved) -> str:
+    assert event.probability is not None
+    assert event.gain is not None
+    numbers = {"probability": round(event.probability, 6), "gain": round(event.gain, 6)}
+    return json.dumps({"id": event.id, "profile": event.profile, "why": event.why, **numbers}, ensure_ascii=False)
 
 
 def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | None:
-    """A document or an order with its kind; None for an empty line."""
+    """A document, or a command with its name; None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -176,26 +273,27 @@ def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | N
         raise DataError("not JSON", file=STREAM, line=number) from error
     if not isinstance(record, dict):
         raise DataError("not a JSON object", file=STREAM, line=number)
-    for kind, wanted in _ORDERS.items():
+    for kind, wanted in _COMMANDS.items():
         if kind in record:
-            return kind, _checked_order(kind, record[kind], wanted, number)
+            return kind, _checked_command(kind, record[kind], wanted, number)
     text, title, name = record.get("text", ""), record.get("title") or "", _name(record.get("id"))
     if name is None or not isinstance(text, str) or not isinstance(title, str):
         raise DataError('neither a document ("id" and "text") nor a judgement ("judge")', file=STREAM, line=number)
     return Document(name, text, title=title)
 
 
-def _checked_order(kind: str, order: Any, wanted: dict[str, type], number: int) -> dict[str, Any]:
-    if isinstance(order, dict):
-        checked: dict[str, Any] = {**order, "id": _name(order.get("id")), "strength": _number(order.get("strength"))}
-        typed = all(isinstance(checked.get(name), expected) for name, expected in wanted.items())
+def _checked_command(kind: str, command: Any, wanted: dict[str, type], number: int) -> dict[str, Any]:
+    if isinstance(command, dict):
+        converted = {"id": _name(command.get("id")), "strength": _number(command.get("strength"))}
+        checked: dict[str, Any] = {**command, **converted}
+        typed = all(isinstance(checked.get(key), expected) for key, expected in wanted.items())
         if typed and isinstance(checked.get("text"), str | None):
             return checked
     raise DataError(f"{kind} needs {', '.join(wanted)}", file=STREAM, line=number)
 
 
 def _name(given: Any) -> str | None:
-    """An id as text; numbers are taken as they are written."""
+    """An id as text; numbers are accepted."""
     if isinstance(given, bool) or not isinstance(given, str | int):
         return None
     return str(given) or None

@@ -1,66 +1,184 @@
-"""A filter in files: the start of its profiles, a checkpoint, and the log of events between and after.
+"""A filter in a folder: the start of its profiles, a checkpoint, and the log of events.
 
     FOLDER/start             profiles as they were added, and the words known then; written once
-    FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it changes in one step
+    FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it is replaced atomically
     FOLDER/events.jsonl      all events
 
-Start and events are the truth. The checkpoint only saves time: `open_filter` reads it and applies the events after it;
-or, when the stream is given again, forgets them, since they will be made anew.
+Start and events determine the filter; the checkpoint only saves time. `open_filter` reads the checkpoint and applies
+the events after it or, when the same input will be read again, removes them.
 """
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, Self
 
 from bayesift.errors import DataError
-from bayesift.filtering.engine import FilterEngine, apply
-from bayesift.filtering.events import Event, TakenBack, Taught
-from bayesift.filtering.log_file import FileLog
-from bayesift.filtering.output import OutputMark
-from bayesift.filtering.profile import Profile
-from bayesift.filtering.state import ProfileState
-from bayesift.filtering.vectors import DocumentVector, VectorSpace
+from bayesift.filtering.engine import Filter, FilterEngine, Replay
+from bayesift.filtering.events import Event, EventLog, ProfileState, event_record, recorded_event
+from bayesift.filtering.vectors import VectorSpace
 from bayesift.model_file import ModelContent, load_model, save_model
+from bayesift.state import decode_fitted, encode, storable
 
 START, CHECKPOINT, EVENTS = "start", "checkpoint.zip", "events.jsonl"
 KIND = "filter"
 
 
-class OpenFilter(NamedTuple):
-    """A filter with its log; `position` is the number of input lines read when it was left, `output` what it wrote."""
+@storable("output-mark")
+@dataclass(frozen=True, slots=True)
+class OutputMark:
+    """The end of a file of output at some moment, so that what is written later can be removed."""
 
-    engine: FilterEngine
+    device: int
+    inode: int
+    size: int
+
+    @classmethod
+    def of(cls, stream: IO[str]) -> Self | None:
+        """The mark of a stream; None if it is not a regular file."""
+        stream.flush()
+        found = _file_behind(stream)
+        return None if found is None else cls(found.st_dev, found.st_ino, found.st_size)
+
+    def cut(self, stream: IO[str]) -> bool:
+        """Remove what was written after the mark; False if this is another file, a shorter one, or not appended to."""
+        found = _file_behind(stream)
+        if found is None or (found.st_dev, found.st_ino) != (self.device, self.inode) or found.st_size < self.size:
+            return False
+        if not fcntl.fcntl(stream.fileno(), fcntl.F_GETFL) & os.O_APPEND:
+            return False
+        os.ftruncate(stream.fileno(), self.size)
+        return True
+
+    def _post_load(self) -> None:
+        if min(self.device, self.inode, self.size) < 0:
+            raise DataError("output is no file and its length")
+
+
+def _file_behind(stream: IO[str]) -> os.stat_result | None:
+    """The regular file behind a stream, if there is one."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:  # a stream in memory has no number
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+class FileLog(EventLog):
+    """Events in a file of JSON lines; nothing is held in memory.
+
+    Vectors are written as words and weights, so that the file does not depend on columns. An incomplete last line
+    (after a crash) is removed when the file is opened, as are all events after the first `keep`. `position` is the
+    number of input lines read, written with every event.
+    """
+
+    def __init__(self, path: str | Path, space: VectorSpace, *, keep: int | None = None) -> None:
+        self.path = Path(path)
+        self._space = space
+        self.position = 0
+        self._length = _repair(self.path, keep)
+        self._stream: IO[str] = self.path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def extend(self, events: Iterable[Event]) -> None:
+        """Append events, each with the number of input lines read (`position`)."""
+        for event in events:
+            record = {**event_record(event, self._space), "position": self.position}
+            self._stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+            self._length += 1
+        self._stream.flush()
+
+    def of_profile(self, profile: str) -> Iterator[Event]:
+        """The events of one profile, in order."""
+        # Lines of other profiles are not parsed; another program may have escaped the name.
+        name = json.dumps(profile, ensure_ascii=False)
+        lines = (line for line in self._lines() if name in line[1] or "\\u" in line[1])
+        found = (_read_event(text, self._space, self.path, number)[0] for number, text in lines)
+        return (event for event in found if event.profile == profile)
+
+    def events(self, start: int = 0) -> Iterator[tuple[Event, int]]:
+        """Events after the first `start`, each with the number of input lines read until then."""
+        for number, text in self._lines():
+            if number > start:
+                yield _read_event(text, self._space, self.path, number)
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        with self.path.open(encoding="utf-8") as stream:
+            yield from enumerate(stream, 1)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def _read_event(text: str, space: VectorSpace, path: Path, line: int) -> tuple[Event, int]:
+    try:
+        record = json.loads(text)
+        return recorded_event(record, space), int(record["position"])
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise DataError(f"not an event of a filter ({error})", file=path, line=line) from error
+
+
+def _repair(path: Path, keep: int | None) -> int:
+    """Remove an incomplete last line and all lines after the first `keep`; returns the number of lines."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as stream:
+            stream.seek(0)
+            lines = end = 0
+            for line in islice(stream, keep):
+                if line.endswith(b"\n"):
+                    lines, end = lines + 1, end + len(line)
+            stream.truncate(end)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", file=path) from error
+    return lines
+
+
+@dataclass
+class OpenFilter(Filter):
+    """A filter in a folder; `position` is the number of input lines it has read, `output` the end of what it wrote."""
+
     log: FileLog
-    position: int
+    position: int = 0
     output: OutputMark | None = None
 
 
 def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
-    """Begin a filter in a folder: its profiles are written, its events from now on go to the log there."""
+    """Create the folder of a filter: its profiles are written, its events go to the log there."""
     place = Path(folder)
     if (place / START).exists():
-        raise DataError("there is a filter here already", file=place)
-    save_model(filter_content(engine, list(engine.starts.values()), 0, 0), place / START)
-    log = FileLog(place / EVENTS, engine.space)
-    engine.log = log
-    return OpenFilter(engine, log, 0)
+        raise DataError("there is already a filter in this folder", file=place)
+    save_model(filter_content(engine.space, list(engine.starts.values()), 0, 0), place / START)
+    return OpenFilter(engine, FileLog(place / EVENTS, engine.space))
 
 
 def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None) -> None:
-    """Write the state after all events so far, and how far the output was written."""
+    """Write the state after all events so far, and the position in the output."""
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
-    content = filter_content(engine, states, len(log), log.position, output)
+    content = filter_content(engine.space, states, len(log), log.position, output)
     save_model(content, Path(folder) / CHECKPOINT, compressed=False)
 
 
 def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
-    """Read a filter: the checkpoint if there is one, and the events after it; nothing that is read is trusted.
+    """Open the filter of a folder from its checkpoint, if there is one, and the events after it.
 
-    Parameters
-    ----------
-    folder : where it lives
-    roll_back : forget the events after the checkpoint; for a stream whose lines are given again
+    `roll_back` removes the events after the checkpoint, because the input after it will be read again.
     """
     place = Path(folder)
     for unfinished in place.glob(f".{CHECKPOINT}.*"):
@@ -69,14 +187,13 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
     latest = read_content(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
     engine = FilterEngine(space=latest.space)
     for state in start.states:
-        engine.starts[state.header["name"]] = state
+        engine.starts[state.name] = state
     for state in latest.states:
         profile = state.profile()
         if profile.name not in engine.starts:
             raise DataError(f"the checkpoint has a profile {profile.name!r} that never started", file=place)
         engine.profiles[profile.name] = profile
     log = FileLog(place / EVENTS, engine.space, keep=latest.n_events if roll_back else None)
-    engine.log = log
     try:
         log.position = _catch_up(engine, log, latest)
     except BaseException:
@@ -86,7 +203,7 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
 
 
 class FilterContent(NamedTuple):
-    """Profiles and words of a file, after a number of events and lines of input and so much output."""
+    """Content of a file: profiles and words, after numbers of events and input lines, and the end of the output."""
 
     space: VectorSpace
     states: list[ProfileState]
@@ -96,45 +213,34 @@ class FilterContent(NamedTuple):
 
 
 def _catch_up(engine: FilterEngine, log: FileLog, latest: FilterContent) -> int:
-    """Apply the events after the checkpoint; gives the lines of input read."""
+    """Apply the events after the checkpoint; returns the number of input lines read."""
     if latest.n_events > len(log):
         raise DataError("the log has fewer events than the checkpoint", file=log.path)
-    position = latest.position
-    seen: dict[str, dict[str, DocumentVector]] = {name: {} for name in engine.profiles}
-    anew: set[str] = set()
+    position, replay = latest.position, Replay(engine)
     for event, read in log.events(latest.n_events):
         position = max(position, read)
         if event.profile not in engine.profiles:
             raise DataError(f"the log has a profile {event.profile!r} that never started", file=log.path)
-        if isinstance(event, TakenBack) or _repeats(event, engine.profiles[event.profile]):
-            anew.add(event.profile)
-        elif event.profile not in anew:
-            apply(engine.profiles[event.profile], event, seen[event.profile])
-    for name in anew:
-        engine.profiles[name] = engine.replayed(name)
+        replay.apply(event)
+    replay.finish(log.of_profile)
     return position
 
 
-def _repeats(event: Event, profile: Profile) -> bool:
-    """Whether a word was taught before: then the profile is made anew without what was said first."""
-    return isinstance(event, Taught) and event.word in profile.taught
-
-
 def filter_content(
-    engine: FilterEngine,
+    space: VectorSpace,
     states: list[ProfileState],
     n_events: int = 0,
     position: int = 0,
     output: OutputMark | None = None,
 ) -> ModelContent:
-    """Profiles and the words of their engine, as a model file holds them."""
-    parameters, arrays, words = engine.space.get_state()
+    """Profiles and the words of their space, as a model file holds them."""
+    parameters, arrays, words = space.get_state()
     header: dict[str, Any] = {
         "kind": KIND,
         "space": parameters,
         "n_events": n_events,
         "position": position,
-        "output": None if output is None else output.describe(),
+        "output": encode(output),
         "profiles": [state.header for state in states],
     }
     numbers = {f"space.{name}": array for name, array in arrays.items()}
@@ -144,7 +250,7 @@ def filter_content(
 
 
 def read_content(path: Path) -> FilterContent:
-    """The inverse of `filter_content`; nothing that is read is trusted."""
+    """The inverse of `filter_content`; raises `DataError` for an invalid file."""
     content = load_model(path)
     header = content.header
     try:
@@ -152,13 +258,12 @@ def read_content(path: Path) -> FilterContent:
             raise DataError(f"not a filter but a {header['kind']!r:.40}", file=path)
         space_arrays = {"frequencies": content.arrays["space.frequencies"]}
         space = VectorSpace.from_state(header["space"], space_arrays, content.lists["words"])
-        states = [
-            ProfileState(profile, _part(content.arrays, place)) for place, profile in enumerate(header["profiles"])
-        ]
-        names = [state.header["name"] for state in states]
+        profiles = enumerate(header["profiles"])
+        states = [ProfileState(profile, _part(content.arrays, place)) for place, profile in profiles]
+        names = [state.name for state in states]
         if len(set(names)) != len(names):
             raise DataError("two profiles have one name", file=path)
-        output = OutputMark.described(header.get("output"))
+        output = None if header.get("output") is None else decode_fitted(header["output"], {}, OutputMark)
         return FilterContent(space, states, int(header["n_events"]), int(header["position"]), output)
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DataError):

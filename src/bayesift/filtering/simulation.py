@@ -1,4 +1,4 @@
-"""A stream played again: every document is judged as soon as it is retrieved, by the labels of a corpus."""
+"""Simulated streams: every document is judged as soon as it is retrieved, by the labels of a corpus."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.filtering.events import REASONS
+from bayesift.filtering.engine import in_front
+from bayesift.filtering.events import REASONS, ProfileState
 from bayesift.filtering.profile import Profile, ProfileSettings, row_vector
-from bayesift.filtering.state import ProfileState
 from bayesift.filtering.strategies import Strategy
 from bayesift.filtering.vectors import VectorSpace
 from bayesift.records import Corpus
-
-Array = np.ndarray[Any, Any]
+from bayesift.text import TermVectorizer
 
 STRATEGIES = ("plain", "+rel", "+ig", "+rel+ig", "+rnd")
 
@@ -28,15 +28,11 @@ class TopicRun:
 
     Parameters
     ----------
-    topic : its name
     n_relevant : relevant documents in the stream
-    rows : of the retrieved documents in the stream
-    why : place in `REASONS` of each
-    relevant : whether each was
-    n_terms : words of the profile after each judgement
-    start_terms : words of the profile before the stream
-    places : of all relevant documents of the stream in the order of reading (1 for the first): the retrieved ones as
-        they came, then those that were passed over, the most probable first by the profile as it is at the end
+    rows, why, relevant : of each retrieved document: its row, index into `REASONS`, whether it is relevant
+    n_terms, start_terms : words of the profile after each judgement, and before the stream
+    places : ranks (from 1) of all relevant documents when the retrieved ones are read first, then the others by their
+        probability under the final profile
     """
 
     topic: str
@@ -51,16 +47,10 @@ class TopicRun:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What each strategy retrieved from one stream.
+    """What each strategy retrieved from one stream: by its name, one run per topic.
 
-    Parameters
-    ----------
-    name : of the corpus
-    truth : documents of the stream x topics
-    topics : names of the columns
-    runs : by strategy, one run a topic
-    n_batch : documents of the batch phase
-    target : number of documents that T9P asks for
+    `truth` is documents of the stream x topics, `n_batch` the number of documents of the batch phase, `target` that of
+    T9P.
     """
 
     name: str
@@ -86,15 +76,9 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Stream:
-    """Labelled documents as vectors: the batch phase, then the stream.
+    """Labelled documents as vectors: the batch phase, then the stream; labels are documents x topics.
 
-    Parameters
-    ----------
-    batch, documents : vectors
-    batch_labels, labels : documents x topics
-    topics : names of the columns
-    ids : of the documents of the stream
-    statements : topic statements, each learned as a relevant document in front of the batch
+    `ids` are those of the stream; each topic statement is learned as a relevant document in front of the batch.
     """
 
     batch: sparse.csr_array
@@ -118,15 +102,15 @@ def stream_of(
     stemmer: str | None = "porter",
     stop_words: str | None = "english",
 ) -> Stream:
-    """Cut a corpus into batch phase and stream, in the order of dates where there are any.
+    """Split a corpus into batch phase and stream, in the order of dates if it has dates.
 
     Parameters
     ----------
-    corpus : documents with categories; a corpus of vectors is taken as it is
-    n_batch : so many documents come first; without, the split "train" does, else the first quarter
-    topics : these; without, all categories with enough relevant documents
-    relevant : fewest and most relevant documents of a topic in the stream, for topics that are not named
-    relevant_in_batch : fewest relevant documents of such a topic in the batch phase
+    corpus : documents with categories; a corpus of vectors is used as it is
+    n_batch : documents of the batch phase; by default the split "train", else the first quarter
+    topics : categories to use; by default all with enough relevant documents
+    relevant : minimum and maximum number of relevant documents of a topic in the stream, unless `topics` is given
+    relevant_in_batch : minimum number of relevant documents of a topic in the batch phase, likewise
     statements : topic statements
     stemmer, stop_words : of the vectors
 
@@ -170,14 +154,14 @@ def simulate(
     settings: ProfileSettings | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Simulation:
-    """Play a stream to a profile for every topic, once for each strategy; a retrieved document is judged at once.
+    """Run a profile for every topic over a stream, once per strategy; a retrieved document is judged at once.
 
     Parameters
     ----------
     stream : from `stream_of`
-    strategies : as `Strategy.of` spells them
-    settings : of the profiles; the strategy's parameters stay, its kind is replaced
-    progress : called with the number of profiles done
+    strategies : names as of `Strategy.of`
+    settings : of the profiles; `retrain` and `query` of the strategy are replaced
+    progress : called with the number of finished topics
 
     Examples
     --------
@@ -188,14 +172,8 @@ def simulate(
     """
     base = ProfileSettings() if settings is None else settings
     kinds = {str(Strategy.of(name)): Strategy.of(name) for name in strategies}
-    result = Simulation(
-        stream.name,
-        stream.labels,
-        stream.topics,
-        stream.batch.shape[0],
-        base.goal.adapt(base.strategy).target,
-        {name: [] for name in kinds},
-    )
+    target, runs = base.goal.adapt(base.strategy).target, {name: list[TopicRun]() for name in kinds}
+    result = Simulation(stream.name, stream.labels, stream.topics, stream.batch.shape[0], target, runs)
     truth, batch_truth = stream.labels.tocsc(), stream.batch_labels.tocsc()
     for place, topic in enumerate(stream.topics):
         labels = _column(truth, place)
@@ -204,53 +182,33 @@ def simulate(
             n_stream = stream.documents.shape[0]
             strategy = replace(base.strategy, retrain=kind.retrain, query=kind.query, stream_length=n_stream)
             profile = start.with_settings(replace(base, strategy=strategy)).profile()
-            result.runs[name].append(play(profile, stream.documents, labels, stream.ids))
+            runs[name].append(play(profile, stream.documents, labels, stream.ids))
         if progress is not None:
             progress(place + 1)
     return result
 
 
 def play(profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequence[str]) -> TopicRun:
-    """Let one profile read the stream; what it retrieves is judged at once.
-
-    Examples
-    --------
-    >>> X = sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
-    >>> profile = Profile("grain", ProfileSettings(), prior={0: 3.0}, bias=-1.0)
-    >>> play(profile, X, np.array([True, False]), ["1", "2"]).rows.tolist()
-    [0]
-    """
+    """Run one profile over a stream; what it retrieves is judged at once."""
     start_terms = profile.n_terms
-    rows: list[int] = []
-    why: list[int] = []
-    n_terms: list[int] = []
+    hits: list[tuple[int, int, int]] = []  # row, reason, and words of the profile after the judgement
     draws = profile.draws(list(ids))
     hit = profile.scan(documents, 0, draws)
     while hit is not None:
         reason = hit.why - 1
-        profile.count_retrieval(asked=REASONS[reason] != "relevant")
+        profile.count_retrieval(queried=REASONS[reason] != "relevant")
         profile.judge(row_vector(documents, hit.row, ids[hit.row]), bool(labels[hit.row]))
-        rows.append(hit.row)
-        why.append(reason)
-        n_terms.append(profile.n_terms)
+        hits.append((hit.row, reason, profile.n_terms))
         hit = profile.scan(documents, hit.row + 1, draws)
-    found = np.array(rows, dtype=np.int64)
-    return TopicRun(
-        profile.name,
-        int(labels.sum()),
-        found,
-        np.array(why),
-        labels[found],
-        np.array(n_terms),
-        start_terms,
-        _places(profile, documents, labels, found),
-    )
+    rows, why, n_terms = np.array(hits, dtype=np.int64).reshape(-1, 3).T.copy()
+    places = _places(profile, documents, labels, rows)
+    return TopicRun(profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, places)
 
 
 def _places(profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array) -> Array:
-    """Places of the relevant documents when what was passed over is read after what was retrieved."""
-    passed = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
-    order = np.concatenate([retrieved, passed[np.argsort(-profile.scores(documents)[passed], kind="stable")]])
+    """Ranks of the relevant documents when the retrieved ones are read first, then the others by probability."""
+    others = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
+    order = np.concatenate([retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]])
     places: Array = np.flatnonzero(labels[order]) + 1
     return places
 
@@ -260,12 +218,7 @@ def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Arra
     profile = Profile(topic, settings)
     X, y = stream.batch, labels
     if topic in stream.statements:
-        statement = stream.statements[topic]
-        first = sparse.csr_array(
-            (statement.weights, statement.columns, [0, len(statement)]), shape=(1, stream.documents.shape[1])
-        )
-        rest = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], stream.documents.shape[1]))
-        X, y = _with_int32(sparse.vstack([first, rest], format="csr")), np.concatenate([[True], labels])
+        X, y = in_front(stream.statements[topic], X, y)
     profile.learn_batch(X, y)
     return profile
 
@@ -289,7 +242,7 @@ def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
 
 
 def _dated_order(corpus: Corpus) -> Array:
-    """By date, ties as they stand; a document without a date goes with the one before it."""
+    """By date, with ties in the order of the corpus; a document without a date follows the one before it."""
     stamps = np.array([np.nan if d.date is None else d.date.timestamp() for d in corpus])
     known = np.flatnonzero(~np.isnan(stamps))
     if not len(known):
@@ -306,8 +259,6 @@ def _frequent(batch: Corpus, stream: Corpus, in_batch: int, fewest: int, most: i
 
 def _words(texts: Sequence[str], space: VectorSpace) -> list[str]:
     """All words of texts, as the space spells them."""
-    from bayesift.text import TermVectorizer
-
     counter = TermVectorizer(stop_words=space.stop_words, stemmer=space.stemmer).fit(texts)
     names: list[str] = counter.vocabulary_.names
     return names

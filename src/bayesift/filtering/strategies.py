@@ -1,46 +1,52 @@
-"""When to ask about a document that is not thought relevant, and what to learn again.
+"""What a profile retrieves: the goal sets the threshold, the strategy which other documents to query.
 
-Chai, Ng & Chieu's strategies (2002, section 4.2), written as they write them: "plain", "+rel", "+ig", "+rel+ig" and
-"+rnd".
+The strategies are those of Chai, Ng & Chieu (2002, section 4.2), in their notation: "plain", "+rel", "+ig", "+rel+ig"
+and "+rnd".
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import asdict, dataclass
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
-from bayesift.errors import DataError
+from bayesift.arrays import Array
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS, Gain
+from bayesift.state import storable
+from bayesift.thresholds import PrecisionTarget, RecallTarget, Utility
 
-Array = np.ndarray[Any, Any]
 Query = Literal["gain", "random"]
 _PARTS: dict[str, dict[str, Any]] = {"rel": {"retrain": True}, "ig": {"query": "gain"}, "rnd": {"query": "random"}}
-_FURTHEST = 10.0  # mean over standard deviation from which no label tells anything
-_GRID = 2001
+_MAX_RATIO = 10.0  # mean over standard deviation above which no label is informative
+_GRID_SIZE = 2001
+_GRID_LOCK = threading.Lock()
 
 
+@storable("strategy")
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What a profile does besides retrieving what it thinks relevant.
+    """What a profile does besides retrieving documents that are probably relevant.
 
     Parameters
     ----------
     retrain : learn a past relevant document again with every irrelevant one (+rel)
-    query : None; "gain" retrieves what would teach enough (+ig); "random" draws documents by lot (+rnd)
-    target : how many documents the schedule of queries aims at
-    gain : the information gain of "gain": "paper" is the formula the schedule was made for, "exact" the
-        Kullback-Leibler distance, which asks more often under it; "gaussian" that of the normal posteriors
+    query : None; "gain" also retrieves documents whose label is expected to be informative (+ig); "random" also
+        retrieves documents drawn at random (+rnd)
+    target : number of documents that the query schedule aims at
+    gain : formula of the information gain: "paper" is the one that the schedule was made for, "exact" the
+        Kullback-Leibler distance, which queries more often, "gaussian" that of the normal posteriors
     steepness, highest, lowest : of the schedule theta(n), see `theta`
-    stream_length : how many documents "random" expects
-    half_life : None takes past relevant documents in turn; a number draws them by lot, one that is so many relevant
+    stream_length : expected length of the stream, for "random"
+    half_life : None uses past relevant documents in turn; a number draws them at random, one that is so many relevant
         documents older half as often, for topics that drift
-    seed : of everything that is drawn by lot
+    seed : of all random draws
 
     Examples
     --------
@@ -67,15 +73,15 @@ class Strategy:
         if self.gain not in GAINS:
             raise ValueError(f"no information gain {self.gain!r}; there are: {', '.join(GAINS)}")
         if not (self.target >= 1 and self.stream_length >= 1 and self.steepness > 0):
-            raise ValueError("target, stream_length and steepness must be above 0")
+            raise ValueError("target, stream_length and steepness must be positive")
         if not 0 < self.lowest <= self.highest < math.inf:
             raise ValueError(f"theta must rise from above 0, got {self.lowest!r} to {self.highest!r}")
         if self.half_life is not None and not 0 < self.half_life < math.inf:
-            raise ValueError(f"half_life must be above 0, got {self.half_life!r}")
+            raise ValueError(f"half_life must be positive, got {self.half_life!r}")
 
     @classmethod
     def of(cls, name: str, **options: Any) -> Strategy:
-        """The strategy that is written so, such as "+rel+ig"."""
+        """The strategy of a name such as "+rel+ig"."""
         parts: dict[str, Any] = {}
         for part in [] if name in ("", "plain") else name.removeprefix("plain").removeprefix("+").split("+"):
             if part not in _PARTS or _PARTS[part].keys() & parts:
@@ -84,11 +90,11 @@ class Strategy:
         return cls(**{**parts, **options})
 
     def __str__(self) -> str:
-        asked = {None: "", "gain": "+ig", "random": "+rnd"}[self.query]
-        return ("+rel" if self.retrain else "") + asked or "plain"
+        query = {None: "", "gain": "+ig", "random": "+rnd"}[self.query]
+        return ("+rel" if self.retrain else "") + query or "plain"
 
     def theta(self, n_retrieved: int) -> float:
-        """The expected information gain, in bits, from which a document is asked about.
+        """The expected information gain, in bits, above which a document is queried.
 
             theta(n) = (highest - lowest) / (1 + exp(-(n - target) / steepness)) + lowest
 
@@ -101,7 +107,7 @@ class Strategy:
         return (self.highest - self.lowest) / (1 + math.exp(exponent)) + self.lowest
 
     def rate(self, n_retrieved: int) -> float:
-        """The probability with which a document is drawn by lot.
+        """The probability with which a document is drawn at random.
 
         Examples
         --------
@@ -110,50 +116,144 @@ class Strategy:
         """
         return max(self.target - n_retrieved, 0) / self.stream_length if self.query == "random" else 0.0
 
-    def describe(self) -> dict[str, Any]:
-        """The strategy as JSON can hold it."""
-        return asdict(self)
 
-    @classmethod
-    def described(cls, description: dict[str, Any]) -> Strategy:
-        """The inverse of `describe`; refuses what is no strategy."""
-        try:
-            return cls(**description)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"not a strategy: {error}") from error
-
-
-def lot(seed: int, *names: object) -> float:
-    """A number from 0 to 1 that only depends on the seed and the names: the same in every run, in any order.
-
-    Examples
-    --------
-    >>> lot(0, "grain", "17") == lot(0, "grain", "17"), lot(0, "grain", "17") == lot(1, "grain", "17")
-    (True, False)
-    """
+def hash_uniform(seed: int, *names: object) -> float:
+    """A number from 0 to 1 that depends on the seed and the names only: the same in every run and order."""
     key = "\x1f".join(map(str, (seed, *names))).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def query_reach(kappa: float, gain: Gain, theta: float) -> float:
-    """No document with |mean| above this many standard deviations has an expected gain of theta; -1 if none has.
+    """The largest |mean| / standard deviation at which the expected gain reaches theta; -1 if it never does.
 
-    With flip noise the gain is a function of mean / standard deviation that falls from 0 on while it is above 0.
-
-    Examples
-    --------
-    >>> round(query_reach(0.1, "paper", 0.0077), 2), query_reach(0.1, "paper", 0.5)
-    (1.53, -1.0)
+    With flip noise the gain is a function of mean / standard deviation that decreases from 0 on while it is positive.
     """
-    gains = _gains_on_grid(kappa, gain)
+    with _GRID_LOCK:
+        gains = _gains_on_grid(kappa, gain)
     enough = np.flatnonzero(gains >= theta)
     if not len(enough):
         return -1.0
     last = int(enough[-1])
-    return math.inf if last == _GRID - 1 else (last + 1) * _FURTHEST / (_GRID - 1)
+    return math.inf if last == _GRID_SIZE - 1 else (last + 1) * _MAX_RATIO / (_GRID_SIZE - 1)
 
 
 @cache
 def _gains_on_grid(kappa: float, gain: Gain) -> Array:
-    means = np.linspace(0, _FURTHEST, _GRID)
+    means = np.linspace(0, _MAX_RATIO, _GRID_SIZE)
     return FlipNoise(kappa).expected_information_gain(means, 1.0, kind=gain)
+
+
+class _Goal:
+    """A goal that leaves the strategy as it is."""
+
+    __slots__ = ()
+
+    def adapt(self, strategy: Strategy) -> Strategy:
+        """The strategy for this goal."""
+        return strategy
+
+
+@storable("target-goal")
+@dataclass(frozen=True, slots=True)
+class TargetCount(_Goal):
+    """Retrieve about this number of documents, as relevant as possible: what TREC-9's T9P measures.
+
+    The threshold is 1/2 and the query schedule aims at the number, as in Chai, Ng & Chieu.
+
+    Examples
+    --------
+    >>> TargetCount(20).threshold([], [])
+    0.5
+    """
+
+    count: int = 50
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ValueError(f"a target must be at least 1, got {self.count!r}")
+
+    def threshold(self, y: Any, probabilities: Any) -> float:
+        """One half."""
+        return 0.5
+
+    def adapt(self, strategy: Strategy) -> Strategy:
+        """The strategy with queries that aim at the number."""
+        return replace(strategy, target=self.count)
+
+
+@storable("utility-goal")
+@dataclass(frozen=True, slots=True)
+class LinearUtility(_Goal):
+    """Maximise the sum of gains [[rejected, alarm], [missed, found]]; the default is TREC-9's 2 R+ - N+.
+
+    Examples
+    --------
+    >>> round(LinearUtility().threshold([], []), 4)
+    0.3333
+    """
+
+    gains: Sequence[Sequence[float]] = ((0.0, -1.0), (0.0, 2.0))
+
+    def __post_init__(self) -> None:
+        self.threshold([], [])
+
+    def threshold(self, y: Any, probabilities: Any) -> float:
+        """The probability at which a document breaks even."""
+        return float(Utility(gains=self.gains).fit([[0]], [[0.5]]).thresholds_[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Floor(_Goal):
+    floor: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.floor <= 1:
+            raise ValueError(f"a floor must lie above 0 and be at most 1, got {self.floor!r}")
+
+
+@storable("precision-goal")
+@dataclass(frozen=True, slots=True)
+class PrecisionFloor(_Floor):
+    """Keep the precision at or above a floor, and retrieve as much as that allows.
+
+    The threshold is chosen on the labelled documents that the profile started with, each scored before it was learned;
+    without any, it is the floor itself, which is right if the probabilities are.
+
+    Examples
+    --------
+    >>> PrecisionFloor(0.5).threshold([1, 0, 1, 0], [0.875, 0.75, 0.5, 0.25]), PrecisionFloor(0.8).threshold([], [])
+    (0.375, 0.8)
+    """
+
+    floor: float = 0.8
+
+    def threshold(self, y: Any, probabilities: Any) -> float:
+        """The lowest threshold that keeps the floor."""
+        if not np.any(y):
+            return self.floor
+        return float(PrecisionTarget(precision=self.floor).fit(y, probabilities).thresholds_[0])
+
+
+@storable("recall-goal")
+@dataclass(frozen=True, slots=True)
+class RecallFloor(_Floor):
+    """Keep the recall at or above a floor, and retrieve as little else as that allows.
+
+    The threshold is chosen as that of `PrecisionFloor`; without labelled documents it is one half.
+
+    Examples
+    --------
+    >>> RecallFloor(1.0).threshold([1, 0, 1, 0], [0.875, 0.75, 0.5, 0.25])
+    0.375
+    """
+
+    floor: float = 0.9
+
+    def threshold(self, y: Any, probabilities: Any) -> float:
+        """The highest threshold that keeps the floor."""
+        if not np.any(y):
+            return 0.5
+        return float(RecallTarget(recall=self.floor).fit(y, probabilities).thresholds_[0])
+
+
+Goal = TargetCount | LinearUtility | PrecisionFloor | RecallFloor

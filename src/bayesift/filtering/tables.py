@@ -1,13 +1,16 @@
-"""What a simulation measured: the tables of Chai, Ng & Chieu (2002) in their form, and curves."""
+"""Results of a simulation: the tables and figures of Chai, Ng & Chieu (2002), and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Figure, Layer, Line, Panel, Rule
+from bayesift.charts.svg import series
 from bayesift.evaluation import (
     average_time_to_discovery,
     linear_utility,
@@ -22,7 +25,19 @@ from bayesift.evaluation import (
 from bayesift.filtering.simulation import Simulation, TopicRun
 from bayesift.filtering.strategies import Strategy
 
-Array = np.ndarray[Any, Any]
+_ROWS = (
+    ("retrieved", "Total retrieved", ","),
+    ("relevant_retrieved", "Relevant retrieved", ","),
+    ("recall", "Macro-average recall", ".1f"),
+    ("precision", "Macro-average precision", ".1f"),
+    ("t9p", "Mean T9P", ".1f"),
+    ("utility", "Mean Utility", ".3f"),
+    ("t9u", "Mean T9U", ".3f"),
+    ("scaled_utility", "Mean scaled utility", ".3f"),
+    ("zero_returns", "Zero returns", "d"),
+    ("wss95", "Mean WSS@95", ".3f"),
+    ("atd", "Mean ATD", ",.1f"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +46,12 @@ class StrategyMeasures:
 
     Parameters
     ----------
-    retrieved, relevant_retrieved : over all topics
     recall, precision : macro averages; the precision of a topic that retrieves nothing is 0
     t9p : mean of relevant retrieved / max(target, retrieved)
     utility, t9u, scaled_utility : means of 2 R+ - N+, of the same not below -100, and of that over 2 R
     zero_returns : topics that retrieve nothing
-    wss95, atd : means of work saved at a recall of 95% and of the average time to discovery (documents), when what was
-        passed over is read after what was retrieved, see `TopicRun.places`; None if no topic has a relevant document
+    wss95, atd : means of work saved at a recall of 95% and of the average time to discovery (documents), in the order
+        of `TopicRun.places`; None if no topic has a relevant document
     """
 
     retrieved: int
@@ -55,18 +69,18 @@ class StrategyMeasures:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Table 5: documents by why they were retrieved, relevant and not."""
+    """Table 5: retrieved documents by reason (above the threshold, or queried) and relevance."""
 
     proper_relevant: int
     proper_irrelevant: int
-    asked_relevant: int
-    asked_irrelevant: int
+    queried_relevant: int
+    queried_irrelevant: int
 
     @property
-    def asked_share(self) -> float:
-        """The relevant share of the documents that were asked about; 0 without any."""
-        asked = self.asked_relevant + self.asked_irrelevant
-        return self.asked_relevant / asked if asked else 0.0
+    def queried_share(self) -> float:
+        """The relevant share of the queried documents; 0 without any."""
+        queried = self.queried_relevant + self.queried_irrelevant
+        return self.queried_relevant / queried if queried else 0.0
 
 
 def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
@@ -90,24 +104,16 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
 
 
 def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
-    """Table 5 of one strategy.
-
-    Examples
-    --------
-    >>> found, why, relevant = np.array([3, 5]), np.array([0, 1]), np.array([True, False])
-    >>> run = TopicRun("grain", 1, found, why, relevant, np.array([9, 9]), 8, np.array([1]))
-    >>> breakdown([run])
-    Breakdown(proper_relevant=1, proper_irrelevant=0, asked_relevant=0, asked_irrelevant=1)
-    """
+    """Table 5 of one strategy."""
     why = np.concatenate([np.zeros(0, dtype=np.int64), *(run.why for run in runs)])
     relevant = np.concatenate([np.zeros(0, dtype=bool), *(run.relevant for run in runs)])
-    asked = why > 0
-    cells = [(~asked & relevant), (~asked & ~relevant), (asked & relevant), (asked & ~relevant)]
+    queried = why > 0
+    cells = [(~queried & relevant), (~queried & ~relevant), (queried & relevant), (queried & ~relevant)]
     return Breakdown(*(int(cell.sum()) for cell in cells))
 
 
 def table_four(simulation: Simulation) -> list[list[str]]:
-    """Table 4: a heading, then a row a measure and a column a strategy."""
+    """Table 4: a heading, then one row per measure with one column per strategy."""
     columns = {name: measures(simulation, name) for name in simulation.runs}
     rows = [["", *columns]]
     for name, label, form in _ROWS:
@@ -117,61 +123,51 @@ def table_four(simulation: Simulation) -> list[list[str]]:
 
 
 def table_five(simulation: Simulation) -> list[list[str]]:
-    """Table 5 for every strategy that asks; relevant, not relevant, total."""
+    """Table 5 for every strategy; relevant, not relevant, total."""
     rows = [["", "", "relevant", "not relevant", "total", "relevant share"]]
     for name, runs in simulation.runs.items():
         parts = breakdown(runs)
         pairs = [
             ("classifier proper", parts.proper_relevant, parts.proper_irrelevant),
-            ("drawn by lot" if "rnd" in name else "queried", parts.asked_relevant, parts.asked_irrelevant),
+            ("drawn at random" if "rnd" in name else "queried", parts.queried_relevant, parts.queried_irrelevant),
         ]
         pairs.append(("total", sum(p[1] for p in pairs), sum(p[2] for p in pairs)))
-        for place, (label, yes, no) in enumerate(pairs):
-            share = f"{100 * yes / (yes + no):.1f}%" if yes + no else "—"
-            rows.append([name if place == 0 else "", label, f"{yes:,}", f"{no:,}", f"{yes + no:,}", share])
+        for place, (label, hits, misses) in enumerate(pairs):
+            total = hits + misses
+            share = f"{100 * hits / total:.1f}%" if total else "—"
+            rows.append([name if place == 0 else "", label, f"{hits:,}", f"{misses:,}", f"{total:,}", share])
     return rows
 
 
-def theta_curve(simulation: Simulation) -> Array:
-    """Figure 1: theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
-    schedule = Strategy(query="gain", target=simulation.target)
-    return np.array([schedule.theta(n) for n in range(2 * simulation.target + 1)])
+def _thetas(strategy: Strategy) -> list[float]:
+    """Theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
+    return [strategy.theta(n) for n in range(2 * strategy.target + 1)]
 
 
 def terms_curve(runs: Sequence[TopicRun]) -> Array:
-    """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents, over the topics that have so many.
-
-    Examples
-    --------
-    >>> found, why, relevant = np.array([3, 5]), np.array([0, 1]), np.array([False, True])
-    >>> run = TopicRun("grain", 1, found, why, relevant, np.array([8, 9]), 8, np.array([2]))
-    >>> terms_curve([run]).tolist()
-    [8.0, 9.0]
-    """
+    """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents; a topic that ends keeps its last."""
     curves = [np.concatenate([[run.start_terms], run.n_terms[run.relevant]]) for run in runs]
     longest = max(map(len, curves))
     padded = np.array([np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1]) for curve in curves])
-    # A topic that ends stays at its last number: the mean is over the same topics throughout.
     mean: Array = padded.mean(axis=0)
     return mean
 
 
-def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> tuple[Array, Array]:
-    """The share of the stream that went by, and the mean share of all relevant documents retrieved until then."""
-    shares = np.linspace(0, 1, points)
-    edges = shares * simulation.n_stream
-    runs = [run for run in simulation.runs[strategy] if run.n_relevant]
-    curves = [np.searchsorted(run.rows[run.relevant], edges) / run.n_relevant for run in runs]
-    return shares, np.mean(curves, axis=0) if curves else np.zeros(points)
+def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
+    """The mean recall of what was retrieved, at equally spaced points of the stream."""
+    edges = np.linspace(0, 1, points) * simulation.n_stream
+    return _mean_recall(simulation, strategy, lambda run: np.searchsorted(run.rows[run.relevant], edges), points)
 
 
-def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> tuple[Array, Array]:
-    """The share of the documents that were read, and the mean recall, in the order of `TopicRun.places`."""
-    shares = np.linspace(0, 1, points)
-    read = np.round(shares * simulation.n_stream, 9)
-    runs = [run for run in simulation.runs[strategy] if run.n_relevant]
-    curves = [np.searchsorted(run.places, read, side="right") / run.n_relevant for run in runs]
-    return shares, np.mean(curves, axis=0) if curves else np.zeros(points)
+def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
+    """The mean recall after equally spaced shares of the documents, read in the order of `TopicRun.places`."""
+    read = np.round(np.linspace(0, 1, points) * simulation.n_stream, 9)
+    return _mean_recall(simulation, strategy, lambda run: np.searchsorted(run.places, read, side="right"), points)
+
+
+def _mean_recall(simulation: Simulation, strategy: str, found: Callable[[TopicRun], Array], points: int) -> Array:
+    curves = [found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant]
+    return np.mean(curves, axis=0) if curves else np.zeros(points)
 
 
 def as_record(simulation: Simulation) -> dict[str, Any]:
@@ -182,14 +178,14 @@ def as_record(simulation: Simulation) -> dict[str, Any]:
         "n_stream": simulation.n_stream,
         "topics": list(simulation.topics),
         "target": simulation.target,
-        "theta": theta_curve(simulation).round(6).tolist(),
+        "theta": np.round(_thetas(Strategy(query="gain", target=simulation.target)), 6).tolist(),
         "strategies": {
             name: {
                 "measures": asdict(measures(simulation, name)),
                 "breakdown": asdict(breakdown(runs)),
                 "terms_over_relevant": terms_curve(runs).round(2).tolist(),
-                "recall_over_stream": recall_curve(simulation, name)[1].round(4).tolist(),
-                "recall_over_read": reading_curve(simulation, name)[1].round(4).tolist(),
+                "recall_over_stream": recall_curve(simulation, name).round(4).tolist(),
+                "recall_over_read": reading_curve(simulation, name).round(4).tolist(),
                 "topics": [_topic_record(run, simulation) for run in runs],
             }
             for name, runs in simulation.runs.items()
@@ -207,7 +203,7 @@ def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:
         "relevant": run.n_relevant,
         "retrieved": len(run.rows),
         "relevant_retrieved": int(run.relevant.sum()),
-        "asked": int((run.why > 0).sum()),
+        "queried": int((run.why > 0).sum()),
         "t9p": 100 * float(run.relevant.sum()) / max(simulation.target, len(run.rows)),
         "wss95": work_saved(run.places, simulation.n_stream) if len(run.places) else None,
         "atd": average_time_to_discovery(run.places) if len(run.places) else None,
@@ -215,16 +211,43 @@ def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:
     }
 
 
-_ROWS = (
-    ("retrieved", "Total retrieved", ","),
-    ("relevant_retrieved", "Relevant retrieved", ","),
-    ("recall", "Macro-average recall", ".1f"),
-    ("precision", "Macro-average precision", ".1f"),
-    ("t9p", "Mean T9P", ".1f"),
-    ("utility", "Mean Utility", ".3f"),
-    ("t9u", "Mean T9U", ".3f"),
-    ("scaled_utility", "Mean scaled utility", ".3f"),
-    ("zero_returns", "Zero returns", "d"),
-    ("wss95", "Mean WSS@95", ".3f"),
-    ("atd", "Mean ATD", ",.1f"),
-)
+def theta_figure(strategy: Strategy | None = None) -> Figure:
+    """Figure 1: theta against the number of retrieved documents."""
+    chosen = Strategy(query="gain") if strategy is None else strategy
+    title = "Information gain above which +ig queries a document"
+    return _plot(title, "documents retrieved", "theta (bits)", {"theta": _thetas(chosen)}, 2.0 * chosen.target)
+
+
+def terms_figure(simulation: Simulation) -> Figure:
+    """Figure 2: the mean number of words of a profile as relevant documents are retrieved."""
+    curves = {name: terms_curve(runs).tolist() for name, runs in simulation.runs.items()}
+    longest = float(max(len(curve) for curve in curves.values()) - 1)
+    title = "Words of a profile as relevant documents are retrieved"
+    return _plot(title, "relevant documents retrieved", "mean number of words", curves, longest)
+
+
+def recall_figure(simulation: Simulation) -> Figure:
+    """The mean share of relevant documents retrieved over the stream."""
+    curves = {name: recall_curve(simulation, name).tolist() for name in simulation.runs}
+    return _plot("Recall over the stream", "share of the stream", "mean recall", curves, 1.0)
+
+
+def reading_figure(simulation: Simulation) -> Figure:
+    """Mean recall against the share of documents read: the retrieved ones first, then the others."""
+    curves = {name: reading_curve(simulation, name).tolist() for name in simulation.runs}
+    return _plot("Recall over the documents read", "share of documents read", "mean recall", curves, 1.0, 0.95)
+
+
+def _plot(
+    title: str, x: str, y: str, curves: Mapping[str, Sequence[float]], x_end: float, marked_recall: float | None = None
+) -> Figure:
+    """Curves over equally spaced points from 0 on."""
+    step = (x_end or 1.0) / max(max(map(len, curves.values())) - 1, 1)
+    lines: list[Layer] = [
+        Line([(i * step, value) for i, value in enumerate(curve)], series(place), name)
+        for place, (name, curve) in enumerate(curves.items())
+    ]
+    if marked_recall is not None:
+        lines.append(Rule(y=marked_recall, style="thin"))
+    vertical = Axis.over(y, [value for curve in curves.values() for value in curve])
+    return Figure(title, [Panel(Axis.over(x, [0.0, x_end or 1.0]), vertical, lines)])

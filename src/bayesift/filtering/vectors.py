@@ -1,88 +1,82 @@
-"""Documents as vectors: ltc weights over the words that are known, with room for those that are not yet.
+"""Documents as vectors: ltc weights over known words, with columns for new words when a document is kept.
 
 The weight of a word is (1 + log2 f) idf, scaled to length one over **all** words of the document, known or not
 (Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
 
-    fixed      log2(N / n), counted over the background documents (the batch phase) and never changed after; a word
-               seen in none of them counts as seen in one, so that a vector does not depend on when a word became known
-    running    log2(1 + N / n), brought up to date with every document that is observed; for a start without background
+    fixed      log2(N / n), counted over the background documents (the batch phase) and never changed; a word in none
+               of them counts as if in one, so that a vector does not depend on when a word became known
+    running    log2(1 + N / n), updated with every observed document; for a start without background
 
-Only words of background, judged and retrieved documents and of profiles get a column. The stream's other words add to
-the length of their document and are forgotten, so that memory does not grow with the stream.
+Only words of background, judged and retrieved documents and of profiles get a column. Other words of the stream only
+add to the length of their document, so that memory does not grow with the stream.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.filtering import scale_rows
 from bayesift.text import TermVectorizer
-from bayesift.text.stems import stemmer
+from bayesift.text.language import stemmer
+from bayesift.text.scripts import Unspaced
 from bayesift.text.words import Words, WordTable
 
-Array = np.ndarray[Any, Any]
 Idf = Literal["fixed", "running"]
+_NOTHING: dict[str, Any] = {"n": 0, "columns": [], "counts": []}
 
 
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class DocumentVector:
-    """One document as its columns and weights.
+    """One document as its columns and weights."""
 
-    Examples
-    --------
-    >>> len(DocumentVector("7", np.array([0, 4], dtype=np.int32), np.array([0.6, 0.8])))
-    2
-    """
-
-    __slots__ = ("__weakref__", "columns", "id", "weights")
-
-    def __init__(self, id: str, columns: Array, weights: Array) -> None:  # noqa: A002
-        self.id = id
-        self.columns = columns
-        self.weights = weights
+    id: str
+    columns: Array
+    weights: Array
 
     def __len__(self) -> int:
         return len(self.columns)
 
 
+@dataclass(eq=False, slots=True)
 class VectorBatch:
-    """Vectors of a batch of documents; a document whose unknown words are to be kept is taken out by `take`.
+    """Vectors of a batch of documents; `take` gives columns to the unknown words of one of them.
 
     Parameters
     ----------
-    rows : documents x columns that were known when the batch was weighed
-    whole : documents x words of the batch, the same weights with those of unknown words
-    words : the words of the batch
+    rows : documents x columns that were known when the batch was weighted
+    whole : documents x words of the batch, with the weights of unknown words too
+    counted : what the batch added to running frequencies: the number "n" of documents, and "counts" of "columns"
     """
 
-    def __init__(self, ids: Sequence[str], rows: sparse.csr_array, whole: sparse.csr_array, words: Words) -> None:
-        self.ids = ids
-        self.rows = rows
-        self._whole = whole
-        self._words = words
-
-    def __len__(self) -> int:
-        return len(self.ids)
+    ids: Sequence[str]
+    rows: sparse.csr_array
+    whole: sparse.csr_array
+    words: Words
+    counted: dict[str, Any]
 
     def take(self, row: int, space: VectorSpace) -> DocumentVector:
         """The vector of one document; its unknown words get columns."""
-        part = slice(self._whole.indptr[row], self._whole.indptr[row + 1])
-        columns = space.add_words(self._words.take(self._whole.indices[part].astype(np.int64)))
+        part = slice(self.whole.indptr[row], self.whole.indptr[row + 1])
+        columns = space.add_words(self.words.take(self.whole.indices[part].astype(np.int64)))
         order = np.argsort(columns)
-        return DocumentVector(self.ids[row], columns[order], self._whole.data[part][order])
+        return DocumentVector(self.ids[row], columns[order], self.whole.data[part][order])
 
 
 class VectorSpace:
-    """Words, their columns and document frequencies, and how texts become vectors.
+    """Turns texts into vectors: words, their columns and document frequencies.
 
     Parameters
     ----------
-    idf : "fixed" or "running", see the module
+    idf : "fixed" or "running", see above
     stop_words, stemmer : as of `TermVectorizer`; the paper's are English stop words and Porter's stems
+    unspaced : as of `TermVectorizer`; spaces saved before it was there keep "words"
 
     Examples
     --------
@@ -98,12 +92,14 @@ class VectorSpace:
         idf: Idf = "fixed",
         stop_words: str | Collection[str] | None = "english",
         stemmer: str | None = "porter",
+        unspaced: Unspaced = "ngrams",
     ) -> None:
         if idf not in ("fixed", "running"):
             raise ValueError(f"idf must be 'fixed' or 'running', got {idf!r}")
         self.idf = idf
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.unspaced = unspaced
         self.n_documents = 0
         self.frequencies: Array = np.zeros(0, dtype=np.int64)
         self._table = WordTable()
@@ -112,7 +108,7 @@ class VectorSpace:
         return len(self._table)
 
     def learn_background(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Count the words of background documents; gives their vectors, weighed when all are counted."""
+        """Count the words of background documents; returns their vectors, weighted with all of them counted."""
         counter = self._counter()
         counts = counter.fit_transform(texts)
         columns = self.add_words(counter.vocabulary_.words)
@@ -122,7 +118,7 @@ class VectorSpace:
         return _moved(counts, columns, len(self))
 
     def weigh(self, ids: Sequence[str], texts: Iterable[str]) -> VectorBatch:
-        """The vectors of documents; in a running space their words are counted first."""
+        """The vectors of documents; with running frequencies their words are counted first."""
         counter = self._counter()
         try:
             whole = counter.fit_transform(texts)
@@ -130,37 +126,30 @@ class VectorSpace:
             if "empty vocabulary" not in str(error):
                 raise
             empty = sparse.csr_array((len(ids), 0))
-            return VectorBatch(ids, sparse.csr_array((len(ids), len(self))), empty, Words.of([]))
+            return VectorBatch(ids, sparse.csr_array((len(ids), len(self))), empty, Words.of([]), _NOTHING)
         words = counter.vocabulary_.words
         columns = self._table.find(words)
+        counted = _NOTHING
         if self.idf == "running":
-            known = columns >= 0
-            np.add.at(self.frequencies, columns[known], np.diff(whole.tocsc().indptr)[known])
-            self.n_documents += whole.shape[0]
+            order = np.argsort(columns)[np.count_nonzero(columns < 0) :]
+            counts = np.diff(whole.tocsc().indptr)[order]
+            counted = {"n": whole.shape[0], "columns": columns[order].tolist(), "counts": counts.tolist()}
+            self.count(counted)
         self._weigh(whole, self._rarity(columns))
-        return VectorBatch(ids, _moved(whole, columns, len(self)), whole, words)
+        return VectorBatch(ids, _moved(whole, columns, len(self)), whole, words, counted)
+
+    def count(self, counted: dict[str, Any]) -> None:
+        """Add the documents of a batch (`VectorBatch.counted`) to the running frequencies."""
+        self.n_documents += int(counted["n"])
+        np.add.at(self.frequencies, np.array(counted["columns"], dtype=np.int64), counted["counts"])
 
     def vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
-        """The vector of one text; its unknown words get columns, and nothing is counted.
-
-        Examples
-        --------
-        >>> VectorSpace().vector("query", "wheat wheat corn").weights.round(3).tolist()
-        [0.894, 0.447]
-        """
+        """The vector of one text; its unknown words get columns, and nothing is counted."""
         counts = self._counter().term_counts(text)
-        columns = self.add_words(Words.of(counts))
-        return self._weighed(id, counts, columns)
+        return self._weighed(id, counts, self.add_words(Words.of(counts)))
 
     def known_vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
-        """The vector of one text over the words that have columns; nothing changes.
-
-        Examples
-        --------
-        >>> space = VectorSpace()
-        >>> len(space.vector("1", "wheat")), len(space.known_vector("2", "wheat corn")), len(space)
-        (1, 1, 1)
-        """
+        """The vector of one text over the words that have columns; nothing changes."""
         counts = self._counter().term_counts(text)
         vector = self._weighed(id, counts, self._table.find(Words.of(counts)).astype(np.int32))
         known = vector.columns >= 0
@@ -173,25 +162,18 @@ class VectorSpace:
         return DocumentVector(id, columns[order], weights)
 
     def columns_of(self, text: str) -> Array:
-        """The columns of the words of a text, stop words left out and stemmed as documents are.
-
-        Examples
-        --------
-        >>> space = VectorSpace()
-        >>> space.words_of(space.columns_of("the harvests"))
-        ['harvest']
-        """
+        """The columns of the words of a text, stop words left out and stemmed as documents are."""
         return self.add_words(self._counter().term_counts(text))
 
     def forms_of(self, text: str) -> dict[str, list[str]]:
-        """The words of a text as they stand there, lower case, by the term they count as; the commonest first.
+        """The lower-case words of a text by their term, the most frequent first.
 
         Examples
         --------
         >>> VectorSpace().forms_of("The harvests of 1987: harvest, Harvests")
         {'1987': ['1987'], 'harvest': ['harvests', 'harvest']}
         """
-        counts = TermVectorizer(weighting="tf", stop_words=self.stop_words).term_counts(text)
+        counts = self._counter().set_params(stemmer=None).term_counts(text)
         words = sorted(counts, key=lambda word: (-counts[word], word))
         terms = words if self.stemmer is None else stemmer(self.stemmer)(words)
         forms: dict[str, list[str]] = {}
@@ -200,7 +182,7 @@ class VectorSpace:
         return dict(sorted(forms.items()))
 
     def add_words(self, words: Words | Iterable[str]) -> Array:
-        """The columns of words as they stand (not stemmed); unknown ones get the next."""
+        """The columns of terms (already stemmed); unknown ones get new columns."""
         columns: Array = self._table.add(words if isinstance(words, Words) else Words.of(words)).astype(np.int32)
         missing = len(self._table) - len(self.frequencies)
         if missing:
@@ -213,12 +195,13 @@ class VectorSpace:
         return self._table.words.take(np.asarray(places, dtype=np.int64)).to_strings()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
-        """Parameters that JSON can hold, arrays, and the words in the order of their columns."""
+        """Parameters as JSON can hold them, arrays, and the words in the order of their columns."""
         stop_words = self.stop_words
         parameters = {
             "idf": self.idf,
             "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
             "stemmer": self.stemmer,
+            "unspaced": self.unspaced,
             "n_documents": self.n_documents,
         }
         return parameters, {"frequencies": self.frequencies.copy()}, self._table.words.to_strings()
@@ -227,7 +210,7 @@ class VectorSpace:
     def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]) -> Self:
         """The space of `get_state`; refuses what does not fit together."""
         try:
-            options = dict(parameters)
+            options = {"unspaced": "words", **parameters}
             n_documents = int(options.pop("n_documents"))
             space = cls(**options)
             space._counter().term_counts("a probe of the parameters")
@@ -243,7 +226,7 @@ class VectorSpace:
         return space
 
     def _counter(self) -> TermVectorizer:
-        return TermVectorizer(weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer)
+        return TermVectorizer(weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer, unspaced=self.unspaced)
 
     def _rarity(self, columns: Array) -> Array:
         """The inverse document frequency of words by their columns, -1 for unknown ones."""

@@ -1,9 +1,7 @@
-"""The one place where kernels are compiled.
+"""Compiles kernels and caches them on disk, in a folder named by a digest of this package's sources, Numba and Python.
 
-Compiled kernels are cached on disk in a folder named after the sources of this package and the
-versions of Numba and Python: a cached kernel does not notice a change in a kernel it calls, a new
-folder does. `BAYESIFT_CACHE` names another place for it. Where nothing can be written (containers,
-executors), kernels are compiled anew in every process instead of failing.
+A cached kernel does not notice a change in a kernel it calls; a new folder does. `BAYESIFT_CACHE` names another place.
+Where nothing can be written, every process compiles its kernels. Folders unused for 30 days are removed.
 """
 
 from __future__ import annotations
@@ -11,7 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -21,6 +22,9 @@ import platformdirs
 from numba.core import config
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+_DIGEST = re.compile("[0-9a-f]{16}")
+_UNUSED_SECONDS = 30 * 24 * 3600.0
 
 
 def kernel(function: Kernel) -> Kernel:
@@ -65,14 +69,32 @@ def _cache_folder() -> str | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return str(folder)
+            os.utime(folder)  # in use
     except OSError:
         return None
+    _remove_unused(folder)
+    return str(folder)
+
+
+def _remove_unused(current: Path) -> None:
+    """Remove folders unused for long; each is renamed first, so that of several processes only one removes it."""
+    for folder in current.parent.iterdir():
+        try:
+            if folder.suffix == ".removed":
+                shutil.rmtree(folder, ignore_errors=True)
+            elif folder != current and _DIGEST.fullmatch(folder.name) and _age(folder) > _UNUSED_SECONDS:
+                shutil.rmtree(folder.rename(folder.with_name(f"{folder.name}.{os.getpid()}.removed")))
+        except OSError:
+            continue
+
+
+def _age(folder: Path) -> float:
+    return time.time() - folder.stat().st_mtime
 
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -1,34 +1,37 @@
-"""Term counts as compressed rows: tokens in, sorted rows out.
+"""Term counts: tokens to sorted compressed rows, and sums of rows by category.
 
-    tokens, ends   int32, int64   term ids of all documents and where those of each document end
-    indptr, indices, values       compressed rows
+    tokens, ends   int32, int64     term ids of all documents (at most 2^31 - 1), and where those of each document end
+    x_indptr, x_indices, x_values   documents x terms
+    weights   float64[documents]    a document of weight w counts as w documents; one of weight 0 is ignored
+    y_indptr, y_documents           categories x documents: the documents of each category, in their order
 
-Cost: one pass over the tokens to count, one over the counts to sort, row by row.
+    sums[c, t] = sum of w_d x_dt,   documents[c, t] = sum of w_d over the documents d of c with x_dt != 0
+
+Sums start from earlier ones, term by term in the order of the documents: batches give the same bits as all at once.
+Cost: two passes over the tokens; one addition per entry of X and category of its document.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
 
-Array = np.ndarray[Any, Any]
-
 _FEW = 32
+_MOST_TOKENS = 2**31 - 1
+_SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
 
 
 @kernel
 def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Count terms in documents; term_of maps a token to its term, or to -1 to leave it out.
-
-    Rows list terms by first appearance. Also returns in how many documents, and how often, each term stands.
-    """
+    """Rows with terms by first appearance, and documents and tokens of each term; term_of is -1 for tokens left out."""
+    if len(tokens) > _MOST_TOKENS:
+        raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
     indptr = np.zeros(len(ends) + 1, dtype=np.int64)
     indices = np.empty(len(tokens), dtype=np.int32)
     values = np.empty(len(tokens), dtype=np.int32)
-    # place, documents and tokens of a term lie side by side, so that a token touches one cache line.
+    # place, documents and tokens of a term are adjacent, so that a token touches one cache line.
     seen = np.zeros((n_terms, 3), dtype=np.int32)
     seen[:, 0] = -1
     n, begin = 0, 0
@@ -75,10 +78,7 @@ def order_rows(
     out_indices: Array,
     out_values: Array,
 ) -> None:
-    """Write rows sorted by column into the out arrays, a row at row_begins[row].
-
-    rank: the order of each old column among the kept ones, -1 for dropped ones; columns: the new column at each rank.
-    """
+    """Write rows sorted by column from row_begins on; rank: the order of kept old columns, or -1; columns: the new."""
     longest = 0
     for row in range(len(row_begins)):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -133,10 +133,7 @@ def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends:
 
 @kernel
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
-    """Number the distinct pairs (left[i], right[i]) by first appearance; -1 where left[i] or right[i] is negative.
-
-    Returns the number at each place and the left and right of each pair.
-    """
+    """Number distinct pairs by first appearance, -1 where an entry is negative; also left and right of each pair."""
     empty = np.int64(-1)
     slots = np.full(1024, -1, dtype=np.int32)
     ids = np.empty(len(left), dtype=np.int32)
@@ -212,17 +209,114 @@ def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
 
 
 @kernel
-def weave(streams: Array, ends: Array) -> tuple[Array, Array]:
+def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
     """One stream of the non-negative entries of several that share document ends, document by document."""
-    woven = np.empty(streams.size, dtype=np.int32)
-    woven_ends = np.empty(len(ends), dtype=np.int64)
+    merged = np.empty(streams.size, dtype=np.int32)
+    merged_ends = np.empty(len(ends), dtype=np.int64)
     n, begin = 0, 0
     for document in range(len(ends)):
         for stream in range(len(streams)):
             for i in range(begin, ends[document]):
                 if streams[stream, i] >= 0:
-                    woven[n] = streams[stream, i]
+                    merged[n] = streams[stream, i]
                     n += 1
         begin = ends[document]
-        woven_ends[document] = n
-    return woven[:n], woven_ends
+        merged_ends[document] = n
+    return merged[:n], merged_ends
+
+
+def sum_by_category(
+    x: tuple[Array, Array, Array],
+    weights: Array,
+    y: tuple[Array, Array],
+    n_terms: int,
+    earlier: tuple[Array, Array, Array, Array] | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """Compressed rows (indptr, indices, sums, documents) of categories x terms, with sorted columns."""
+    x_indptr, y_indptr = x[0], y[0]
+    n_categories = len(y_indptr) - 1
+    if earlier is None:
+        empty = np.empty(0)
+        earlier = np.zeros(n_categories + 1, dtype=np.int32), np.empty(0, dtype=np.int32), empty, empty
+    entries = np.concatenate(([0], np.cumsum(np.diff(x_indptr)[y[1]], dtype=np.int64)))
+    met = entries[y_indptr[1:]] - entries[y_indptr[:-1]] + np.diff(earlier[0])
+    room = int(np.minimum(met, n_terms).sum())
+    indptr = np.zeros(n_categories + 1, dtype=np.int64)
+    indices, sums, documents = np.empty(room, dtype=np.int32), np.empty(room), np.empty(room)
+    _sum_by_category(*x, weights, *y, *earlier, n_terms, indptr, indices, sums, documents)
+    n = int(indptr[-1])
+    return indptr.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64), indices[:n], sums[:n], documents[:n]
+
+
+@kernel
+def sum_by_term(
+    x_indptr: Array, x_indices: Array, x_values: Array, weights: Array, sums: Array, documents: Array
+) -> None:
+    """Add the sums and document counts of every term to `sums` and `documents`."""
+    for d in range(len(x_indptr) - 1):
+        if weights[d] == 0:
+            continue
+        for i in range(x_indptr[d], x_indptr[d + 1]):
+            sums[x_indices[i]] += weights[d] * x_values[i]
+            documents[x_indices[i]] += weights[d]
+
+
+@kernel
+def _sum_by_category(
+    x_indptr: Array,
+    x_indices: Array,
+    x_values: Array,
+    weights: Array,
+    y_indptr: Array,
+    y_documents: Array,
+    old_indptr: Array,
+    old_indices: Array,
+    old_sums: Array,
+    old_documents: Array,
+    n_terms: int,
+    indptr: Array,
+    indices: Array,
+    sums: Array,
+    documents: Array,
+) -> None:
+    # Sum and documents of a term are adjacent, so that an entry touches one cache line.
+    totals = np.zeros((n_terms, 2))
+    met = np.empty(n_terms, dtype=np.int32)
+    n = 0
+    for c in range(len(y_indptr) - 1):
+        n_met = 0
+        for i in range(old_indptr[c], old_indptr[c + 1]):
+            t = old_indices[i]
+            totals[t, 0] = old_sums[i]
+            totals[t, 1] = old_documents[i]
+            met[n_met] = t
+            n_met += 1
+        for j in range(y_indptr[c], y_indptr[c + 1]):
+            d = y_documents[j]
+            weight = weights[d]
+            if weight == 0:
+                continue
+            for i in range(x_indptr[d], x_indptr[d + 1]):
+                t = x_indices[i]
+                if totals[t, 1] == 0:
+                    met[n_met] = t
+                    n_met += 1
+                totals[t, 0] += weight * x_values[i]
+                totals[t, 1] += weight
+        if n_met * _SCAN_SHARE > n_terms:
+            n_met = 0
+            for t in range(n_terms):
+                if totals[t, 1] != 0:
+                    met[n_met] = t
+                    n_met += 1
+        else:
+            met[:n_met].sort()
+        for j in range(n_met):
+            t = met[j]
+            indices[n] = t
+            sums[n] = totals[t, 0]
+            documents[n] = totals[t, 1]
+            totals[t, 0] = 0.0
+            totals[t, 1] = 0.0
+            n += 1
+        indptr[c + 1] = n

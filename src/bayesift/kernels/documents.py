@@ -1,24 +1,22 @@
-"""The documents of a category whose scores differ.
+"""The data of the working-set solver: one category, its documents grouped by score, and the entries of a working set.
 
-A document none of whose terms has a weight has the score b, whatever else it says: all of these are two to a solver,
-one inside the category and one outside, with the importance of all they stand for. The others have a place of their
-own, given when a term of theirs is first worked on. What a solver does to documents costs as many as have places.
+Documents none of whose terms has a weight have the score b and are merged into two groups, inside and outside the
+category. Every other document has a place of its own, assigned when one of its terms first enters a working set.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.likelihoods import parts
-from bayesift.kernels.linear import differentiate, intercept_pull, intercept_step
-
-Array = np.ndarray[Any, Any]
+from bayesift.kernels.linear import differentiate, intercept_neg_gradient, intercept_step
 
 INSIDE, OUTSIDE = 0, 1
-_STEEP, _FAR = 2.0, 30.0  # the longest step and the largest size of an intercept on its way to its best
+_STEEP, _FAR = 2.0, 30.0  # the longest Newton step of an intercept, and the largest intercept that is stepped from
 
 
 class Matrix(NamedTuple):
@@ -34,10 +32,7 @@ class Matrix(NamedTuple):
 
 
 class Model(NamedTuple):
-    """One category: its documents, and the posterior of its weights (see `bayesift.kernels.linear`).
-
-    sums are those of the columns, each document counted by its importance.
-    """
+    """One category: its documents, column sums by importance, and the posterior (`bayesift.kernels.linear`)."""
 
     members: Array
     importance: Array
@@ -50,10 +45,7 @@ class Model(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """By place, the first two of which are `INSIDE` and `OUTSIDE`; but `places` by document, 0 or 1 without one.
-
-    filled is the number of places taken, numbers has the document of each, direction and likelihoods are scratch.
-    """
+    """Arrays by place, first the two groups; `numbers`: the document of each place, `filled`: the number of places."""
 
     filled: Array
     places: Array
@@ -61,15 +53,15 @@ class Documents(NamedTuple):
     signs: Array
     importance: Array
     scores: Array
-    pulls: Array
+    residuals: Array
     curvatures: Array
     likelihoods: Array
     direction: Array
 
 
 @kernel
-def stand_in(model: Model, bias: float) -> Documents:
-    """All documents at the score of the intercept."""
+def group_documents(model: Model, bias: float) -> Documents:
+    """All documents in the two groups, at the score of the intercept."""
     size = len(model.importance) + 2
     places, count = np.full(size - 2, OUTSIDE, dtype=np.int32), np.full(1, 2)
     numbers, signs, importance, scores = np.empty(size, dtype=np.int32), np.empty(size), np.empty(size), np.empty(size)
@@ -80,24 +72,14 @@ def stand_in(model: Model, bias: float) -> Documents:
         places[i] = INSIDE
         importance[INSIDE] += model.importance[i]
     importance[OUTSIDE] -= importance[INSIDE]
-    return Documents(
-        count,
-        places,
-        numbers,
-        signs,
-        importance,
-        scores,
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
-    )
+    residuals, curvatures, likelihoods, direction = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    return Documents(count, places, numbers, signs, importance, scores, residuals, curvatures, likelihoods, direction)
 
 
 @kernel
-def stand_alone(model: Model, scores: Array) -> Documents:
-    """All documents at scores of their own, whatever these are made of."""
-    documents = stand_in(model, 0.0)
+def separate_documents(model: Model, scores: Array) -> Documents:
+    """All documents at places of their own, with these scores."""
+    documents = group_documents(model, 0.0)
     count = len(scores)
     documents.importance[:2] = 0.0
     documents.scores[2:] = scores
@@ -110,7 +92,7 @@ def stand_alone(model: Model, scores: Array) -> Documents:
 
 
 @kernel
-def give_places(
+def _assign_places(
     first: int,
     last: int,
     indices: Array,
@@ -122,7 +104,7 @@ def give_places(
     importance: Array,
     scores: Array,
 ) -> None:
-    """Let the documents of the entries first to last stand for themselves; weights are their importance."""
+    """Assign places to the documents of the entries first to last; weights are their importance."""
     for k in range(first, last):
         i = indices[k]
         group = places[i]
@@ -135,18 +117,18 @@ def give_places(
 
 
 @kernel
-def single_out(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
-    """Give the documents of these terms places."""
+def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
+    """Assign places to the documents of these terms."""
     for j in chosen:
-        give_places(
+        _assign_places(
             matrix.indptr[j], matrix.indptr[j + 1], matrix.indices, model.importance, documents.filled,
             documents.places, documents.numbers, documents.signs, documents.importance, documents.scores,
         )  # fmt: skip
 
 
 @kernel
-def add_terms(matrix: Matrix, documents: Documents, chosen: Array, weights: Array) -> None:
-    """Add what these terms give to the scores of their documents, which have places."""
+def add_scores(matrix: Matrix, documents: Documents, chosen: Array, weights: Array) -> None:
+    """Add the contributions of these terms to the scores of their documents, which have places."""
     for j in chosen:
         _add_column(
             matrix.indptr[j], matrix.indptr[j + 1], matrix.indices, matrix.data, weights[j], documents.places,
@@ -164,34 +146,39 @@ def _add_column(
 
 @kernel
 def evaluate(model: Model, documents: Documents, cautious: bool) -> float:
-    """Write pulls and curvatures; gives minus the log-likelihood."""
+    """Write residuals and curvatures; returns minus the log-likelihood."""
     n = documents.filled[0]
     return differentiate(
         model.link, model.parameters, documents.signs[:n], documents.importance[:n], documents.scores[:n],
-        documents.pulls[:n], documents.curvatures[:n], documents.likelihoods[:n], cautious,
+        documents.residuals[:n], documents.curvatures[:n], documents.likelihoods[:n], cautious,
     )  # fmt: skip
 
 
 @kernel
 def evaluate_new(model: Model, documents: Documents, known: int, cautious: bool) -> None:
-    """Write pulls and curvatures of documents that got places after the first `known`, and of those without."""
+    """Write residuals and curvatures of the groups and of documents at places from `known` on."""
     for first, last in ((0, 2), (known, documents.filled[0])):
         differentiate(
             model.link, model.parameters, documents.signs[first:last], documents.importance[first:last],
-            documents.scores[first:last], documents.pulls[first:last], documents.curvatures[first:last],
+            documents.scores[first:last], documents.residuals[first:last], documents.curvatures[first:last],
             documents.likelihoods[first:last], cautious,
         )  # fmt: skip
 
 
 @kernel
-def settle_intercept(model: Model, documents: Documents, bias: Array, goal: float, steps: int, cautious: bool) -> float:
-    """Move the intercept to its best for these weights, until its pull is at most the goal; gives the new loss."""
+def optimise_intercept(
+    model: Model, documents: Documents, bias: Array, goal: float, steps: int, cautious: bool
+) -> float:
+    """Newton steps of the intercept alone, until its gradient is at most the goal; returns the new loss."""
     n = documents.filled[0]
     loss = evaluate(model, documents, cautious)
     for _ in range(steps):
-        if abs(intercept_pull(model.intercept, bias[0], documents.pulls[:n])) <= goal or abs(bias[0]) > _FAR:
+        if (
+            abs(intercept_neg_gradient(model.intercept, bias[0], documents.residuals[:n])) <= goal
+            or abs(bias[0]) > _FAR
+        ):
             break
-        step = intercept_step(model.intercept, bias[0], documents.pulls[:n], documents.curvatures[:n])
+        step = intercept_step(model.intercept, bias[0], documents.residuals[:n], documents.curvatures[:n])
         step = min(max(step, -_STEEP), _STEEP)
         bias[0] += step
         documents.scores[:n] += step
@@ -200,8 +187,88 @@ def settle_intercept(model: Model, documents: Documents, bias: Array, goal: floa
 
 
 @kernel
-def group_pulls(model: Model, documents: Documents) -> tuple[float, float]:
-    """The pull of a document of importance 1 without a place, inside the category and outside."""
+def group_residuals(model: Model, documents: Documents) -> tuple[float, float]:
+    """The residual of a document of importance 1 in each group, inside the category and outside."""
     inside = parts(model.link, model.parameters, documents.scores[INSIDE])[1]
     outside = parts(model.link, model.parameters, -documents.scores[OUTSIDE])[1]
     return inside, -outside
+
+
+class WorkingSet(NamedTuple):
+    """Columns and rows (counted until `arrange_rows` fills them) of the terms `chosen`, documents by their places.
+
+    The vectors are minus the gradients of the likelihood part and of its quadratic model, the step, and X_W' h (sums).
+    """
+
+    chosen: Array
+    starts: Array
+    places: Array
+    values: Array
+    row_starts: Array
+    row_columns: Array
+    row_values: Array
+    neg_gradient: Array
+    neg_model_gradient: Array
+    step: Array
+    sums: Array
+
+
+@kernel
+def working_set(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> WorkingSet:
+    """The entries of a set of terms; their documents get places."""
+    assign_places(matrix, model, documents, chosen)
+    size, count = len(chosen), documents.filled[0]
+    starts = np.zeros(size + 1, dtype=np.int64)
+    for column in range(size):
+        starts[column + 1] = starts[column] + matrix.indptr[chosen[column] + 1] - matrix.indptr[chosen[column]]
+    entries = starts[size]
+    places, row_columns = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.int32)
+    values, row_values, row_starts = np.empty(entries), np.empty(entries), np.zeros(count + 1, dtype=np.int64)
+    _copy_columns(matrix.indptr, matrix.indices, matrix.data, chosen, documents.places, starts, places, values)
+    for k in range(entries):
+        row_starts[np.uint32(places[k]) + 1] += 1
+    gradient, model_gradient, step, sums = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    return WorkingSet(
+        chosen, starts, places, values, row_starts, row_columns, row_values, gradient, model_gradient, step, sums
+    )
+
+
+@kernel
+def _copy_columns(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    chosen: Array,
+    places_of: Array,
+    starts: Array,
+    places: Array,
+    values: Array,
+) -> None:
+    for column in range(len(chosen)):
+        shift = starts[column] - indptr[chosen[column]]
+        for k in range(indptr[chosen[column]], indptr[chosen[column] + 1]):
+            places[k + shift] = places_of[indices[k]]
+            values[k + shift] = data[k]
+
+
+@kernel
+def arrange_rows(terms: WorkingSet) -> None:
+    """Fill the rows of a set from its columns."""
+    _transpose(terms.starts, terms.places, terms.values, terms.row_starts, terms.row_columns, terms.row_values)
+
+
+@kernel
+def _transpose(
+    starts: Array, places: Array, values: Array, row_starts: Array, row_columns: Array, row_values: Array
+) -> None:
+    for i in range(len(row_starts) - 1):
+        row_starts[i + 1] += row_starts[i]
+    for column in range(len(starts) - 1):
+        for k in range(starts[column], starts[column + 1]):
+            place = np.uint32(places[k])
+            rank = np.uint64(row_starts[place])
+            row_columns[rank], row_values[rank] = column, values[k]
+            row_starts[place] += 1
+    for i in range(len(row_starts) - 1, 0, -1):
+        row_starts[i] = row_starts[i - 1]
+    row_starts[0] = 0

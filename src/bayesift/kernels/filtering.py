@@ -1,31 +1,24 @@
-"""Scanning a stream with one profile, and the likelihood-ratio test of every word after a judgement.
+"""Scanning a stream with one profile, and the likelihood-ratio test of every term after a judgement.
 
-**Scanning.** A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column, or -1.
-With flip noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x' C x:
+A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column, or -1. With flip
+noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x' C x:
 
     relevant   p = kappa + (1 - 2 kappa) Phi(u) > threshold   <=>   u > u_relevant
     queried    the expected information gain is at least theta, which needs u >= -u_query
 
 One pass over the document gives h and, because |x' C x| <= (sum_j |x_j| sqrt(C_jj))^2, a bound of s. Where neither can
-hold for any s up to that bound the quadratic form is never computed; with the threshold 1/2 the first needs only h > 0.
-Where the gain matters it is computed itself, so that nothing is approximated. A document costs its non-zeros, and the
-square of those the profile knows where the bound does not decide.
-
-**Likelihood ratios.** The counts of judged documents that hold each word are kept up to date, so that the test of all
-words costs a pass over the counts and six values of n ln n each, read from a table.
+hold for any s up to that bound the quadratic form is never computed; otherwise all is computed exactly.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.online_moments import FLIP, information_gain, moments
-
-Array = np.ndarray[Any, Any]
 
 RELEVANT, QUERIED, DRAWN = 1, 2, 3
 
@@ -34,7 +27,7 @@ RELEVANT, QUERIED, DRAWN = 1, 2, 3
 def _variance(
     columns: Array, values: Array, n: int, covariance: Array, pending: Array, weights: Array, count: int
 ) -> float:
-    """The quadratic form of a document's known columns with the covariance and the updates that wait."""
+    """The quadratic form of a document's known columns with the covariance and the pending updates."""
     total = 0.0
     for a in range(n):
         row = covariance[columns[a]]
@@ -74,10 +67,7 @@ def _known_part(
     columns: Array,
     values: Array,
 ) -> tuple[int, float, float, float]:
-    """Write the weights and values a profile knows of a document, the bias first.
-
-    Gives their number, h but for its scale, the bound of s, and the squared length of the values.
-    """
+    """Write a document's known columns and values, bias first; their number, unscaled h, bound of s, squared length."""
     columns[0], values[0] = 0, bias
     n, h, bound, length = 1, bias * mean[0], abs(bias) * deviations[0], bias * bias
     for k in range(first, last):
@@ -116,10 +106,9 @@ def scan(
 ) -> tuple[int, int]:
     """The next document from row `start` on that is to be retrieved, and why; (number of documents, 0) without one.
 
-    `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`), `deviations` the square roots of
-    the covariance's diagonal. `rule` is [u_relevant, u_query, theta, rate]: no gain is looked at where u_query < 0, and
-    a document is drawn when its number in `draws` is below `rate`. `columns` and `values` are room for as many
-    entries as there are weights: a document holds a column once; `found` receives probability and expected gain.
+    `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`). `rule` is [u_relevant, u_query,
+    theta, rate]: no gain is computed where u_query < 0; a document is drawn when its number in `draws` is below `rate`.
+    `columns` and `values` are scratch, one entry per weight; `found` receives probability and expected gain.
     """
     indptr, indices, data = documents
     n_documents = len(indptr) - 1
@@ -152,13 +141,10 @@ def scan(
 
 
 @kernel
-def telling_words(
+def informative_terms(
     relevant: Array, irrelevant: Array, n_relevant: int, n_irrelevant: int, lookup: Array, powers: Array, cut: float
 ) -> Array:
-    """The columns without a weight whose -2 ln lambda is above `cut`, in their order; powers[n] = n ln n.
-
-    -2 ln lambda = 2 sum over the four cells n ln n, minus those of the margins, plus N ln N (Dunning 1993).
-    """
+    """Columns without a weight whose -2 ln lambda (Dunning 1993) is above `cut`, in their order; powers[n] = n ln n."""
     found = np.empty(len(relevant), dtype=np.int32)
     n_found = 0
     total = n_relevant + n_irrelevant
@@ -176,7 +162,7 @@ def telling_words(
 
 @kernel
 def scale_rows(indptr: Array, data: Array) -> None:
-    """Scale each row to length one in place, summing in its order: the same bits whatever rows stand beside it."""
+    """Scale each row to length one in place, summing in its order: the same bits whatever the other rows are."""
     for i in range(len(indptr) - 1):
         total = 0.0
         for k in range(indptr[i], indptr[i + 1]):

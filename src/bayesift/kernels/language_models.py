@@ -1,30 +1,25 @@
 """Log probabilities of language models that mix discounted counts with a background.
 
-For bag c and term t, with n the count of t in the bag and b_t the background:
+    log p(t | c) = log( scale_c max(n - discount, 0) + share_c b_t ),  n the count of term t in bag c, b the background
 
-    log p(t | c) = log( scale_c max(n - discount, 0) + share_c b_t )
-
-The bags are the categories (n = n_ct, mostly 0: those cells cost an addition, not a logarithm) or what the whole
-collection holds beyond each category (n = n_t - n_ct). Counts come as compressed rows, categories x terms; results are
-written to `out`, terms x categories, which is the layout in which documents are scored. log 0 is -inf.
+The bags are the categories (n = n_ct, mostly 0: those cells cost an addition, not a logarithm) or the rest of the
+collection outside each category (n = n_t - n_ct). Counts are compressed rows, categories x terms; `out` is terms x
+categories. log 0 is -inf.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
-
-Array = np.ndarray[Any, Any]
 
 ROUNDING = 1e-12  # a difference of sums below this share of them is rounding
 
 
 @inlined
 def remainder(total: float, part: float) -> float:
-    """What is left of a total without a part, where what is only rounding is 0."""
+    """The difference of a total and a part; rounding errors count as 0."""
     difference = total - part
     return difference if difference > ROUNDING * total else 0.0
 
@@ -64,7 +59,7 @@ def log_remainder_mixtures(
     background: Array,
     out: Array,
 ) -> None:
-    """Write the log probabilities of what the collection (`totals`) holds beyond each category."""
+    """Write the log probabilities of the rest of the collection (`totals`) outside each category."""
     for t in range(len(totals)):
         n = max(totals[t] - discount, 0.0)
         for c in range(len(share)):
@@ -78,7 +73,7 @@ def log_remainder_mixtures(
 
 @kernel
 def log_ratios(numerators: Array, denominators: Array) -> None:
-    """Write numerators - denominators over the denominators; a term impossible under both says nothing: 0."""
+    """Write numerators - denominators over the denominators; a term impossible under both counts 0."""
     for t in range(numerators.shape[0]):
         for c in range(numerators.shape[1]):
             if numerators[t, c] == denominators[t, c]:

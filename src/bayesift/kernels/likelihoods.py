@@ -1,31 +1,24 @@
 """Likelihoods of a margin t = y f: log psi(t), its first derivative and minus its second.
 
-Three links, one code each; `parameters` holds (m, c, log 2B(1/2, m)), used by the family alone:
-
     LOGIT    psi(t) = 1 / (1 + exp(-t))
     PROBIT   psi(t) = Phi(t)
-    LOG_F    psi(t) = I_x(m, m),  x = 1 / (1 + exp(-c t)),  c = sqrt(2 / (m + 1))
+    LOG_F    psi(t) = I_x(m, m),  x = 1 / (1 + exp(-c t)),  c = sqrt(2 / (m + 1));  parameters = (m, c, log 2B(1/2, m))
 
-The family is Prentice's (1976) symmetric log-F link, with the regularised incomplete beta function I. Its shape
-a = 1/m runs from 0 to 1: at 1 it is the logit link (I_x(1, 1) = x, c = 1), towards 0 the probit link (the log-F
-distribution becomes normal, and c gives it variance 1 + O(a)). Unlike Student's t or a mixture of the two links its
-density is log-concave for every shape, so that the posterior mode stays unique and one solver serves all.
+LOG_F is Prentice's (1976) symmetric link, with the regularised incomplete beta function I. Its shape a = 1/m runs from
+0 (probit, in the limit) to 1 (logit); its density is log-concave for every shape, so that the posterior mode is unique.
 
-With f = psi' the derivative r = f / psi comes in the lower tail from a continued fraction in which the vanishing
-factors cancel (Mills' ratio for probit, the incomplete beta function for the family), so that nothing is lost however
-far out t lies. Minus the second derivative is r (r - (log f)'), which lies between 0 and `curvature_bound`.
+The derivative r = psi' / psi comes in the lower tail from a continued fraction in which the vanishing factors cancel
+(Mills' ratio for probit, the incomplete beta function for the family). Minus the second derivative is
+r (r - (log psi')'), which lies between 0 and `curvature_bound`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 
-Array = np.ndarray[Any, Any]
 Triple = tuple[float, float, float]
 
 LOGIT, PROBIT, LOG_F = 0, 1, 2
@@ -38,38 +31,35 @@ _TINY = 1e-300
 
 @inlined
 def logit_parts(t: float) -> Triple:
-    """Log-likelihood, slope and curvature of the logit link."""
+    """Log-likelihood, derivative and curvature of the logit link."""
     small = math.exp(-abs(t))
     near = 1.0 / (1.0 + small)
     far = small * near
-    slope = far if t > 0.0 else near
-    return min(t, 0.0) - math.log1p(small), slope, near * far
+    derivative = far if t > 0.0 else near
+    return min(t, 0.0) - math.log1p(small), derivative, near * far
 
 
 @kernel
 def probit_parts(t: float) -> Triple:
-    """Log-likelihood, slope and curvature of the probit link."""
+    """Log-likelihood, derivative and curvature of the probit link."""
     if t < -_FAR:
         x = -t
         excess = x
         for k in range(_TERMS, 1, -1):  # r = x + 1/(x + 2/(x + ...))
             excess = x + k / excess
         excess = 1.0 / excess
-        slope = x + excess
-        return -0.5 * t * t - _LOG_SQRT_TWO_PI - math.log(slope), slope, slope * excess
+        derivative = x + excess
+        return -0.5 * t * t - _LOG_SQRT_TWO_PI - math.log(derivative), derivative, derivative * excess
     tail = 0.5 * math.erfc(abs(t) * _SQRT_HALF)
     below = tail if t < 0.0 else 1.0 - tail
     logarithm = math.log(tail) if t < 0.0 else math.log1p(-tail)
-    slope = math.exp(-0.5 * t * t - _LOG_SQRT_TWO_PI) / below
-    return logarithm, slope, slope * (slope + t)
+    derivative = math.exp(-0.5 * t * t - _LOG_SQRT_TWO_PI) / below
+    return logarithm, derivative, derivative * (derivative + t)
 
 
 @inlined
 def _beta_fraction(x: float, m: float) -> tuple[float, float]:
-    """I_x(m, m) = x^m (1 - x)^m / (m B(m, m) g) with g = 1 + e; gives g and e (modified Lentz; x <= 1/2).
-
-    The fraction is 1 / (1 + d1 / (1 + d2 / (1 + ...))) with the coefficients of DLMF 8.17.22.
-    """
+    """The g and e = g - 1 of I_x(m, m) = x^m (1 - x)^m / (m B(m, m) g), x <= 1/2: DLMF 8.17.22 by modified Lentz."""
     first = -x * (2.0 * m) / (m + 1.0)
     value, upper, lower = 1.0, 1.0, 0.0
     for k in range(2, 100_000):
@@ -100,7 +90,7 @@ def _log_cosh(u: float) -> float:
 
 @kernel
 def log_f_parts(t: float, parameters: Array) -> Triple:
-    """Log-likelihood, slope and curvature of the log-F link."""
+    """Log-likelihood, derivative and curvature of the log-F link."""
     m, c, log_beta = parameters[0], parameters[1], parameters[2]
     small = math.exp(-c * abs(t))
     x = small / (1.0 + small)  # the smaller of the two tails' arguments
@@ -108,17 +98,17 @@ def log_f_parts(t: float, parameters: Array) -> Triple:
     bent = -2.0 * m * _log_cosh(0.5 * c * t) - log_beta  # log (x (1 - x))^m / B(m, m)
     log_tail = bent - math.log(m * fraction)
     if t < 0.0:
-        slope = c * m * fraction
+        derivative = c * m * fraction
         # (log f)' = c m (1 - 2x), hence r - (log f)' = c m (e + 2x)
-        return log_tail, slope, slope * c * m * (excess + 2.0 * x)
+        return log_tail, derivative, derivative * c * m * (excess + 2.0 * x)
     below = -math.expm1(log_tail)
-    slope = c * math.exp(bent) / below
-    return math.log1p(-math.exp(log_tail)), slope, slope * (slope + c * m * math.tanh(0.5 * c * t))
+    derivative = c * math.exp(bent) / below
+    return math.log1p(-math.exp(log_tail)), derivative, derivative * (derivative + c * m * math.tanh(0.5 * c * t))
 
 
 @inlined
 def parts(link: int, parameters: Array, t: float) -> Triple:
-    """Log-likelihood, slope and curvature of any link."""
+    """Log-likelihood, derivative and curvature of any link."""
     if link == LOGIT:
         return logit_parts(t)
     if link == PROBIT:
@@ -127,7 +117,9 @@ def parts(link: int, parameters: Array, t: float) -> Triple:
 
 
 @kernel
-def evaluate(link: int, parameters: Array, margins: Array, logarithms: Array, slopes: Array, curvatures: Array) -> None:
+def evaluate(
+    link: int, parameters: Array, margins: Array, logarithms: Array, derivatives: Array, curvatures: Array
+) -> None:
     """Write log psi, its derivative and minus its second derivative of every margin."""
     for i in range(len(margins)):
-        logarithms[i], slopes[i], curvatures[i] = parts(link, parameters, margins[i])
+        logarithms[i], derivatives[i], curvatures[i] = parts(link, parameters, margins[i])

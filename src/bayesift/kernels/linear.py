@@ -1,27 +1,26 @@
-"""Parts of the posterior of a linear model, shared by its solvers.
+"""Parts of the posterior of a linear model, shared by its solvers. All modules use the names given here.
 
     objective = - sum_i w_i log psi(y_i f_i) + sum_j P_j(beta_j) + Q(b),     f = X beta + b
     P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,           lower_j <= beta <= upper_j
 
-y is -1 or +1, sums are over documents, never means. Every prior whose logarithm is concave has this form; `penalty`
-holds its rows l1, l2, mode, lower and upper, a column a term. Q has the row `intercept` = (free, l2, mode): the
-intercept is free (1) or stays what it is (0), and its prior is flat (l2 = 0) or normal.
+y is -1 or +1; sums are over documents, never means. Every log-concave prior has this form; `penalty` holds its rows l1,
+l2, mode, lower and upper, one column per term. Q has the row `intercept` = (free, l2, mode): the intercept is free (1)
+or fixed (0), and its prior is flat (l2 = 0) or normal.
 
-The pull of a document is minus the derivative of the objective for its score, w y psi'/psi; that of a term the sum
-over documents x pull: minus the derivative of the likelihood part for its weight.
+    residuals      one per document: w_i y_i psi'/psi, minus the derivative of the objective by its score
+    curvatures     one per document: minus the second derivative of its log-likelihood by its score, times w_i
+    neg_gradient   one per term: X' residuals, minus the derivative of the likelihood part by its weight
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel, vectorised
 from bayesift.kernels.likelihoods import LOGIT, parts
-
-Array = np.ndarray[Any, Any]
 
 L1, L2, MODE, LOWER, UPPER = 0, 1, 2, 3, 4
 FREE, PRECISION, CENTRE = 0, 1, 2
@@ -38,28 +37,28 @@ def penalty_of(penalty: Array, j: int, weight: float) -> float:
 
 
 @inlined
-def violation(penalty: Array, j: int, weight: float, pull: float) -> float:
-    """How far the optimality condition of a weight is from being met."""
+def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> float:
+    """The size of the smallest subgradient of the objective by one weight; 0 at the optimum."""
     distance = weight - penalty[MODE, j]
-    slope = penalty[L2, j] * distance - pull
+    gradient = penalty[L2, j] * distance - neg_gradient
     if distance > 0.0:
-        slope += penalty[L1, j]
+        gradient += penalty[L1, j]
     elif distance < 0.0:
-        slope -= penalty[L1, j]
-    elif slope > 0.0:
-        slope = max(slope - penalty[L1, j], 0.0)
+        gradient -= penalty[L1, j]
+    elif gradient > 0.0:
+        gradient = max(gradient - penalty[L1, j], 0.0)
     else:
-        slope = min(slope + penalty[L1, j], 0.0)
-    if (slope > 0.0 and weight <= penalty[LOWER, j]) or (slope < 0.0 and weight >= penalty[UPPER, j]):
+        gradient = min(gradient + penalty[L1, j], 0.0)
+    if (gradient > 0.0 and weight <= penalty[LOWER, j]) or (gradient < 0.0 and weight >= penalty[UPPER, j]):
         return 0.0
-    size: float = abs(slope)
+    size: float = abs(gradient)
     return size
 
 
 @inlined
-def best_weight(penalty: Array, j: int, weight: float, pull: float, curvature: float) -> float:
-    """The weight that minimises curvature / 2 (x - weight)^2 - pull (x - weight) + P_j(x)."""
-    centre = curvature * (weight - penalty[MODE, j]) + pull
+def best_weight(penalty: Array, j: int, weight: float, neg_gradient: float, curvature: float) -> float:
+    """The weight that minimises curvature / 2 (x - weight)^2 - neg_gradient (x - weight) + P_j(x)."""
+    centre = curvature * (weight - penalty[MODE, j]) + neg_gradient
     size = abs(centre) - penalty[L1, j]
     distance = 0.0
     if size > 0.0:
@@ -76,19 +75,19 @@ def intercept_penalty(intercept: Array, bias: float) -> float:
 
 
 @inlined
-def intercept_pull(intercept: Array, bias: float, pulls: Array) -> float:
-    """Minus the derivative of the objective for the intercept."""
+def intercept_neg_gradient(intercept: Array, bias: float, residuals: Array) -> float:
+    """Minus the derivative of the objective by the intercept."""
     if intercept[FREE] == 0.0:
         return 0.0
-    pull: float = pulls.sum() - intercept[PRECISION] * (bias - intercept[CENTRE])
-    return pull
+    neg_gradient: float = residuals.sum() - intercept[PRECISION] * (bias - intercept[CENTRE])
+    return neg_gradient
 
 
 @kernel
-def intercept_step(intercept: Array, bias: float, pulls: Array, curvatures: Array) -> float:
+def intercept_step(intercept: Array, bias: float, residuals: Array, curvatures: Array) -> float:
     """The Newton step of the intercept alone."""
     curvature: float = curvatures.sum() + intercept[PRECISION]
-    return intercept_pull(intercept, bias, pulls) / curvature if curvature > 0.0 else 0.0
+    return intercept_neg_gradient(intercept, bias, residuals) / curvature if curvature > 0.0 else 0.0
 
 
 @inlined
@@ -113,24 +112,24 @@ def differentiate(
     signs: Array,
     importance: Array,
     scores: Array,
-    pulls: Array,
+    residuals: Array,
     curvatures: Array,
     likelihoods: Array,
     cautious: bool,
 ) -> float:
-    """Write the pull and the curvature of every document; gives minus the log-likelihood. `likelihoods` is scratch.
+    """Write the residual and the curvature of every document; returns minus the log-likelihood.
 
-    The logit likelihood of a margin far below 0 is nearly straight, but not where a step takes it: `cautious` takes
-    the curvature of Jaakkola & Jordan's bound there, tanh(t/2) / (2t), and Newton steps do not overshoot.
+    `cautious` takes the curvature tanh(t/2) / (2t) of Jaakkola & Jordan's bound of the logit likelihood for margins far
+    below 0, so that Newton steps do not overshoot.
     """
     if link == LOGIT:
-        _differentiate_logit(signs, importance, scores, pulls, curvatures, likelihoods, cautious)
+        _differentiate_logit(signs, importance, scores, residuals, curvatures, likelihoods, cautious)
         return _logit_loss(signs, importance, scores, likelihoods)
     loss = 0.0
     for i in range(len(scores)):
-        logarithm, slope, curvature = parts(link, parameters, signs[i] * scores[i])
+        logarithm, derivative, curvature = parts(link, parameters, signs[i] * scores[i])
         loss -= importance[i] * logarithm
-        pulls[i] = importance[i] * signs[i] * slope
+        residuals[i] = importance[i] * signs[i] * derivative
         curvatures[i] = importance[i] * curvature
     return loss
 
@@ -139,8 +138,7 @@ def differentiate(
 def _exponential(x: float) -> float:
     """exp(x) for -708 <= x <= 0 to the last bit or two, of operations that become vector code.
 
-    x = k log 2 + r with |r| <= log 2 / 2; k is read off the last bits of x / log 2 + 1.5 2^52, and 2^k made of them;
-    exp(r) by its Taylor polynomial.
+    x = k log 2 + r, |r| <= log 2 / 2: 2^k is made of the last bits of x / log 2 + 1.5 2^52, exp(r) a Taylor polynomial.
     """
     shifted = x * 1.4426950408889634 + 6755399441055744.0
     k = shifted - 6755399441055744.0
@@ -159,12 +157,12 @@ def _differentiate_logit(
     signs: Array,
     importance: Array,
     scores: Array,
-    pulls: Array,
+    residuals: Array,
     curvatures: Array,
     likelihoods: Array,
     cautious: bool,
 ) -> None:
-    """As above, and the likelihood of the likelier side of each document."""
+    """`differentiate` for the logit link; also writes the likelihood of the likelier side of each document."""
     edge = -0.1 if cautious else -np.inf
     for i in range(len(scores)):
         t = signs[i] * scores[i]
@@ -174,7 +172,7 @@ def _differentiate_logit(
         far = small * near
         bound = (near - far) / (2.0 * max(size, 0.1))
         likelihoods[i] = near
-        pulls[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
+        residuals[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
         curvatures[i] = importance[i] * (bound if t < edge else near * far)
 
 

@@ -1,29 +1,23 @@
-"""Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns.
+"""Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns, x_k pending documents.
 
-The x_k are documents that wait (`bayesift.kernels.online_low_rank`). In the metric P^-1 the components
-of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that each lowers the variances on its own, by
-w_pj^2 / (P_j^2 (1 + l_p)). The r leading ones stay as the new W; what the others took from the variances is given to P:
+In the metric P^-1 the components of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that each lowers the
+variances on its own. The r leading ones stay as the new W; what the others took from the variances is given to P:
 
     1 / P_j  <-  1 / P_j - sum_{p > r} w_pj^2 / (P_j^2 (1 + l_p))
 
-which for r = 0 is the diagonal of the covariance, the closest diagonal posterior. The mean is preserved exactly, and
-the posterior stays proper, as P only grows. A compression costs about 3 d r^2 + n^3 and is shared by the documents that
-waited. If r components hold everything nothing is lost: the posterior is that of the full covariance.
-
-`factors` holds W' (r rows): what is done to all d weights runs along rows, by blocks that stay in the cache, in loops
-so short that they become vector code. Weights that waiting documents touch are computed apart and written over that.
+which for r = 0 is the closest diagonal posterior. The mean is preserved exactly, and the posterior stays proper, as P
+only grows. If r components suffice, nothing is lost. A compression costs about 3 d r^2 + n^3. `factors` holds W' (r
+rows): work on all d weights runs along rows, by blocks that stay in the cache, in loops that become vector code.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel, vectorised
-
-Array = np.ndarray[Any, Any]
 
 _BLOCK = 512  # weights whose factors are worked on together
 _LEAST = 1e-12  # share of a variance that a compression leaves at least
@@ -61,7 +55,7 @@ def _lower_variances(precision: Array, given: Array) -> None:
 
 
 @kernel
-def settle_mean(
+def apply_pending_mean(
     indptr: Array,
     indices: Array,
     data: Array,
@@ -72,9 +66,9 @@ def settle_mean(
     factors: Array,
     coefficients: Array,
 ) -> None:
-    """Write the waiting part of the mean into it."""
+    """Add the pending part to the mean."""
     rank = factors.shape[0]
-    _settle_factors(mean, precision, factors, coefficients, np.empty(_BLOCK))
+    _apply_factors(mean, precision, factors, coefficients, np.empty(_BLOCK))
     for b in range(count):
         for k in range(indptr[first + b], indptr[first + b + 1]):
             mean[indices[k]] += coefficients[rank + b] * data[k] / precision[indices[k]]
@@ -82,7 +76,7 @@ def settle_mean(
 
 
 @vectorised
-def _settle_factors(mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array) -> None:
+def _apply_factors(mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array) -> None:
     """Mean += P^-1 W c."""
     for start in range(0, len(mean), _BLOCK):
         block = slice(start, min(start + _BLOCK, len(mean)))
@@ -108,13 +102,13 @@ def compress(
     coefficients: Array,
     slots: Array,
 ) -> None:
-    """Take the waiting documents into factors and diagonal; `slots` is a zeroed workspace and zero again after."""
+    """Move the pending documents into factors and diagonal; `slots` is a workspace of zeros, zero again after."""
     rank = factors.shape[0]
-    settle_mean(indptr, indices, data, first, count, mean, precision, factors, coefficients)
+    apply_pending_mean(indptr, indices, data, first, count, mean, precision, factors, coefficients)
     eigenvalues, rotation = _components(triangle, rank + count)
     touched, components = _components_of_touched(indptr, indices, data, first, count, roots, rotation, factors, slots)
     old = precision[touched]
-    quadratic = np.zeros((rank, rank))  # of weights that no waiting document touches
+    quadratic = np.zeros((rank, rank))  # of weights of terms in no pending document
     for p in range(rank):
         for o in range(rank):
             for c in range(rank, rank + count):
@@ -134,7 +128,7 @@ def compress(
 def _compress_untouched(
     precision: Array, factors: Array, rotation: Array, quadratic: Array, rows: Array, given: Array
 ) -> None:
-    """Rotate the factors of all weights as if no waiting document had them, and give the diagonal what is dropped."""
+    """Rotate the factors of all weights as if in no pending document; add what is dropped to the diagonal."""
     rank = factors.shape[0]
     for start in range(0, len(precision), _BLOCK):
         block = slice(start, min(start + _BLOCK, len(precision)))
@@ -165,7 +159,7 @@ def _components_of_touched(
     factors: Array,
     slots: Array,
 ) -> tuple[Array, Array]:
-    """The weights that waiting documents touch, and the components of each, Y Q."""
+    """The weights of terms in pending documents, and the components of each, Y Q."""
     size = rotation.shape[0]
     rank = size - count
     touched = np.empty(indptr[first + count] - indptr[first], dtype=np.int64)
@@ -239,8 +233,8 @@ def factorise(precision: Array, factors: Array, triangle: Array) -> None:
 def forget_low_rank(keep: float, prior: float, mean: Array, precision: Array, factors: Array, triangle: Array) -> None:
     """One Ornstein-Uhlenbeck step towards the prior: mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
 
-    With V = P^-1 W L'^-1 the covariance is P^-1 - V V'; after the step it is D - keep^2 V V' with D diagonal, and its
-    inverse again diagonal plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1 V.
+    With V = P^-1 W L'^-1 the covariance is D - keep^2 V V' after the step, D diagonal, and its inverse again diagonal
+    plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1 V.
     """
     rank = factors.shape[0]
     gram = np.eye(rank)

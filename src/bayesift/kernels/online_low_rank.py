@@ -1,31 +1,26 @@
 """Online updates with a precision that is diagonal plus low rank: P + W W', d weights, W of r columns.
 
-In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). So the last documents wait as they are, and
-between two compressions nothing is approximated:
+In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). The last documents are kept as they are
+(pending) until there is no room, then compressed (`bayesift.kernels.online_compression`); nothing else is approximate:
 
     C^-1 = P + Y Y',  Y = [W, sqrt(rho_k) x_k],  L L' = I + Y' P^-1 Y
     z = L^-1 Y' P^-1 x,  v = x' P^-1 x - z'z,  C x = P^-1 (x - Y L'^-1 z)
     L grows by the row [sqrt(rho) z', sqrt(1 + rho v)]
 
-The mean waits too: it is `mean` + P^-1 (W c + sum_k e_k x_k). A document costs n non-zeros + n^2, n = r + waiting.
-
-When the places are taken, Y is compressed (`bayesift.kernels.online_compression`).
-
-A label that would widen the posterior (q > 0: flip noise only) moves the mean and leaves the covariance.
+The mean is `mean` + P^-1 (W c + sum_k e_k x_k). A document costs n non-zeros + n^2, n = r + the number pending. A label
+that would widen the posterior (q > 0: flip noise only) moves the mean and leaves the covariance.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.online_compression import compress, forget_low_rank
 from bayesift.kernels.online_moments import moments
-
-Array = np.ndarray[Any, Any]
 
 
 @inlined
@@ -44,7 +39,7 @@ def _project(
     scattered: Array,
     products: Array,
 ) -> tuple[float, float]:
-    """Y' P^-1 x of a document into `products`; gives h and x' P^-1 x."""
+    """Y' P^-1 x of a document into `products`; returns h and x' P^-1 x."""
     rank = factors.shape[0]
     h, length = 0.0, 0.0
     for p in range(rank):
@@ -72,7 +67,7 @@ def _project(
 
 @inlined
 def _solve_lower(triangle: Array, size: int, vector: Array) -> float:
-    """Vector <- L^-1 vector; gives its squared length."""
+    """Vector <- L^-1 vector; returns its squared length."""
     length = 0.0
     for i in range(size):
         total = vector[i]
@@ -93,7 +88,7 @@ def _solve_upper(triangle: Array, size: int, vector: Array) -> None:
 
 
 @inlined
-def _await(
+def _append_pending(
     v: float,
     g: float,
     q: float,
@@ -104,7 +99,7 @@ def _await(
     roots: Array,
     coefficients: Array,
 ) -> None:
-    """Let a document wait behind `count` others; `products` is its z on entry."""
+    """Append a document to `count` pending ones; `products` is its z on entry."""
     size = rank + count
     rho = -q / (1.0 + q * v)
     root = math.sqrt(rho)
@@ -141,9 +136,9 @@ def learn_low_rank(
     scattered: Array,
     fields: Array,
 ) -> tuple[float, int]:
-    """Update with each document in turn; gives the sum of their log evidence and how many rows wait at the end.
+    """Update with each document in turn; returns the sum of their log evidence and the number of pending rows.
 
-    Rows first .. first + count wait already, the documents to learn follow them; `fields` and `signs` belong to these.
+    Rows first .. first + count are pending, the documents to learn follow them; `fields` and `signs` belong to these.
     """
     rank = factors.shape[0]
     products = np.empty(len(coefficients))
@@ -157,7 +152,7 @@ def learn_low_rank(
         fields[0, i], fields[1, i] = h, v
         log_evidence, g, q = moments(code, parameters, signs[i], h, v)
         total += log_evidence
-        _await(v, g, min(q, 0.0), count, rank, products, triangle, roots, coefficients)
+        _append_pending(v, g, min(q, 0.0), count, rank, products, triangle, roots, coefficients)
         count += 1
         if count == len(roots):
             compress(
@@ -184,7 +179,7 @@ def low_rank_fields(
     scattered: Array,
     fields: Array,
 ) -> None:
-    """Write mean and variance of every document's field; the first `count` rows are those that wait."""
+    """Write mean and variance of every document's field; the first `count` rows are the pending ones."""
     products = np.empty(len(coefficients))
     for i in range(fields.shape[1]):
         h, length = _project(

@@ -2,35 +2,26 @@
 
     Z = E[p(y | h)],  h ~ N(mean, variance),  y in {-1, +1}
 
-These three numbers are all that an online Bayesian update needs: the field's mean moves by g variance, its variance by
-q variance^2. Three likelihoods, one code each; `parameters[0]` is the scale or the rate:
-
     PROBIT   p = Phi(y h / sigma0): closed form, Z = Phi(u), u = y mean / sqrt(sigma0^2 + variance)
     LOGIT    p = 1 / (1 + exp(-y h)): the trapezoidal rule
     FLIP     p = kappa + (1 - 2 kappa) [y h > 0]: closed form; q may be positive
 
+An update moves the field's mean by g variance, its variance by q variance^2. `parameters[0]` is the scale or the rate.
 The trapezoidal rule over the whole line converges like exp(-2 pi w / step), w the distance of the integrand's nearest
 singularity from the real line (pi for the logit, about 2.4 sigma0 for log Phi), and like exp(-2 pi^2 variance / step^2)
-for the normal density: the steps below reach rounding error. Nodes surround the mode of p(y | h) N(h) instead of the
-mean, and only margins on the unlikely side are integrated (the other side follows from Z(+) = 1 - Z(-)), so that
-nothing is lost in the tails. A logit field whose standard deviation is above 300 is treated as a probit field with the
-logistic distribution's variance pi^2 / 3: the error of Z is below 1e-10.
-
-Information gains are in bits. The cost of a closed form is one error function, of a quadrature 25 to 60 exponentials
-for fields of variance about 1, growing with the standard deviation.
+for the normal density: the steps below reach rounding error. Nodes surround the mode of p(y | h) N(h), and only margins
+on the unlikely side are integrated (Z(+) = 1 - Z(-)), so that nothing is lost in the tails. A logit field of standard
+deviation above 300 is treated as a probit field of variance pi^2 / 3: the error of Z is below 1e-10.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.likelihoods import logit_parts, probit_parts
 
-Array = np.ndarray[Any, Any]
 Triple = tuple[float, float, float]
 
 PROBIT, LOGIT, FLIP = 0, 1, 2
@@ -64,10 +55,7 @@ def _flip_moments(kappa: float, margin: float, variance: float) -> Triple:
 
 @kernel
 def _mode(code: int, scale: float, margin: float, variance: float) -> float:
-    """The mode of log p(h) - (h - margin)^2 / 2 variance, by Newton's method held in an interval.
-
-    It only places nodes: a tenth of the scale on which the integrand changes is near enough.
-    """
+    """The mode of log p(h) - (h - margin)^2 / 2 variance, roughly (it only places nodes), by bounded Newton steps."""
     low = margin
     slope = logit_parts(margin)[1] if code == LOGIT else probit_parts(margin / scale)[1] / scale
     high = margin + variance * slope

@@ -1,33 +1,28 @@
 """Online updates of a normal posterior over weights, one document after another: full and diagonal covariance.
 
-A document x with label y (-1 or +1) moves mean a and covariance C by (Opper; Solla & Winther)
+    s = C x,  h = a x,  v = x s,  a += g s,  C += q s s'     (Opper; Solla & Winther)
 
-    s = C x,  h = a x,  v = x s,  a += g s,  C += q s s'
-
-with g and q of `bayesift.kernels.online_moments`. Documents are rows of local columns: column 0 is the bias.
+for a document x, with g and q of `bayesift.kernels.online_moments`. Documents are rows of local columns: column 0 is
+the bias.
 
 **Forgetting.** Before each document the weights take a step of an Ornstein-Uhlenbeck process whose stationary
-distribution is the prior: a <- keep a, C <- keep^2 C + (1 - keep^2) prior I. Nothing is rescaled for it: the mean is
+distribution is the prior: a <- keep a, C <- keep^2 C + (1 - keep^2) prior I. Nothing is rescaled: the mean is
 `clock[3]` times the stored one, the covariance clock[1] times the stored one plus clock[2] times the identity.
 
-**Pending updates.** A rank-one change of C is bound by memory. The last few (`clock[0]` of them) wait as rows s_k with
+**Pending updates.** A rank-one change of C is bound by memory. The last `clock[0]` changes are kept as rows s_k with
 weights w_k, C = stored + sum_k w_k s_k s_k'; when `pending` is full, all are added in one pass over the lower triangle.
-A document costs (non-zeros + pending) d for s, and its share of that pass, d^2 / 2 multiplications.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel, tight
 from bayesift.kernels.online_moments import moments
 
-Array = np.ndarray[Any, Any]
-
 COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
-_SMALLEST = 1e-60  # scale at which forgetting is written into the stored numbers
+_SMALLEST = 1e-60  # scale at which the scales are multiplied into the stored numbers
 _TILE = 16
 _WIDTH = 64
 _ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
@@ -39,8 +34,7 @@ def restrict(
 ) -> tuple[Array, Array]:
     """The local columns and values of documents: the bias first, then the known columns in their order.
 
-    `lookup` gives the local column of a column, or -1; `scales` the factors of local columns (without the bias), or
-    nothing if all are 1; `rows` (documents + 1) receives the offsets.
+    `lookup`: the local column of a column, or -1; `scales`: factors of local columns, or none; `rows` gets the offsets.
     """
     n_documents = len(indptr) - 1
     columns = np.empty(len(indices) + n_documents, dtype=np.int32)
@@ -93,8 +87,7 @@ def _add_to_row(flat: Array, place: int, width: int, pending: Array, weights: Ar
 def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel: Array) -> None:
     """Add all rank-one terms to the lower triangle and to the rest of its diagonal tiles.
 
-    A panel of _WIDTH columns of the terms stays in the nearest cache; two rows and four terms at a time stay in
-    registers. Unsigned places spare the loop the question whether they count from the end.
+    A panel of _WIDTH columns stays in the nearest cache; two rows and four terms at a time stay in registers.
     """
     for left in range(0, size, _WIDTH):
         width = min(_WIDTH, size - left)
@@ -119,7 +112,7 @@ def _mirror(flat: Array, size: int) -> None:
 
 @kernel
 def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
-    """Add all waiting rank-one terms to the covariance; unused places count as terms of weight 0."""
+    """Add all pending rank-one terms to the covariance; unused places count as terms of weight 0."""
     count = int(clock[COUNT])
     for k in range(count, len(weights)):
         weights[k] = 0.0
@@ -130,8 +123,8 @@ def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> No
 
 
 @kernel
-def settle_scales(mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
-    """Write what was forgotten into the stored numbers, before its factors underflow."""
+def apply_scales(mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
+    """Multiply the scales into the stored numbers, before they underflow."""
     flush(covariance, pending, weights, clock)
     size = len(mean)
     for i in range(size):
@@ -182,7 +175,7 @@ def _combine(
 
 @tight
 def _share(
-    waiting: Array,
+    pending_flat: Array,
     count: int,
     size: int,
     indices: Array,
@@ -192,23 +185,23 @@ def _share(
     weights: Array,
     shares: Array,
 ) -> None:
-    """w_k s_k x of the waiting terms, four sums at a time."""
+    """w_k s_k x of the pending terms, four sums at a time."""
     p = 0
     while p + 4 <= count:
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         for k in range(start, end):
             at, x = p * size + indices[k], data[k]
-            a += x * waiting[at]
-            b += x * waiting[at + size]
-            c += x * waiting[at + 2 * size]
-            d += x * waiting[at + 3 * size]
+            a += x * pending_flat[at]
+            b += x * pending_flat[at + size]
+            c += x * pending_flat[at + 2 * size]
+            d += x * pending_flat[at + 3 * size]
         shares[p], shares[p + 1] = weights[p] * a, weights[p + 1] * b
         shares[p + 2], shares[p + 3] = weights[p + 2] * c, weights[p + 3] * d
         p += 4
     while p < count:
         a = 0.0
         for k in range(start, end):
-            a += data[k] * waiting[p * size + indices[k]]
+            a += data[k] * pending_flat[p * size + indices[k]]
         shares[p] = weights[p] * a
         p += 1
 
@@ -230,26 +223,23 @@ def learn_full(
     clock: Array,
     fields: Array,
 ) -> float:
-    """Update mean and covariance with each document in turn; `fields` gets h and v of each before its update.
-
-    Gives the sum of the documents' log evidence, each given those before it.
-    """
+    """Update with each document in turn; `fields` gets h and v before each update. Returns the sum of log evidence."""
     size = len(mean)
     shares, places = np.empty(len(weights)), np.arange(len(weights)).astype(np.int32)
-    flat, waiting = covariance.reshape(-1), pending.reshape(-1)
+    flat, pending_flat = covariance.reshape(-1), pending.reshape(-1)
     total = 0.0
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
         if keep < 1.0:
             if clock[SCALE] < _SMALLEST:
-                settle_scales(mean, covariance, pending, weights, clock)
+                apply_scales(mean, covariance, pending, weights, clock)
             _forget(clock, keep, prior)
         count = int(clock[COUNT])
         s = pending[count]
         s[:] = 0.0
-        _combine(waiting, count * size, size, flat, indices, data, start, end)
-        _share(waiting, count, size, indices, data, start, end, weights, shares)
-        _combine(waiting, count * size, size, waiting, places, shares, 0, count)
+        _combine(pending_flat, count * size, size, flat, indices, data, start, end)
+        _share(pending_flat, count, size, indices, data, start, end, weights, shares)
+        _combine(pending_flat, count * size, size, pending_flat, places, shares, 0, count)
         if clock[SCALE] != 1.0 or clock[RIDGE] != 0.0:
             for j in range(size):
                 s[j] *= clock[SCALE]
@@ -318,7 +308,7 @@ def learn_diagonal(
         start, end = indptr[i], indptr[i + 1]
         if keep < 1.0:
             if clock[SCALE] < _SMALLEST:
-                settle_diagonal(mean, variances, clock)
+                apply_diagonal_scales(mean, variances, clock)
             _forget(clock, keep, prior)
         v = 0.0
         for k in range(start, end):
@@ -336,8 +326,8 @@ def learn_diagonal(
 
 
 @kernel
-def settle_diagonal(mean: Array, variances: Array, clock: Array) -> None:
-    """Write what was forgotten into the stored numbers."""
+def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
+    """Multiply the scales into the stored numbers."""
     for j in range(len(mean)):
         mean[j] *= clock[MEAN_SCALE]
         variances[j] = clock[SCALE] * variances[j] + clock[RIDGE]

@@ -1,28 +1,24 @@
 """Parts of the posterior of softmax (polytomous logistic) regression.
 
-    objective = sum_i w_i (log sum_c exp f_ic - f_i,y_i) + sum_cj P_cj(beta_cj) + sum_c Q(b_c)
-    f_ic = x_i beta_c + b_c
+    objective = sum_i w_i (log sum_c exp f_ic - f_i,y_i) + sum_cj P_cj(beta_cj) + sum_c Q(b_c),  f_ic = x_i beta_c + b_c
 
-with the penalties of `bayesift.kernels.linear`: `penalties` has a layer of its rows a class, or one layer for all.
-Arrays of scores, exponentials and probabilities are classes x documents, so that a class is contiguous; residuals
-w_i (1[y_i = c] - p_ic) are documents x classes (filled up with zeros to a multiple of four), so that a column of X
-serves all classes in one pass.
+with the penalties of `bayesift.kernels.linear`: `penalties` has one layer of its rows per class, or one for all.
+Scores, exponentials and probabilities are classes x documents; residuals w_i (1[y_i = c] - p_ic) are documents x
+classes (filled up with zeros to a multiple of four), so that a column of X serves all classes in one pass.
 
-With the other classes as they are, the scores of class c have the likelihood of a binary logistic model with the
-offset o_i = log sum_{k != c} exp f_ik: a class is improved by the binary solver's Newton steps on f_ic - o_i.
+With the other classes fixed, the scores of class c have the likelihood of a binary logistic model with the offset
+o_i = log sum_{k != c} exp f_ik: a class is improved by the binary solver's Newton steps on f_ic - o_i.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.linear import L1, MODE, column_dot, violation
-
-Array = np.ndarray[Any, Any]
 
 _TINY = 1e-300
 
@@ -40,7 +36,7 @@ def exponentiate(scores: Array, reference: Array, exponentials: Array) -> None:
 
 
 @kernel
-def detach(scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array) -> None:
+def to_binary(scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array) -> None:
     """Write the offsets o_i of class c, and the scores f_ic - o_i of its binary problem."""
     offsets[:] = 0.0
     for k in range(len(scores)):
@@ -53,8 +49,8 @@ def detach(scores: Array, reference: Array, exponentials: Array, c: int, offsets
 
 
 @kernel
-def attach(scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array) -> None:
-    """Take the scores of class c back from its binary problem."""
+def from_binary(scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array) -> None:
+    """Write the scores of class c from those of its binary problem."""
     for i in range(len(offsets)):
         scores[c, i] = margins[i] + offsets[i]
         exponentials[c, i] = math.exp(min(scores[c, i] - reference[i], 600.0))
@@ -70,7 +66,7 @@ def normalise(
     probabilities: Array,
     totals: Array,
 ) -> float:
-    """Write the probabilities; gives minus the log-likelihood. `totals` is scratch, one a document."""
+    """Write the probabilities; returns minus the log-likelihood. `totals` is scratch, one per document."""
     totals[:] = 0.0
     for c in range(len(scores)):
         for i in range(len(totals)):
@@ -127,10 +123,9 @@ def find_violations(
     violations: Array,
     counts: Array,
 ) -> float:
-    """List the weights of each class that are off their mode or should be; gives the largest violation.
+    """Write counts[c] terms of each class c off their mode, or that should be, and violations; returns the largest.
 
-    Class c gets counts[c] terms in places[c], and their violations. `allowed` says which terms a class may use, and is
-    empty when it may use all. Cost: entries of the terms x classes.
+    `allowed` says which terms a class may use, and is empty when it may use all. Cost: entries of the terms x classes.
     """
     largest = 0.0
     counts[:] = 0
@@ -153,14 +148,10 @@ def find_violations(
 
 
 @kernel
-def spread_out(
+def step_scores(
     indptr: Array, indices: Array, data: Array, starts: Array, terms: Array, vector: Array, out: Array
 ) -> None:
-    """Write x_i v_c + v_bc, classes x documents.
-
-    The vector v is over the weights of `terms`, those of class c from starts[c] to starts[c + 1], and the intercepts
-    of the classes after them.
-    """
+    """Write x_i v_c + v_bc, classes x documents; v: weights of `terms` (class c from starts[c] on), then intercepts."""
     for c in range(len(out)):
         out[c] = vector[len(terms) + c]
         for place in range(starts[c], starts[c + 1]):
@@ -171,7 +162,9 @@ def spread_out(
 
 
 @kernel
-def gather(indptr: Array, indices: Array, data: Array, starts: Array, terms: Array, values: Array, out: Array) -> None:
+def transposed_product(
+    indptr: Array, indices: Array, data: Array, starts: Array, terms: Array, values: Array, out: Array
+) -> None:
     """Write the transposed product: the sums over documents of x_ij and the values of the class, and of the values."""
     for c in range(len(values)):
         for place in range(starts[c], starts[c + 1]):
@@ -180,11 +173,8 @@ def gather(indptr: Array, indices: Array, data: Array, starts: Array, terms: Arr
 
 
 @kernel
-def curve(probabilities: Array, importance: Array, mean: Array, values: Array) -> None:
-    """Turn changes d of the scores into w_i p_ic (d_ic - sum_k p_ik d_ik), those of minus the residuals.
-
-    In place; `mean` is scratch, one a document.
-    """
+def hessian_product(probabilities: Array, importance: Array, mean: Array, values: Array) -> None:
+    """Replace changes d of the scores by w_i p_ic (d_ic - sum_k p_ik d_ik); `mean` is scratch, one per document."""
     mean[:] = 0.0
     for c in range(len(values)):
         for i in range(len(mean)):
@@ -202,8 +192,8 @@ def products(indptr: Array, indices: Array, data: Array, block: Array, out: Arra
 
 
 @kernel
-def descend(length: float, search: Array, image: Array, diagonal: Array, step: Array, residual: Array) -> float:
-    """Move conjugate gradients along their search direction; gives the new power r' D^-1 r. Arrays are flat."""
+def cg_step(length: float, search: Array, image: Array, diagonal: Array, step: Array, residual: Array) -> float:
+    """One step of preconditioned conjugate gradients; returns the new r' D^-1 r. Arrays are flat."""
     power = 0.0
     for k in range(len(search)):
         step[k] += length * search[k]
@@ -213,7 +203,7 @@ def descend(length: float, search: Array, image: Array, diagonal: Array, step: A
 
 
 @kernel
-def turn(ratio: float, residual: Array, diagonal: Array, search: Array) -> None:
+def cg_direction(ratio: float, residual: Array, diagonal: Array, search: Array) -> None:
     """The next conjugate direction, D^-1 r + ratio search."""
     for k in range(len(search)):
         search[k] = residual[k] / diagonal[k] + ratio * search[k]

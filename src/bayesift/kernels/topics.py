@@ -1,28 +1,38 @@
-"""Passes of non-negative matrix factorisation with the (weighted) divergence.
+"""Non-negative matrix factorisation with the (weighted) divergence: multiplicative updates and coordinate descent.
 
     objective = sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + penalty(H)
 
 V is documents x terms and sparse, H (codes) documents x topics, W (basis) terms x topics, w_j the importance of a term.
-Kernels take the values w_j V_ij, since V appears in no other way beside log V. Only places where V is not 0 are
-visited: the rest of the divergence is the product of two sums. A place where HW' is 0 is passed over; it stands for a
-term that no topic knows.
+Kernels take the values w_j V_ij. Only entries where V is not 0 are visited: the rest of the divergence is the product
+of two sums. An entry where HW' is 0 (a term in no topic) is skipped. Dot products are summed in any order.
 
-With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij and b_a = sum_j w_j W_ja, the divergence lies below
-- sum c_ia log H_ia + sum b_a H_ia + constant and touches it at the present H (Lee & Seung 2000). The updates minimise
-that bound plus the penalty. Each pass costs 4 x non-zeros x topics operations. Dot products are summed in any order:
-relative errors of topics x 1e-16 at most.
+**Multiplicative updates.** With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij and b_a = sum_j w_j W_ja, the
+divergence lies below - sum c_ia log H_ia + sum b_a H_ia + constant and touches it at the present H (Lee & Seung 2000).
+The updates minimise that bound plus the penalty. Each pass costs 4 x non-zeros x topics operations.
+
+**Coordinate descent.** As a function of one entry x of a row, the rest fixed, the objective has the derivative
+
+    f'(x) = g - s,    s = sum_k v_k t_k / p_k,    g = slope + curvature x
+
+with v the values of the row, t the other factor's entries at their places, and p the products of the two factors there.
+With h = sum_k v_k t_k^2 / p_k^2, s at x + d is
+
+    at least  s^2 / (s + h d)                                for d > 0, by Jensen's inequality
+    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k, for d = -e x, since 1 / (1 - e y) is convex in y.
+
+The roots of g + curvature d less the one or the other are steps that stop short of the minimum and have a closed form:
+no step raises the objective, and no line search is needed. A pass costs about 8 x non-zeros x topics operations.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.kernels.compile import inlined, inlined_in_any_order, kernel
-
-Array = np.ndarray[Any, Any]
+from bayesift.arrays import Array
+from bayesift.kernels.compile import inlined, inlined_in_any_order, kernel, vectorised
 
 _SMALLEST = 1e-280  # below it lie numbers that processors are slow with
 
@@ -64,18 +74,11 @@ def gather_shares(indptr: Array, indices: Array, data: Array, left: Array, right
 
 @kernel
 def update_codes(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    basis: Array,
-    slopes: Array,
-    curvature: float,
-    codes: Array,
+    indptr: Array, indices: Array, data: Array, basis: Array, slopes: Array, curvature: float, codes: Array
 ) -> None:
-    """Update each document's code in place.
+    """Update each document's code in place to the root of slopes_a x + curvature x^2 = c_a, without cancellation.
 
-    A code becomes the root of slopes_a x + curvature x^2 = c_a, in a form without cancellation: slopes are b_a, plus
-    alpha for the penalty alpha sum H; the curvature is 2 alpha for the penalty alpha sum H^2 (eq. 9).
+    slopes: b_a, plus alpha for the penalty alpha sum H; curvature: 2 alpha for the penalty alpha sum H^2 (eq. 9).
     """
     sums = np.empty(codes.shape[1])
     for i in range(codes.shape[0]):
@@ -87,13 +90,15 @@ def update_codes(
 
 
 @kernel
-def sum_quotients(shares: Array, importance: Array, masses: Array, pulls: Array, totals: Array, squares: Array) -> None:
+def sum_quotients(
+    shares: Array, importance: Array, masses: Array, offsets: Array, totals: Array, squares: Array
+) -> None:
     """totals_a = sum_j c_ja / (w_j h_a + p_a), and squares_a the same with the denominator squared."""
     totals[:] = 0.0
     squares[:] = 0.0
     for j in range(shares.shape[0]):
         for a in range(shares.shape[1]):
-            bottom = importance[j] * masses[a] + pulls[a]
+            bottom = importance[j] * masses[a] + offsets[a]
             inverse = 1.0 / bottom if bottom > 0.0 else 0.0
             quotient = shares[j, a] * inverse
             totals[a] += quotient
@@ -101,11 +106,11 @@ def sum_quotients(shares: Array, importance: Array, masses: Array, pulls: Array,
 
 
 @kernel
-def divide_shares(shares: Array, importance: Array, masses: Array, pulls: Array, scales: Array, basis: Array) -> None:
+def divide_shares(shares: Array, importance: Array, masses: Array, offsets: Array, scales: Array, basis: Array) -> None:
     """basis_ja = c_ja / (w_j h_a + p_a) / scales_a; a topic of scale 0 stays as it is."""
     for j in range(shares.shape[0]):
         for a in range(shares.shape[1]):
-            bottom = (importance[j] * masses[a] + pulls[a]) * scales[a]
+            bottom = (importance[j] * masses[a] + offsets[a]) * scales[a]
             if bottom > 0.0:
                 basis[j, a] = shares[j, a] / bottom
 
@@ -120,3 +125,183 @@ def log_likelihood(indptr: Array, indices: Array, data: Array, left: Array, righ
             if product > 0.0:
                 total += data[k] * math.log(product)
     return total
+
+
+_LARGEST_DECREASE = 0.99  # of an entry that is all of a product: the product keeps its digits
+
+
+class _Row(NamedTuple):
+    """The entries of a row: v, p, 1 / p and v / p; and room for t, topic by topic."""
+
+    values: Array
+    products: Array
+    inverses: Array
+    ratios: Array
+    room: Array
+
+
+@inlined
+def _room(indptr: Array, n_topics: int) -> _Row:
+    """Room for the longest row."""
+    n = 0
+    for i in range(len(indptr) - 1):
+        n = max(n, indptr[i + 1] - indptr[i])
+    return _Row(np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n_topics * n))
+
+
+@inlined
+def _copy(indptr: Array, indices: Array, data: Array, i: int, right: Array, row: _Row, places: Array) -> None:
+    """The values of row i, and t."""
+    for k in range(places.shape[1]):
+        j = indices[indptr[i] + k]
+        row.values[k] = data[indptr[i] + k]
+        for a in range(places.shape[0]):
+            places[a, k] = right[j, a]
+
+
+@inlined
+def _multiply(left: Array, i: int, row: _Row, places: Array) -> None:
+    """Recompute the products of row i; sums updated step by step lose digits."""
+    for k in range(places.shape[1]):
+        row.products[k] = 0.0
+    for a in range(places.shape[0]):
+        if left[i, a] > 0.0:
+            for k in range(places.shape[1]):
+                row.products[k] += left[i, a] * places[a, k]
+    _move(0.0, 0, row, places)
+
+
+@inlined
+def _move(d: float, a: int, row: _Row, places: Array) -> None:
+    """Entry a grows by d."""
+    for k in range(places.shape[1]):
+        row.products[k] += d * places[a, k]
+        row.inverses[k] = 1.0 / row.products[k] if row.products[k] > 0.0 else 0.0
+        row.ratios[k] = row.values[k] * row.inverses[k]
+
+
+@inlined_in_any_order
+def _neg_gradient(a: int, row: _Row, places: Array) -> float:
+    """Minus the derivative of the log term by entry a: s."""
+    total = 0.0
+    for k in range(places.shape[1]):
+        total += row.ratios[k] * places[a, k]
+    return total
+
+
+@inlined_in_any_order
+def _curvature(a: int, row: _Row, places: Array) -> float:
+    """How fast s decreases as the entry grows: h."""
+    total = 0.0
+    for k in range(places.shape[1]):
+        total += row.ratios[k] * places[a, k] * places[a, k] * row.inverses[k]
+    return total
+
+
+@inlined
+def _largest_part(x: float, a: int, row: _Row, places: Array) -> float:
+    """The largest part that the entry has of a product: m."""
+    largest = 0.0
+    for k in range(places.shape[1]):
+        part = x * places[a, k] * row.inverses[k]
+        largest = part if part > largest else largest
+    return largest
+
+
+@inlined
+def _upward_step(gain: float, slope: float, curvature: float, second: float) -> float:
+    """The root d of s^2 / (s + h d) = g + curvature d."""
+    excess, linear = gain * (gain - slope), gain * curvature + second * slope
+    bottom = linear + math.sqrt(linear * linear + 4.0 * second * curvature * excess)
+    return 2.0 * excess / bottom if bottom > 0.0 else 0.0
+
+
+@inlined
+def _downward_step(excess: float, x: float, curvature: float, second: float, part: float) -> float:
+    """-e x, e being the root of g - s = (h + curvature) x e / (1 - e m), and 1 at most."""
+    bottom = x * (second + curvature) + excess * part
+    share = excess / bottom if bottom > excess else 1.0
+    return -x * (min(share, _LARGEST_DECREASE) if part > _LARGEST_DECREASE else share)
+
+
+@inlined
+def _descend(left: Array, i: int, row: _Row, places: Array, slopes: Array, curvatures: Array) -> tuple[float, float]:
+    """A step for each entry of row i and its g in `slopes`; returns the longest step and the largest entry."""
+    moved, largest = 0.0, 0.0
+    for a in range(places.shape[0]):
+        x, d, gain = left[i, a], 0.0, _neg_gradient(a, row, places)
+        if gain > slopes[a]:
+            d = _upward_step(gain, slopes[a], curvatures[a], _curvature(a, row, places))
+        elif gain < slopes[a] and x > 0.0:
+            part = _largest_part(x, a, row, places)
+            d = _downward_step(slopes[a] - gain, x, curvatures[a], _curvature(a, row, places), part)
+        if d != 0.0:
+            x = max(x + d, 0.0)
+            left[i, a] = x
+            slopes[a] += curvatures[a] * d
+            _move(d, a, row, places)
+        moved, largest = max(moved, abs(d)), max(largest, x)
+    return moved, largest
+
+
+@vectorised
+def descend_codes(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    basis: Array,
+    slopes: Array,
+    curvature: float,
+    codes: Array,
+    repeats: int,
+    tolerance: float,
+) -> int:
+    """Lower the objective in each document's code in place, up to `repeats` times; returns the most repeats made.
+
+    Slopes, curvature: as in `update_codes`. A document is done when no code moved over `tolerance` times its largest.
+    """
+    n_topics, most = codes.shape[1], 0
+    row, at_entries, curvatures = _room(indptr, n_topics), np.empty(n_topics), np.full(n_topics, curvature)
+    for i in range(codes.shape[0]):
+        n = indptr[i + 1] - indptr[i]
+        places = row.room[: n_topics * n].reshape(n_topics, n)
+        _copy(indptr, indices, data, i, basis, row, places)
+        for repeat in range(repeats):
+            for a in range(n_topics):
+                at_entries[a] = slopes[a] + curvature * codes[i, a]
+            _multiply(codes, i, row, places)
+            moved, largest = _descend(codes, i, row, places, at_entries, curvatures)
+            most = max(most, repeat + 1)
+            if moved <= tolerance * largest:
+                break
+    return most
+
+
+@vectorised
+def descend_basis(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    codes: Array,
+    importance: Array,
+    masses: Array,
+    offsets: Array,
+    curvatures: Array,
+    sums: Array,
+    basis: Array,
+) -> None:
+    """Lower the objective in each term's weights and their `sums` S_a in place; g = w_j h_a + p_a + curvature_a S_a."""
+    n_topics = basis.shape[1]
+    row, at_entries = _room(indptr, n_topics), np.empty(n_topics)
+    for j in range(basis.shape[0]):
+        if importance[j] > 0.0:
+            n = indptr[j + 1] - indptr[j]
+            places = row.room[: n_topics * n].reshape(n_topics, n)
+            for a in range(n_topics):
+                at_entries[a] = importance[j] * masses[a] + offsets[a] + curvatures[a] * sums[a]
+                sums[a] -= basis[j, a]
+            _copy(indptr, indices, data, j, codes, row, places)
+            _multiply(basis, j, row, places)
+            _descend(basis, j, row, places, at_entries, curvatures)
+            for a in range(n_topics):
+                sums[a] += basis[j, a]

@@ -1,15 +1,13 @@
 """Words of UTF-8 text, numbered in an open-addressing table, exactly: no word is ever taken for another.
 
-Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run of non-zero
-bytes. Its key is its first eight bytes, its next eight (big-endian, padded with zeros, so that keys sort as
-words do) and its length: up to 16 bytes the key is the word, beyond that the remaining bytes are compared too.
+Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run of non-zero bytes.
+Its key is its first eight bytes, its next eight (big-endian, padded with zeros, so that keys sort as words do) and its
+length: up to 16 bytes the key is the word, beyond that the remaining bytes are compared too.
 
-    table   uint64[2^b, 4]  a row a slot: HEAD and NEXT eight bytes, SIZE (length, and hash in the upper half),
+    table   uint64[2^b, 4]  one row per slot: HEAD and NEXT eight bytes, SIZE (length, and hash in the upper half),
                             NUMBER (word id + 1, 0 for a free slot); linear probing, at most half full
     pool    uint8           the bytes of the words, one after the other, with PADDING bytes at the end
     starts  int64[n + 1]    where the bytes of each word begin and end
-
-Cost: two passes over the bytes, eight at a time, and about one probe a word. Only growth allocates.
 """
 
 from __future__ import annotations
@@ -17,13 +15,48 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from bayesift.kernels.bits import load_eight, swap_bytes, trailing_zeros
+from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 
-Array = np.ndarray[Any, Any]
+
+@intrinsic
+def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
+    """The eight bytes of a uint8 array from `index` on, first byte lowest; the caller keeps within the array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        return builder.load(address, align=1)
+
+    return types.uint64(array, types.int64), generate
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, value: Any) -> Any:
+    """How many low bits of a non-zero uint64 are zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def swap_bytes(typing_context: Any, value: Any) -> Any:
+    """The bytes of a uint64 in opposite order."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bswap(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
 
 HEAD, NEXT, SIZE, NUMBER = 0, 1, 2, 3
+SEPARATOR, WORD, IDEOGRAPH, COMPLEX, MARK, JOINER = range(6)  # kinds of characters, see `text.scripts`
 PADDING = 16
 
 _BYTES_ONE = np.uint64(0x0101010101010101)
@@ -65,36 +98,57 @@ def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Ar
 
 
 @kernel
-def fold_wide(text: Array, offsets: Array, rows: Array, is_word: Array, min_length: int, folded: Array) -> None:
-    """Fold documents of any characters, lower-cased before, over what `fold_text` left; short words are blotted out."""
-    for row in rows:
-        target = folded[offsets[row] - offsets[0] + row :]
-        _fold_one(text, offsets[row], offsets[row + 1], is_word, min_length, target)
+def fold_wide(text: Array, offsets: Array, rows: Array, kinds: Array, min_length: int, folded: Array) -> Array:
+    """Fold documents of any characters, lower-cased before, over what `fold_text` left; says which are unspaced.
+
+    Short words are removed. Characters of scripts without spaces stay; `ngrams.unspaced_spans` splits them.
+    """
+    unspaced = np.zeros(len(rows), dtype=np.bool_)
+    for k in range(len(rows)):
+        begin = offsets[rows[k]]
+        shift = rows[k] - offsets[0]
+        unspaced[k] = _fold_one(text, begin, offsets[rows[k] + 1], kinds, min_length, folded, shift)
+    return unspaced
 
 
 @kernel
-def _fold_one(text: Array, begin: int, end: int, is_word: Array, min_length: int, target: Array) -> None:
-    characters = 0
-    word_begin = begin
+def _fold_one(text: Array, begin: int, end: int, kinds: Array, min_length: int, folded: Array, shift: int) -> bool:
+    characters, word_begin, unspaced, last = 0, begin + shift, False, SEPARATOR
+    n = begin + shift
     i = begin
     while i < end:
-        point, width = _code_point(text, i, end)
-        if point >= 0 and is_word[point]:
-            target[i - begin : i - begin + width] = text[i : i + width]
-            characters += 1
-        else:
-            target[i - begin : i - begin + width] = 0
-            if characters < min_length:
-                target[word_begin - begin : i - begin] = 0
-            characters = 0
-            word_begin = i + width
+        point, width = code_point(text, i, end)
+        kind = int(kinds[point]) if point >= 0 else SEPARATOR
+        if kind == JOINER:
+            if last > WORD:  # left out, so that n-grams go across it
+                i += width
+                continue
+            kind = SEPARATOR
+        if kind == WORD:
+            characters = characters + 1 if last == WORD else 1
+            word_begin = n if characters == 1 else word_begin
+        elif last == WORD and characters < min_length:
+            _clear(folded, word_begin, n)
+        for k in range(i, i + width):
+            folded[n] = text[k] if kind != SEPARATOR else np.uint8(0)
+            n += 1
+        unspaced |= kind > WORD
+        last = kind
         i += width
-    if characters < min_length:
-        target[word_begin - begin : end - begin] = 0
+    if last == WORD and characters < min_length:
+        _clear(folded, word_begin, n)
+    _clear(folded, n, end + shift)
+    return unspaced
 
 
 @inlined
-def _code_point(text: Array, i: int, end: int) -> tuple[int, int]:
+def _clear(folded: Array, begin: int, end: int) -> None:
+    for k in range(begin, end):
+        folded[k] = 0
+
+
+@inlined
+def code_point(text: Array, i: int, end: int) -> tuple[int, int]:
     """Code point at byte i and its number of bytes; -1 where the bytes are not UTF-8."""
     lead = np.int64(text[i])
     if lead < 0x80:
@@ -186,9 +240,8 @@ def _probe(
 
 
 @kernel
-def _grow(table: Array, starts: Array) -> tuple[Array, Array]:
-    """Twice the slots and the room for starts."""
-    wider = np.zeros((2 * len(table), 4), dtype=np.uint64)
+def rehash(table: Array, wider: Array) -> None:
+    """Put the words of a table into an empty one with more slots."""
     mask = np.uint64(len(wider) - 1)
     for row in range(len(table)):
         if table[row, NUMBER] != 0:
@@ -197,9 +250,6 @@ def _grow(table: Array, starts: Array) -> tuple[Array, Array]:
                 slot = (slot + _ONE) & mask
             for column in range(4):
                 wider[slot, column] = table[row, column]
-    longer = np.zeros(len(wider) // 2 + 2, dtype=np.int64)
-    longer[: len(starts)] = starts
-    return wider, longer
 
 
 @inlined
@@ -211,7 +261,7 @@ def _fill(table: Array, slot: int, head: int, following: int, hashed: int, lengt
 
 
 @kernel
-def _tokenise_until_full(
+def tokenise_until_full(
     folded: Array,
     ends: Array,
     min_length: int,
@@ -258,26 +308,6 @@ def _tokenise_until_full(
     return done
 
 
-@kernel
-def tokenise(folded: Array, ends: Array, min_length: int, table: Array) -> tuple[Array, Array, Array, Array]:
-    """Number the words of folded documents by first appearance.
-
-    ends: where each document ends in `folded`; table: an empty table to begin with. Returns the tokens (word ids),
-    where those of each document end, and the pool and starts of the words.
-    """
-    tokens = np.empty(len(folded) // 2 + 1, dtype=np.int32)
-    token_ends = np.empty(len(ends), dtype=np.int64)
-    pool = np.empty(len(folded) + PADDING, dtype=np.uint8)
-    starts = np.zeros(len(table) // 2 + 2, dtype=np.int64)
-    state = np.zeros(4, dtype=np.int64)
-    while not _tokenise_until_full(folded, ends, min_length, table, pool, starts, tokens, token_ends, state):
-        table, starts = _grow(table, starts)
-    n_words, n_tokens = state[2], state[3]
-    used = starts[n_words] + PADDING
-    pool[used - PADDING : used] = 0
-    return tokens[:n_tokens].copy(), token_ends, pool[:used].copy(), starts[: n_words + 1].copy()
-
-
 @inlined
 def _leading(eight: np.uint64, count: int) -> np.uint64:
     """The first `count` of eight bytes, big-endian."""
@@ -312,61 +342,36 @@ def find_words(table: Array, pool: Array, starts: Array, other_pool: Array, othe
 
 
 @kernel
-def _add_until_full(
+def add_until_full(
     table: Array,
     pool: Array,
     starts: Array,
     n_words: int,
-    other_pool: Array,
-    other_starts: Array,
+    text: Array,
+    begins: Array,
+    ends: Array,
     ids: Array,
     first: int,
 ) -> tuple[int, int]:
-    """Put other words from `first` on into the table while there is room; returns where it stopped and the count."""
+    """Number words of a text from `first` on while there is room; returns where it stopped and the number of words."""
     for word in range(first, len(ids)):
-        begin = other_starts[word]
-        length = other_starts[word + 1] - begin
+        begin = begins[word]
+        length = ends[word] - begin
         start = starts[n_words]
         if 2 * n_words >= len(table) or start + length + PADDING > len(pool):
             return word, n_words
-        head, following, rest = _key(other_pool, begin, length)
+        head, following, rest = _key(text, begin, length)
         hashed = _hash(head, following, rest, length)
-        slot, number = _probe(table, pool, starts, other_pool, begin, length, head, following, hashed)
+        slot, number = _probe(table, pool, starts, text, begin, length, head, following, hashed)
         if number == 0:
             for k in range(length):
-                pool[start + k] = other_pool[begin + k]
+                pool[start + k] = text[begin + k]
             n_words += 1
             starts[n_words] = start + length
             number = n_words
             _fill(table, slot, head, following, hashed, length, number)
         ids[word] = number - 1
     return len(ids), n_words
-
-
-@kernel
-def add_words(
-    table: Array, pool: Array, starts: Array, n_words: int, other_pool: Array, other_starts: Array
-) -> tuple[Array, Array, Array, int, Array]:
-    """Put other words into the table; new ones get the next ids. Returns the table's arrays and the ids."""
-    ids = np.empty(len(other_starts) - 1, dtype=np.int32)
-    done = 0
-    while done < len(ids):
-        done, n_words = _add_until_full(table, pool, starts, n_words, other_pool, other_starts, ids, done)
-        if done < len(ids):
-            table, starts, pool = _make_room(table, starts, pool, n_words, other_starts[done + 1] - other_starts[done])
-    return table, pool, starts, n_words, ids
-
-
-@kernel
-def _make_room(table: Array, starts: Array, pool: Array, n_words: int, length: int) -> tuple[Array, Array, Array]:
-    if 2 * n_words >= len(table):
-        table, starts = _grow(table, starts)
-    used = starts[n_words]
-    if used + length + PADDING > len(pool):
-        roomier = np.zeros(2 * (used + length + PADDING), dtype=np.uint8)
-        roomier[:used] = pool[:used]
-        pool = roomier
-    return table, starts, pool
 
 
 @kernel
@@ -377,3 +382,14 @@ def word_keys(pool: Array, starts: Array) -> tuple[Array, Array]:
     for word in range(len(head)):
         head[word], following[word], _ = _key(pool, starts[word], starts[word + 1] - starts[word])
     return head, following
+
+
+@kernel
+def first_kinds(pool: Array, starts: Array, kinds: Array) -> Array:
+    """The kind of the first character of each word; SEPARATOR for an empty word."""
+    found = np.zeros(len(starts) - 1, dtype=np.uint8)
+    for word in range(len(found)):
+        if starts[word] < starts[word + 1]:
+            point, _ = code_point(pool, starts[word], starts[word + 1])
+            found[word] = kinds[point]
+    return found

@@ -1,8 +1,6 @@
-"""What people know of words, as priors of a linear model: keywords, descriptions of categories, an earlier model."""
+"""What people know about words, as priors of a linear model: keywords, descriptions of categories, an earlier model."""
 
-from bayesift.knowledge.beliefs import Belief, Description
-from bayesift.knowledge.priors import prior_for
-from bayesift.knowledge.resolving import Coverage, TermIndex
-from bayesift.knowledge.term_knowledge import TermKnowledge
+from bayesift.knowledge.priors import Coverage, TermIndex, apply_knowledge, prior_for
+from bayesift.knowledge.term_knowledge import Belief, Description, TermKnowledge
 
-__all__ = ["Belief", "Coverage", "Description", "TermIndex", "TermKnowledge", "prior_for"]
+__all__ = ["Belief", "Coverage", "Description", "TermIndex", "TermKnowledge", "apply_knowledge", "prior_for"]

@@ -13,16 +13,7 @@ from bayesift.files import whole_file
 
 
 def read_plain(path: Path) -> Any:
-    """The content of a YAML or (by its suffix) JSON file; a name that stands twice is refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "words.yaml").write_text("words: {corn: [corn, maize]}")
-    ...     read_plain(Path(folder) / "words.yaml")
-    {'words': {'corn': ['corn', 'maize']}}
-    """
+    """The content of a YAML or (by its suffix) JSON file; a name that stands twice is refused."""
     try:
         content = path.read_text(encoding="utf-8")
         if path.suffix == ".json":

@@ -1,26 +1,121 @@
-"""Knowledge of words as the prior of a linear model."""
+"""Knowledge of words as the prior of a linear model: words become columns, beliefs modes, scales and signs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
-from bayesift.knowledge.resolving import Coverage, Resolved, Row, TermIndex, resolve
-from bayesift.knowledge.term_knowledge import TermKnowledge
+from bayesift.arrays import Array
+from bayesift.knowledge.term_knowledge import Belief, Description, TermKnowledge
 from bayesift.models.linear import Link, Logit, Prior
+from bayesift.models.linear.links import link_of
 from bayesift.models.linear.priors import prior_of
+from bayesift.text import TermVectorizer
+from bayesift.text.scripts import is_unspaced
 
-Array = np.ndarray[Any, Any]
-
-# The parameter that holds the scale of each prior, of a standard deviation.
+# The parameter that holds the scale of each prior, as a function of the standard deviation.
 _SCALES: dict[str, tuple[str, Callable[[float], float]]] = {
     "gaussian": ("variance", lambda deviation: deviation**2),
     "laplace": ("gamma", lambda deviation: 2.0 / deviation**2),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class TermIndex:
+    """The terms of a model, with the statistics that knowledge needs.
+
+    Parameters
+    ----------
+    columns : the column of each term
+    analyse : maps a text to its terms and their counts, as the model reads it
+    typical : the mean weight of each term over the texts that contain it
+    rarity : ln(N / n) / ln N of each term: 1 in a single one of the N training texts, 0 in all
+    """
+
+    columns: Mapping[str, int]
+    analyse: Callable[[str], Mapping[str, int]]
+    typical: Array
+    rarity: Array
+
+    @classmethod
+    def of(cls, vectorizer: TermVectorizer, X: sparse.csr_array, kept: Array | None = None) -> TermIndex:
+        """The terms of a fitted vectorizer; X holds the training vectors, `kept` marks the terms the model uses."""
+        names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
+        places = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
+        columns = {names[place]: column for column, place in enumerate(places)}
+        counts = np.bincount(X.indices, minlength=len(names))
+        sums = np.bincount(X.indices, weights=X.data, minlength=len(names))
+        typical = np.where(sums > 0, sums / np.maximum(counts, 1), 1.0)
+        n = max(2, vectorizer.n_documents_)
+        rarity = np.log(n / np.clip(frequencies, 1, n)) / np.log(n)
+        return cls(columns, vectorizer.term_counts, typical[places], rarity[places])
+
+    @classmethod
+    def of_names(cls, terms: Sequence[str]) -> TermIndex:
+        """Terms without statistics: all have the same weight and rarity, so that a strength is a weight."""
+        columns = {term: column for column, term in enumerate(terms)}
+        return cls(columns, TermVectorizer().term_counts, np.ones(len(columns)), np.ones(len(columns)))
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def terms_of(self, word: str) -> list[str]:
+        """The known terms of a word or phrase: itself if it is a term, else its longest known n-grams."""
+        if word in self.columns:
+            return [word]
+        known = [term for term in self.analyse(word) if term in self.columns]
+        known = [term for term in known if not (is_unspaced(term) and any(term in o and term != o for o in known))]
+        longest = max((term.count(" ") for term in known), default=0)
+        return [term for term in known if term.count(" ") == longest]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many words of the knowledge are in the vocabulary of a model, and those of each category that are not."""
+
+    used: int = 0
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def n_missing(self) -> int:
+        """How many words are not in the vocabulary."""
+        return sum(map(len, self.missing.values()))
+
+    def __str__(self) -> str:
+        named = [f"{word} ({category})" for category, words in self.missing.items() for word in words]
+        more = f", and {len(named) - 8} more" if len(named) > 8 else ""
+        missing = f", {len(named)} not in the vocabulary: {', '.join(named[:8])}{more}" if named else ""
+        return f"{self.used} words used{missing}"
+
+
+class TermPrior(NamedTuple):
+    """Mode, scale and sign of the weight of one term; None or 0 where nothing is known."""
+
+    mode: float | None = None
+    scale: float | None = None
+    sign: int = 0
+
+
+Row = dict[int, TermPrior]
+
+
+def apply_knowledge(
+    model: Any, knowledge: TermKnowledge, categories: Sequence[str], terms: TermIndex, *, one_model: bool = False
+) -> tuple[Any, Coverage]:
+    """A copy of an unfitted linear model whose prior holds the knowledge, and its coverage; see `prior_for`."""
+    parameters = model.get_params(deep=False)
+    if "prior" not in parameters or "link" not in parameters:
+        raise ValueError(f"a {type(model).__name__} has no prior of weights to put knowledge into; use a linear model")
+    prior, coverage = prior_for(
+        knowledge, parameters["prior"], categories, terms, link=link_of(parameters["link"]), one_model=one_model
+    )
+    return clone(model).set_params(prior=prior), coverage
 
 
 def prior_for(
@@ -32,15 +127,15 @@ def prior_for(
     link: Link | None = None,
     one_model: bool = False,
 ) -> tuple[Any, Coverage]:
-    """A prior of the same kind with the modes, scales and signs that people know of, and how many words it used.
+    """A prior of the same kind with the modes, scales and signs of the knowledge, and its coverage.
 
     Parameters
     ----------
-    knowledge : what is known; with nothing of it in the vocabulary the base prior comes back as it is
-    base : a Laplace or Gaussian prior, or its name; it holds for all other weights
-    categories : one a row of the prior
-    terms : the terms of the model, or their names alone
-    link : strengths are log odds; a probit score, say, is of another unit
+    knowledge : without any word in the vocabulary the base prior is returned unchanged
+    base : a Laplace or Gaussian prior, or its name; it stays in force for all other weights
+    categories : one per row of the prior
+    terms : the terms of the model, or only their names
+    link : converts strengths, which are log odds, into the unit of the scores
     one_model : whether two categories share one model, in which the second is the positive one
 
     Examples
@@ -61,16 +156,76 @@ def prior_for(
     return _with_rows(base, rows, len(index)), coverage
 
 
+def resolve(
+    knowledge: TermKnowledge, categories: Iterable[str], index: TermIndex, unit: float = 1.0
+) -> tuple[list[Row], Coverage]:
+    """What is known about each column, a row per category; `unit` is the score of log odds of 1."""
+    knowledge.check_categories(categories := tuple(categories))
+    rows: list[Row] = []
+    used, missing = 0, {}
+    for category in categories:
+        description, beliefs = knowledge.descriptions.get(category), knowledge.words.get(category, {})
+        described = {} if description is None else _from_description(description, index, unit)
+        believed = {word: _from_belief(word, belief, index, unit) for word, belief in beliefs.items()}
+        words = {**described, **believed}
+        absent = tuple(word for word, row in words.items() if not row)
+        used += len(words) - len(absent)
+        if absent:
+            missing[category] = absent
+        rows.append(_merged(described.values(), believed.values()))
+    return rows, Coverage(used, missing)
+
+
+def _from_description(description: Description, index: TermIndex, unit: float) -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    for term, count in index.analyse(description.text).items():
+        column = index.columns.get(term)
+        if column is None:
+            rows[term] = {}
+            continue
+        strength = description.strength * (1.0 + np.log(count)) * index.rarity[column]
+        rows[term] = {column: TermPrior(float(strength * unit / index.typical[column]))}
+    return rows
+
+
+def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Row:
+    """The terms of a phrase share its strength."""
+    terms = index.terms_of(word)
+    row: Row = {}
+    for term in terms:
+        column, mode = index.columns[term], belief.mode
+        if belief.strength is not None:
+            mode = float(belief.strength * unit / (len(terms) * index.typical[column]))
+        row[column] = TermPrior(mode, belief.scale, belief.sign)
+    return row
+
+
+def _merged(*sources: Iterable[Row]) -> Row:
+    """One row for all words; of several words for one term, later sources win, then the largest mode."""
+    ranked = [
+        (source, abs(term.mode or 0.0), column, term)
+        for source, rows in enumerate(sources)
+        for row in rows
+        for column, term in row.items()
+    ]
+    merged: Row = {}
+    for _, _, column, term in sorted(ranked, key=lambda entry: entry[:3]):
+        weaker = merged.get(column, TermPrior())
+        mode = weaker.mode if term.mode is None else term.mode
+        merged[column] = TermPrior(mode, term.scale or weaker.scale, term.sign or weaker.sign)
+    return merged
+
+
 def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
-    """The base prior with what the rows say put in place; parameters they do not speak of stay as they are."""
+    """The base prior with the known values of the rows in place; other parameters stay."""
     name, parameter_of = _SCALES[base.kind]
-    entries = [(row, column, said) for row, columns in enumerate(rows) for column, said in columns.items()]
+    entries = [(row, column, term) for row, columns in enumerate(rows) for column, term in columns.items()]
     shape = (len(rows), n_terms)
     changed = {}
     for parameter, values in (
-        ("mode", ((row, column, said.mode) for row, column, said in entries)),
-        (name, ((row, column, said.scale and parameter_of(said.scale)) for row, column, said in entries)),
-        ("sign", ((row, column, said.sign or None) for row, column, said in entries)),
+        ("mode", ((row, column, term.mode) for row, column, term in entries)),
+        (name, ((row, column, term.scale and parameter_of(term.scale)) for row, column, term in entries)),
+        ("sign", ((row, column, term.sign or None) for row, column, term in entries)),
     ):
         placed = [value for value in values if value[2] is not None]
         if placed:
@@ -86,11 +241,11 @@ def _filled(parameter: Any, shape: tuple[int, int], values: Iterable[tuple[int, 
 
 
 def _difference(positive: Row, negative: Row) -> Row:
-    """What speaks for one of two categories speaks against the other."""
+    """The row of one model for two categories: evidence for the one is evidence against the other."""
     row: Row = {}
     for column in {**positive, **negative}:
-        ours, theirs = positive.get(column, Resolved()), negative.get(column, Resolved())
+        ours, theirs = positive.get(column, TermPrior()), negative.get(column, TermPrior())
         modes = [mode for mode in (ours.mode, None if theirs.mode is None else -theirs.mode) if mode is not None]
         sign = int(np.sign(ours.sign - theirs.sign)) if ours.sign != theirs.sign else 0
-        row[column] = Resolved(sum(modes) if modes else None, ours.scale or theirs.scale, sign)
+        row[column] = TermPrior(sum(modes) if modes else None, ours.scale or theirs.scale, sign)
     return row

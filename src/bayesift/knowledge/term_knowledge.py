@@ -1,7 +1,8 @@
-"""What people know of words, before any text is read."""
+"""What people know about words before any text is read: beliefs, descriptions, and how files write them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -12,23 +13,143 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.errors import DataError
-from bayesift.knowledge.beliefs import DESCRIPTION_STRENGTH, KEYWORD_STRENGTH, Belief, Description
+
+# Chosen by `python -m benchmarks.learning_curves choose`, on training documents of categories not used in results.
+KEYWORD_STRENGTH = 1.0
+DESCRIPTION_STRENGTH = 4.0
+
+_SIGNS = {"+": 1, "-": -1}
+_NAMES = {1: "+", -1: "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """A belief about the weight of one word for one category.
+
+    Parameters
+    ----------
+    strength : how many log odds a text that contains the word, with its typical weight, gains; negative values are
+        evidence against the category
+    mode : the most probable weight, instead of a strength
+    scale : the standard deviation of the weight; None keeps that of the model's prior
+    sign : 1 forbids negative weights, -1 positive ones, 0 neither
+
+    Examples
+    --------
+    >>> Belief(strength=3.0).as_plain(), Belief(sign=-1).as_plain(), Belief(mode=4.0, scale=0.5).as_plain()
+    (3.0, '-', {'mode': 4.0, 'scale': 0.5})
+    """
+
+    strength: float | None = None
+    mode: float | None = None
+    scale: float | None = None
+    sign: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("strength", "mode", "scale"):
+            if getattr(self, name) is not None and not _is_number(getattr(self, name)):
+                raise DataError(f"{name} must be a finite number, got {getattr(self, name)!r:.40}")
+        if self.scale is not None and self.scale <= 0:
+            raise DataError(f"scale must be positive, got {self.scale!r}")
+        if self.sign not in (-1, 0, 1):
+            raise DataError(f"sign must be 1, -1 or 0, got {self.sign!r:.40}")
+        if self.strength is not None and self.mode is not None:
+            raise DataError("strength and mode say the same thing; give one of them")
+        if self.sign * (self.strength or self.mode or 0.0) < 0:
+            raise DataError(f"sign {_NAMES[self.sign]!r} contradicts {self.strength or self.mode!r}")
+        if (self.strength, self.mode, self.scale, self.sign) == (None, None, None, 0):
+            raise DataError("an empty belief: give a strength, a mode, a scale or a sign")
+
+    @classmethod
+    def of_plain(cls, value: Any) -> Belief:
+        """Read a belief from a strength, from "+" or "-", or from a mapping of the fields."""
+        if isinstance(value, Belief):
+            return value
+        if isinstance(value, str):
+            return cls(sign=_sign(value))
+        if not isinstance(value, dict):
+            return cls(strength=value) if value is not None else cls()
+        unknown = [key for key in value if key not in ("strength", "mode", "scale", "sign")]
+        if unknown:
+            raise DataError(f"no {unknown[0]!r:.40}; there are: strength, mode, scale, sign")
+        return cls(**{key: _sign(field) if key == "sign" else field for key, field in value.items()})
+
+    def as_plain(self) -> Any:
+        """The inverse of `of_plain`."""
+        fields = {name: getattr(self, name) for name in ("strength", "mode", "scale")}
+        given = {name: float(value) for name, value in fields.items() if value is not None}
+        if self.sign:
+            return {**given, "sign": _NAMES[self.sign]} if given else _NAMES[self.sign]
+        return given["strength"] if list(given) == ["strength"] else given
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A description of a category in plain text.
+
+    Parameters
+    ----------
+    text : the description
+    strength : of a word that occurs once in the text and in one document; others have less, by their IDF
+
+    Examples
+    --------
+    >>> Description("Crude oil").as_plain(), Description("Crude oil", 2.0).as_plain()
+    ('Crude oil', {'text': 'Crude oil', 'strength': 2.0})
+    """
+
+    text: str
+    strength: float = DESCRIPTION_STRENGTH
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise DataError(f"a description must be text, got {self.text!r:.40}")
+        if not _is_number(self.strength):
+            raise DataError(f"strength must be a finite number, got {self.strength!r:.40}")
+
+    @classmethod
+    def of_plain(cls, value: Any) -> Description:
+        """Read a description from a text, or from a mapping of text and strength."""
+        if isinstance(value, Description):
+            return value
+        if not isinstance(value, dict):
+            return cls(value)
+        if "text" not in value or not set(value) <= {"text", "strength"}:
+            raise DataError("a description is a text, or has a text and a strength")
+        return cls(**value)
+
+    def as_plain(self) -> Any:
+        """The inverse of `of_plain`."""
+        if self.strength == DESCRIPTION_STRENGTH:
+            return self.text
+        return {"text": self.text, "strength": float(self.strength)}
+
+
+def _sign(value: Any) -> int:
+    if isinstance(value, str) and value in _SIGNS:
+        return _SIGNS[value]
+    raise DataError(f"not a strength, '+' or '-': {value!r:.40}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
 
 Plain = dict[str, Any]
-Said = TypeVar("Said", Belief, Description)
+Statement = TypeVar("Statement", Belief, Description)
 
 
 @dataclass(frozen=True)
 class TermKnowledge:
-    """What people know of words for each category: beliefs about single words, and descriptions in plain text.
+    """What people know about the words of each category: beliefs about single words, and descriptions in plain text.
 
-    Words are written as people write them; the vectorizer of the model turns them into terms. Knowledge is read from
-    and written to YAML or JSON (`read`, `write`), joined by `|` (the right one wins where both speak of a word), and
+    Words are given as people write them; the vectorizer of the model turns them into terms. Knowledge is read from
+    and written to YAML or JSON (`read`, `write`), joined by `|` (the right one wins where both mention a word), and
     becomes the prior of a linear model by `prior_for`, or by `TextClassifier(knowledge=...)`.
 
     Parameters
     ----------
-    words : category -> word -> `Belief`, or as files spell it: a strength, "+", "-", or a mapping
+    words : category -> word -> `Belief`, or as in files: a strength, "+", "-", or a mapping
     descriptions : category -> `Description`, or its text
 
     Examples
@@ -51,15 +172,15 @@ class TermKnowledge:
     def from_keywords(
         cls, keywords: Mapping[str, Mapping[str, Any] | Iterable[str]], *, strength: float = KEYWORD_STRENGTH
     ) -> TermKnowledge:
-        """Knowledge of single words.
+        """Knowledge about single words.
 
         Parameters
         ----------
         keywords : category -> words with their strengths (or "+", "-", or a mapping of a `Belief`'s fields), or a
-            list of words, where "+word" may not speak against the category and "-word" not for it
+            list of words, where the weight of "+word" may not be negative and that of "-word" not positive
         strength : of words in lists without a sign
         """
-        return cls(words={category: _spelled(category, given, strength) for category, given in keywords.items()})
+        return cls(words={category: _word_mapping(category, given, strength) for category, given in keywords.items()})
 
     @classmethod
     def from_descriptions(
@@ -67,11 +188,11 @@ class TermKnowledge:
     ) -> TermKnowledge:
         """Knowledge from descriptions of categories; a rare word of a description counts for more than a common one.
 
-        The strength of a word that stands f times in the description and in n of the N training documents is
+        The strength of a word that occurs f times in the description and in n of the N training documents is
 
             strength (1 + ln f) ln(N / n) / ln N,
 
-        so that the idea of TFIDF modes (Dayanik, Lewis, Madigan, Menkov & Genkin 2006) keeps a bounded scale.
+        a bounded form of the TFIDF modes of Dayanik, Lewis, Madigan, Menkov & Genkin (2006).
         """
         return cls(descriptions={category: Description(text, strength) for category, text in descriptions.items()})
 
@@ -82,7 +203,7 @@ class TermKnowledge:
         Parameters
         ----------
         classifier : a fitted `TextClassifier` whose linear model keeps its posterior (`posterior="normal"`)
-        inflate : multiplies the variances: more than 1 where the new texts may differ from the old
+        inflate : factor of the variances, more than 1 where the new texts may differ from the old
         terms : the most weights of a category to keep, the largest in size; None for all
 
         Examples
@@ -117,7 +238,7 @@ class TermKnowledge:
 
     @classmethod
     def read(cls, path: str | Path) -> TermKnowledge:
-        """Read a YAML or (by its suffix) JSON file; says what is wrong with file, category and word."""
+        """Read a YAML file, or a JSON file if its name ends in .json; errors name file, category and word."""
         from bayesift.knowledge.files import read_plain
 
         plain = read_plain(Path(path))
@@ -134,19 +255,12 @@ class TermKnowledge:
 
     @classmethod
     def from_dict(cls, plain: Any) -> TermKnowledge:
-        """The inverse of `as_dict`; lists of words are taken too.
-
-        Examples
-        --------
-        >>> TermKnowledge.from_dict({"words": {"corn": {"maize": "much"}}})
-        Traceback (most recent call last):
-        bayesift.errors.DataError: category 'corn', word 'maize': not a strength, '+' or '-': 'much'
-        """
+        """The inverse of `as_dict`; lists of words are accepted, too."""
         if not isinstance(plain, dict) or not set(plain) <= {"words", "descriptions"}:
             raise DataError("knowledge has two parts, 'words' and 'descriptions', each with categories")
         words, descriptions = plain.get("words") or {}, plain.get("descriptions") or {}
         if not isinstance(words, dict) or not isinstance(descriptions, dict):
-            raise DataError("'words' and 'descriptions' must map categories to what is known of them")
+            raise DataError("'words' and 'descriptions' must map categories to what is known about them")
         return cls(words, descriptions)
 
     def as_dict(self) -> Plain:
@@ -165,18 +279,11 @@ class TermKnowledge:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The categories something is known of."""
+        """The categories with any knowledge."""
         return tuple({**self.words, **self.descriptions})
 
     def check_categories(self, known: Iterable[str]) -> None:
-        """Refuse knowledge of a category there is not, and name the nearest one.
-
-        Examples
-        --------
-        >>> TermKnowledge.from_keywords({"wheet": ["wheat"]}).check_categories(["corn", "wheat"])
-        Traceback (most recent call last):
-        bayesift.errors.DataError: knowledge of category 'wheet', which there is not; did you mean 'wheat'?
-        """
+        """Refuse knowledge of unknown categories, and name the nearest known one."""
         names = list(known)
         for category in self.categories:
             if category not in names:
@@ -185,8 +292,8 @@ class TermKnowledge:
                 raise DataError(f"knowledge of category {category!r}, which there is not; {advice}")
 
 
-def _spelled(category: str, given: Any, strength: float) -> Mapping[str, Any]:
-    """The words of a category as a mapping; those of a list have the default strength, or a sign in front."""
+def _word_mapping(category: str, given: Any, strength: float) -> Mapping[str, Any]:
+    """The words of a category as a mapping; words of a list have the default strength, or a sign in front."""
     if isinstance(given, Mapping):
         return given
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -204,7 +311,7 @@ def _read_words(words: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Belie
     for category, given in words.items():
         _check_category(category)
         beliefs = {}
-        for word, value in _spelled(category, given, KEYWORD_STRENGTH).items():
+        for word, value in _word_mapping(category, given, KEYWORD_STRENGTH).items():
             if not isinstance(word, str) or not word.strip():
                 raise DataError(f"category {category!r}: a word must be text, got {word!r:.40}; quote it")
             beliefs[word] = _read(Belief, value, f"category {category!r}, word {word!r}")
@@ -217,12 +324,12 @@ def _read_descriptions(descriptions: Mapping[str, Any]) -> Iterator[tuple[str, D
         yield category, _read(Description, value, f"description of category {category!r}")
 
 
-def _read(kind: type[Said], value: Any, place: str) -> Said:
+def _read(kind: type[Statement], value: Any, place: str) -> Statement:
     try:
-        said: Said = kind.of_plain(value)
+        statement: Statement = kind.of_plain(value)
     except DataError as error:
         raise DataError(f"{place}: {error}") from error
-    return said
+    return statement
 
 
 def _check_category(category: Any) -> None:

@@ -1,12 +1,15 @@
-"""Estimators: categories from term vectors; `state` says how they are stored without pickle."""
+"""Estimators: categories from term vectors."""
 
-from bayesift.models.committee import CommitteeClassifier, JuryClassifier
-from bayesift.models.hyperplanes import (
+from bayesift.models.auto import AutoClassifier
+from bayesift.models.baselines import (
     HybridClassifier,
+    LinearSVM,
     NBSVMClassifier,
     RocchioClassifier,
-    SupportVectorClassifier,
 )
+from bayesift.models.baselines.kernel_svm import KernelSVM
+from bayesift.models.baselines.neighbors import NeighborsClassifier
+from bayesift.models.ensemble import CommonRareClassifier, StackedClassifier
 from bayesift.models.linear import (
     GaussianPrior,
     JeffreysPrior,
@@ -16,7 +19,6 @@ from bayesift.models.linear import (
     Probit,
     SparseBayesClassifier,
 )
-from bayesift.models.margin import MarginClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -26,7 +28,6 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.neighbors import NeighborsClassifier
 from bayesift.models.online import (
     FlipNoise,
     LogitNoise,
@@ -35,17 +36,15 @@ from bayesift.models.online import (
     ProbitNoise,
     select_by_evidence,
 )
-from bayesift.models.registry import LEARNERS, Learner, make_learner, register
-from bayesift.models.specialised import SpecialisedClassifier
-from bayesift.models.state import Storable
-from bayesift.models.storable import STORABLE, is_storable
+from bayesift.models.registry import LEARNERS, STORABLE, Learner, is_storable, make_learner, register, weighting_of
 from bayesift.models.topics import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
 
 __all__ = [
     "LEARNERS",
     "STORABLE",
     "AbsoluteDiscounting",
-    "CommitteeClassifier",
+    "AutoClassifier",
+    "CommonRareClassifier",
     "Dirichlet",
     "FlipNoise",
     "GaussianPrior",
@@ -53,14 +52,14 @@ __all__ = [
     "HybridClassifier",
     "JeffreysPrior",
     "JelinekMercer",
-    "JuryClassifier",
+    "KernelSVM",
     "Laplace",
     "LaplacePrior",
     "Learner",
+    "LinearSVM",
     "LogF",
     "Logit",
     "LogitNoise",
-    "MarginClassifier",
     "MaximumLikelihood",
     "NBSVMClassifier",
     "NaiveBayesClassifier",
@@ -72,9 +71,7 @@ __all__ = [
     "RocchioClassifier",
     "SparseBayesClassifier",
     "SparseNMF",
-    "SpecialisedClassifier",
-    "Storable",
-    "SupportVectorClassifier",
+    "StackedClassifier",
     "TopicSVMClassifier",
     "TopicSimilarity",
     "TopicSimilarityClassifier",
@@ -82,4 +79,5 @@ __all__ = [
     "make_learner",
     "register",
     "select_by_evidence",
+    "weighting_of",
 ]

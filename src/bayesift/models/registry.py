@@ -1,27 +1,27 @@
-"""Learners by name; a new learner only registers.
+"""Learners by name, and the estimators a model file may hold; a new learner only registers.
 
 A factory takes the parameters of its estimator by name and gives a new, unfitted one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
+from sklearn.base import ClassifierMixin
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
+from sklearn.utils import get_tags
 
-from bayesift.models.committee import CommitteeClassifier, JuryClassifier
-from bayesift.models.hyperplanes import (
-    HybridClassifier,
-    NBSVMClassifier,
-    RocchioClassifier,
-    SupportVectorClassifier,
-)
+from bayesift.models.auto import AutoClassifier
+from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifier, RocchioClassifier
+from bayesift.models.baselines.kernel_svm import KernelSVM
+from bayesift.models.baselines.neighbors import NeighborsClassifier
+from bayesift.models.ensemble import StackedClassifier
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
-from bayesift.models.margin import MarginClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -29,11 +29,11 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.neighbors import NeighborsClassifier
 from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
+from bayesift.state import KINDS
 
-Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "ltc"]
+Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf", "ltc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,12 @@ def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> A
     return OneVsRestClassifier(estimator) if multilabel and not learner.multilabel else estimator
 
 
+register(
+    "auto",
+    "the default: several linear models compared on documents held out, stacked where that is better, calibrated",
+    AutoClassifier,
+    weighting="sublinear-tf-idf",
+)
 register("naive-bayes", "naive Bayes, every word counted once more (Laplace)", NaiveBayesClassifier)
 for _smoothing, _description in (
     (Dirichlet(), "naive Bayes, words of the collection added to every category"),
@@ -100,6 +106,8 @@ for _smoothing, _description in (
     (MaximumLikelihood(), "naive Bayes without smoothing; unseen words rule a category out"),
 ):
     register(f"naive-bayes-{_smoothing.kind}", _description, partial(NaiveBayesClassifier, smoothing=_smoothing))
+_register_ltc = partial(register, weighting="ltc")
+_register_linear = partial(register, weighting="sublinear-tf-idf")
 register(
     "bernoulli-naive-bayes",
     "presence and absence of words (scikit-learn's BernoulliNB)",
@@ -120,59 +128,85 @@ for _link, _prior, _description in (
     ("probit", GaussianPrior(variance=10.0), "probit regression, all weights small (Gaussian prior)"),
     ("probit", JeffreysPrior(), "probit regression, very few weights, nothing to set (Jeffreys prior); for few terms"),
 ):
-    register(
-        f"{'logistic' if _link == 'logit' else 'probit'}-{_prior.kind}",
-        _description,
-        partial(SparseBayesClassifier, link=_link, prior=_prior),
-        weighting="ltc",
-    )
-register(
-    "committee",
-    "two logistic regressions and naive Bayes, weighed by held-out documents; one linear model",
-    CommitteeClassifier,
-    weighting="ltc",
+    _name = f"{'logistic' if _link == 'logit' else 'probit'}-{_prior.kind}"
+    # Jeffreys' prior keeps very few terms: those of every document must weigh nothing.
+    _register = _register_ltc if isinstance(_prior, JeffreysPrior) else _register_linear
+    _register(_name, _description, partial(SparseBayesClassifier, link=_link, prior=_prior))
+_register_linear(
+    "committee", "two logistic regressions and naive Bayes, stacked; one linear model", StackedClassifier.committee
 )
-register(
+_register_linear(
     "jury",
-    "support vectors, neighbours, perceptron, naive Bayes and logistic regression as one; the most accurate",
-    JuryClassifier,
-    weighting="ltc",
+    "SVM, neighbours, perceptron, naive Bayes and logistic regression, stacked; keeps its documents",
+    StackedClassifier.jury,
 )
 for _kernel in ("linear", "polynomial", "rbf"):
-    register(
-        "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}",
-        f"Gaussian process learned one example at a time, over 300 documents at most ({_kernel} kernel)",
-        partial(OnlineGaussianProcess, kernel=_kernel),
-        weighting="ltc",
-    )
-for _kernel in ("linear", "polynomial", "rbf"):
-    register(
-        f"svm-{_kernel}",
-        f"support vector machine with a {_kernel} kernel (scikit-learn's); scores, no probabilities",
-        partial(MarginClassifier, kernel=_kernel),
-        weighting="ltc",
-    )
-register(
-    "svm", "linear support vector machine (scikit-learn's); no probabilities", SupportVectorClassifier, weighting="ltc"
+    _name = "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}"
+    _description = f"Gaussian process learned one example at a time, over 300 documents at most ({_kernel} kernel)"
+    _register_ltc(_name, _description, partial(OnlineGaussianProcess, kernel=_kernel))
+_register_linear("svm", "linear support vector machine, squared hinge loss; no probabilities", LinearSVM)
+_register_linear(
+    "svm-linear",
+    "linear support vector machine, hinge loss, with SVMlight's default C; no probabilities",
+    partial(LinearSVM, loss="hinge", C="scale"),
 )
+for _kernel in ("polynomial", "rbf"):
+    _description = f"support vector machine with a {_kernel} kernel; no probabilities"
+    _register_ltc(f"svm-{_kernel}", _description, partial(KernelSVM, kernel=_kernel))
 register(
     "nbsvm", "support vector machine on naive Bayes features; no probabilities", NBSVMClassifier, weighting="binary"
 )
-register(
-    "hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier, weighting="ltc"
-)
-register("rocchio", "the mean document of each category; no probabilities", RocchioClassifier, weighting="ltc")
-register("knn", "the categories of the 45 most similar documents", NeighborsClassifier, weighting="ltc")
-register(
+_register_ltc("hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier)
+_register_ltc("rocchio", "the mean document of each category; no probabilities", RocchioClassifier)
+_register_ltc("knn", "the categories of the 45 most similar documents", NeighborsClassifier)
+_register_ltc(
     "topics-similarity",
     "nearest documents by topics, weighted by how well each topic tells categories apart",
     TopicSimilarityClassifier,
-    weighting="ltc",
 )
-register("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier, weighting="ltc")
-register(
+_register_ltc("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier)
+_register_ltc(
     "online-perceptron",
     "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
     partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
-    weighting="ltc",
 )
+
+
+def weighting_of(model: Any) -> Weighting:
+    """The term weights that a learner wants: ours by name or as an estimator, or a classifier of somebody else's.
+
+    The latter gets counts if it takes nothing negative, as naive Bayes, or weighs terms itself, as a `Pipeline`;
+    otherwise what our linear models get.
+
+    Examples
+    --------
+    >>> weighting_of("nbsvm"), weighting_of(NBSVMClassifier()), weighting_of(ComplementNB())
+    ('binary', 'binary', 'tf')
+    """
+    if isinstance(model, str):
+        if model not in LEARNERS:
+            raise ValueError(f"no learner {model!r}; there are: {', '.join(LEARNERS)}")
+        return LEARNERS[model].weighting
+    for learner in LEARNERS.values():
+        if type(learner.make()) is type(model):
+            return learner.weighting
+    if hasattr(model, "estimator"):
+        return weighting_of(model.estimator)
+    own = hasattr(model, "steps") or get_tags(model).input_tags.positive_only
+    return "tf" if own else LEARNERS["logistic-gaussian"].weighting
+
+
+STORABLE: Mapping[str, type[Any]] = MappingProxyType(
+    {kind: cls for kind, cls in KINDS.items() if issubclass(cls, ClassifierMixin)}
+)
+
+
+def is_storable(model: object) -> bool:
+    """Whether a model file may hold such an estimator.
+
+    Examples
+    --------
+    >>> is_storable(NaiveBayesClassifier()), is_storable(object())
+    (True, False)
+    """
+    return type(model) in STORABLE.values()

@@ -1,19 +1,23 @@
-"""What a report says, as plain values: the pages are made of these alone."""
+"""What a report shows, as plain values: pages are made of these alone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from bayesift.evaluation import PrecisionRecallCurve, ReliabilityCurve
+from bayesift.evaluation.scores import CategoryScores
+
+_EXCERPT = 700
+_SHOWN_WORDS = 6
+_BLANKS = re.compile(r"[^\S\n]+|\n\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of what the evaluation is about.
-
-    Examples
-    --------
-    >>> Fact("documents", "3,299").value
-    '3,299'
-    """
+    """One line about what was evaluated."""
 
     name: str
     value: str
@@ -21,117 +25,43 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of an evaluation and what it means.
-
-    Parameters
-    ----------
-    name : of the measure
-    value : None where it cannot be measured
-    meaning : one plain sentence
-    headline : whether it is shown large
-    rising : whether more is better
-
-    Examples
-    --------
-    >>> Measure("micro F1", 0.84, "Precision and recall in one number.", headline=True).rising
-    True
-    """
+    """One number of an evaluation (None where it cannot be measured), and what it means in one plain sentence."""
 
     name: str
     value: float | None
     meaning: str
-    headline: bool = False
-    rising: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryRow:
-    """The scores of one category.
-
-    Examples
-    --------
-    >>> CategoryRow("corn", documents=56, assigned=60, precision=0.8, recall=0.86, f1=0.83).documents
-    56
-    """
-
-    category: str
-    documents: int
-    assigned: int
-    precision: float
-    recall: float
-    f1: float
-    average_precision: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Precision at each recall, recall rising; and where the decisions lie on it.
-
-    Examples
-    --------
-    >>> Curve("corn", recall=(0.5, 1.0), precision=(1.0, 0.67), average_precision=0.83).decided is None
-    True
-    """
-
-    name: str
-    recall: tuple[float, ...]
-    precision: tuple[float, ...]
-    average_precision: float
-    decided: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """Forecasts of about the same probability, and the share of them that came true, with its interval.
-
-    Examples
-    --------
-    >>> ReliabilityBin(probability=0.72, share=0.65, lower=0.6, upper=0.7, forecasts=310).forecasts
-    310
-    """
-
-    probability: float
-    share: float
-    lower: float
-    upper: float
-    forecasts: int
+    headline: bool = False  # whether it is shown large
+    rising: bool = True  # whether more is better
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often a document of one category (row) was put into another (column).
-
-    Parameters
-    ----------
-    categories : names of the rows and columns shown
-    counts : rows x columns
-    n_categories : how many there are in all
+    """How often a document of one category (row) was assigned to another (column), of `n_categories` in all.
 
     Examples
     --------
-    >>> Confusion(("ham", "spam"), ((9, 1), (0, 5)), n_categories=2).counts[0][1]
-    1
+    >>> Confusion(("ham", "spam"), ((9, 1), (3, 5)), n_categories=2).largest()
+    [('spam', 'ham', 3), ('ham', 'spam', 1)]
     """
 
     categories: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
     n_categories: int
 
+    def largest(self, limit: int = 10) -> list[tuple[str, str, int]]:
+        """True category, assigned category and count of the most frequent mistakes."""
+        found = [
+            (self.categories[i], self.categories[j], count)
+            for i, row in enumerate(self.counts)
+            for j, count in enumerate(row)
+            if i != j and count
+        ]
+        return sorted(found, key=lambda entry: -entry[2])[:limit]
+
 
 @dataclass(frozen=True, slots=True)
 class WordWeight:
-    """A word and how much it says for a category; negative speaks against.
-
-    Parameters
-    ----------
-    word, weight : the word and its weight
-    deviation : the standard deviation of the weight, where the model knows how sure it is
-
-    Examples
-    --------
-    >>> WordWeight("wheat", 1.5).weight
-    1.5
-    """
+    """A word and its weight for a category, below 0 if against it, with its standard deviation if the model has one."""
 
     word: str
     weight: float
@@ -140,13 +70,7 @@ class WordWeight:
 
 @dataclass(frozen=True, slots=True)
 class CategoryWords:
-    """The words that say most for a category, the strongest first.
-
-    Examples
-    --------
-    >>> CategoryWords("grain", (WordWeight("wheat", 1.5),)).words[0].word
-    'wheat'
-    """
+    """The most informative words of a category, the strongest first."""
 
     category: str
     words: tuple[WordWeight, ...]
@@ -154,13 +78,7 @@ class CategoryWords:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a text and what its words added to the log odds.
-
-    Examples
-    --------
-    >>> Span("wheat", 1.5).contribution
-    1.5
-    """
+    """A piece of a text and its contribution to the log odds."""
 
     text: str
     contribution: float = 0.0
@@ -168,24 +86,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A wrong decision the model was sure of.
+    """A wrong decision of which the model was certain.
 
     Parameters
     ----------
-    document : its id
-    category : the category that was wrongly assigned or missed
-    assigned : whether it was assigned (else it was missed)
-    truth, decided : the categories of the document, and those the model gave it
-    confidence : of the wrong decision, a probability; None without probabilities
-    excerpt : the beginning of the text
-    words : what they added to the log odds of the category, the largest in size first
+    category, assigned : the category, and whether it was wrongly assigned; otherwise it was missed
+    truth, decided : the categories of the document, and those the model assigned
+    confidence : probability of the wrong decision; None without probabilities
+    words : contributions to the log odds of the category, the largest in size first
     prior : the log odds of the category before any word is read; None where the decision was not explained
-    unseen_share : the share of the text the model does not know
-
-    Examples
-    --------
-    >>> Mistake("17", "spam", True, ("ham",), ("spam",), 0.99, (Span("Free lunch?"),)).assigned
-    True
+    unseen_share : the share of the text that the model does not know
     """
 
     document: str
@@ -199,23 +109,47 @@ class Mistake:
     prior: float | None = None
     unseen_share: float = 0.0
 
+    def largest_weight(self) -> float:
+        """The size of the largest contribution of a word."""
+        return max((abs(word.weight) for word in self.words), default=1.0)
+
+    def words_for(self) -> list[WordWeight]:
+        """The words that count most for the category."""
+        return [word for word in self.words if word.weight > 0][:_SHOWN_WORDS]
+
+    def words_against(self) -> list[WordWeight]:
+        """The words that count most against the category."""
+        return [word for word in self.words if word.weight < 0][:_SHOWN_WORDS]
+
+    def shown_excerpt(self) -> Iterator[Span]:
+        """The excerpt up to the length a page shows, with runs of blanks and empty lines made one."""
+        left = _EXCERPT
+        for span in self.excerpt:
+            # A span may hold a megabyte: only its beginning is looked at.
+            text = _BLANKS.sub(lambda blank: "\n" if "\n" in blank.group() else " ", span.text[: 4 * _EXCERPT])
+            if len(text) > left:
+                yield Span(text[:left].rstrip() + " …", span.contribution)
+                return
+            left -= len(text)
+            if text:
+                yield Span(text, span.contribution)
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationContent:
     """All that the report of one evaluated model shows; what is empty or None is left out.
 
-    Examples
-    --------
-    >>> EvaluationContent("Spam", (), (Measure("accuracy", 0.98, "Decided right."),), ()).curves
-    ()
+    `decided` holds recall and precision of the decisions, by the name of their curve; `reliability` the curves of all
+    categories and of the top label.
     """
 
     title: str
     facts: tuple[Fact, ...]
     measures: tuple[Measure, ...]
-    categories: tuple[CategoryRow, ...]
-    curves: tuple[Curve, ...] = ()
-    reliability: tuple[ReliabilityBin, ...] = ()
+    categories: tuple[CategoryScores, ...]
+    curves: Mapping[str, PrecisionRecallCurve] = field(default_factory=lambda: MappingProxyType({}))
+    decided: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
+    reliability: Mapping[str, ReliabilityCurve] = field(default_factory=lambda: MappingProxyType({}))
     confusion: Confusion | None = None
     words: tuple[CategoryWords, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
@@ -223,13 +157,7 @@ class EvaluationContent:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One of several compared systems and its measures, in an order that all systems share.
-
-    Examples
-    --------
-    >>> System("naive-bayes", (Measure("micro F1", 0.8, "Pooled."),)).measures[0].value
-    0.8
-    """
+    """One of several compared systems and its measures."""
 
     name: str
     measures: tuple[Measure, ...]
@@ -241,15 +169,9 @@ class ComparisonContent:
 
     Parameters
     ----------
-    title, facts : what was compared, and on what
-    systems : at least one
+    systems : at least one; a measure that only some of them have is shown for those
     symbols : what the micro and the macro sign test say of a row's system against a column's; may be empty
     note : how the tests were made
-
-    Examples
-    --------
-    >>> ComparisonContent("Two smoothings", (), (System("a", ()),)).symbols
-    ()
     """
 
     title: str
@@ -257,3 +179,18 @@ class ComparisonContent:
     systems: tuple[System, ...]
     symbols: tuple[tuple[tuple[str, str], ...], ...] = ()
     note: str = ""
+
+    def measures(self) -> list[Measure]:
+        """The measures that at least one system has."""
+        return list({measure.name: measure for system in self.systems[::-1] for measure in system.measures}.values())
+
+    def values(self, name: str) -> list[float | None]:
+        """A measure of every system; None where it has no such measure."""
+        return [next((m.value for m in system.measures if m.name == name), None) for system in self.systems]
+
+    def best(self, measure: Measure) -> float | None:
+        """The best value of a measure; None where there is nothing to compare."""
+        values = [value for value in self.values(measure.name) if value is not None]
+        if len(self.systems) < 2 or not values:
+            return None
+        return max(values) if measure.rising else min(values)

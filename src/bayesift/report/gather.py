@@ -1,42 +1,41 @@
-"""The content of a report, from a classifier, a corpus and what it decided."""
+"""The content of a report, from a classifier and its evaluation, or from the scores of several systems."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.evaluation import (
     PrecisionRecallCurve,
+    ReliabilityCurve,
     Scores,
     SignificanceTable,
     reliability_curve,
+    top_label_curve,
 )
 from bayesift.records import Corpus
-from bayesift.report.charts import N_SERIES
 from bayesift.report.content import (
-    CategoryRow,
     CategoryWords,
     ComparisonContent,
     Confusion,
-    Curve,
     EvaluationContent,
     Fact,
-    ReliabilityBin,
+    Measure,
     System,
 )
-from bayesift.report.meanings import measures_of
+from bayesift.report.mistakes import worst_mistakes
 from bayesift.report.top_terms import top_terms
-from bayesift.report.worst_mistakes import worst_mistakes
+from bayesift.state import kind_of
 
 if TYPE_CHECKING:
     from bayesift.classifier import Evaluation, TextClassifier
 
-Array = np.ndarray[Any, Any]
 
-_CURVE_POINTS = 300
+_LARGEST_CURVES = 5
 _SHOWN_CONFUSED = 30
 
 
@@ -48,15 +47,7 @@ def report_content(
     n_words: int = 10,
     n_mistakes: int = 10,
 ) -> EvaluationContent:
-    """Gather what the report of one model shows.
-
-    Parameters
-    ----------
-    classifier : the fitted classifier
-    evaluation : of `bayesift.classifier.evaluate`
-    title : of the page
-    n_words : how many words to show for each category
-    n_mistakes : how many mistakes to show
+    """Gather what the report of one model shows, with n_words for each category and n_mistakes.
 
     Examples
     --------
@@ -68,19 +59,20 @@ def report_content(
     >>> classifier = TextClassifier().fit_corpus(corpus)
     >>> content = report_content(classifier, evaluate(classifier, corpus))
     >>> content.title, content.confusion.counts, content.mistakes
-    ('naive-bayes on commodities', ((2, 0), (0, 2)), ())
+    ('auto on commodities', ((2, 0), (0, 2)), ())
     """
     corpus, decisions, scores = evaluation.corpus, evaluation.decisions, evaluation.scores
     truth = evaluation.truth.toarray().astype(bool)
-    categories = classifier.categories_
     sizes = np.argsort(-truth.sum(axis=0), kind="stable")
+    curves, decided = _curves(truth, np.asarray(decisions), np.asarray(scores), classifier.categories_, sizes)
     return EvaluationContent(
         title=title or f"{_model_name(classifier)} on {corpus.name or 'a corpus'}",
-        facts=_facts(classifier, corpus),
+        facts=_facts(classifier, evaluation),
         measures=measures_of(evaluation.measures, multilabel=classifier.multilabel_),
-        categories=_category_rows(evaluation.measures),
-        curves=_curves(truth, np.asarray(decisions), np.asarray(scores), categories, sizes),
-        reliability=_reliability(truth, scores) if classifier.has_probabilities_ else (),
+        categories=evaluation.measures.categories,
+        curves=curves,
+        decided=decided,
+        reliability=_reliability(truth, scores) if classifier.has_probabilities_ else {},
         confusion=_confusion(classifier, corpus, decisions),
         words=_words(classifier, n_words, sizes),
         mistakes=worst_mistakes(classifier, corpus, decisions, scores, n_mistakes),
@@ -94,18 +86,7 @@ def comparison_content(
     *,
     title: str | None = None,
 ) -> ComparisonContent:
-    """Gather what the report of several systems shows.
-
-    Examples
-    --------
-    >>> from bayesift.evaluation import evaluate_decisions
-    >>> from bayesift.records import Document
-    >>> corpus = Corpus((Document("1", "oil", categories=("crude",)),), ("crude", "grain"), name="one")
-    >>> scores = evaluate_decisions([[1, 0]], [[1, 0]], categories=corpus.categories)
-    >>> content = comparison_content({"a": scores, "b": scores}, corpus)
-    >>> content.title, [system.name for system in content.systems]
-    ('2 systems on one', ['a', 'b'])
-    """
+    """Gather what the report of several systems shows."""
     multilabel = not corpus.is_single_label
     symbols: tuple[tuple[tuple[str, str], ...], ...] = ()
     if significance is not None:
@@ -120,67 +101,120 @@ def comparison_content(
     )
 
 
+def measures_of(scores: Scores, *, multilabel: bool) -> tuple[Measure, ...]:
+    """The measures of an evaluation, each with its meaning.
+
+    With one category per document, micro precision, recall and F1 all equal the accuracy, which alone is shown.
+    """
+    return (*(_several(scores) if multilabel else _single(scores)), *_macro(scores), *_probabilities(scores))
+
+
+def _single(scores: Scores) -> tuple[Measure, ...]:
+    right = round(scores.accuracy * scores.n_documents)
+    meaning = f"{right:,} of {scores.n_documents:,} documents were classified correctly."
+    return Measure("accuracy", scores.accuracy, meaning, headline=True), _macro_f1(scores)
+
+
+def _several(scores: Scores) -> tuple[Measure, ...]:
+    micro = scores.micro
+    right = sum(row.true_positives for row in scores.categories)
+    found = f"{right:,} of {scores.n_positives:,} true categories were assigned."
+    assigned = f"{right:,} of {scores.n_assigned:,} assigned categories are correct."
+    complete = f"Share of the {scores.n_documents:,} documents whose categories are all correct and complete."
+    return (
+        Measure("micro F1", micro.f1, "Harmonic mean of precision and recall over all decisions.", headline=True),
+        Measure("precision", micro.precision, assigned, headline=True),
+        Measure("recall", micro.recall, found, headline=True),
+        _macro_f1(scores),
+        Measure("accuracy", scores.accuracy, complete),
+    )
+
+
+def _macro_f1(scores: Scores) -> Measure:
+    meaning = f"Mean F1 of {len(scores.categories):,} categories; small ones count as much as large ones."
+    return Measure("macro F1", scores.macro.f1, meaning, headline=True)
+
+
+def _macro(scores: Scores) -> tuple[Measure, ...]:
+    nothing, averages = f"{scores.zero_division:g}", scores.macro
+    assigned = f"Mean precision of the categories; {nothing} for a category that was never assigned."
+    found = f"Mean recall of the categories; {nothing} for a category without documents."
+    return Measure("macro precision", averages.precision, assigned), Measure("macro recall", averages.recall, found)
+
+
+_RANKING = "Quality of the ranking at all thresholds, averaged over categories; 1 is perfect."
+_TOP = "Precision among the top R documents of a category with R documents, averaged over categories."
+_LOSS = "Negative log probability of the truth; 0 is perfect. Confident mistakes cost most."
+_BRIER = "Mean squared error of the probabilities; 0 is perfect."
+_TOP_LABEL = "Mean difference between the probability of the top category and how often it is right; 0 is perfect."
+_CALIBRATION = (
+    "Mean difference between predicted probability and observed frequency, over all categories; 0 is perfect."
+)
+
+
+def _probabilities(scores: Scores) -> tuple[Measure, ...]:
+    measured = scores.probabilities
+    if measured is None:
+        return ()
+    return (
+        Measure("average precision", measured.average_precision, _RANKING),
+        Measure("R-precision", measured.r_precision, _TOP),
+        Measure("log loss", measured.log_loss, _LOSS, rising=False),
+        Measure("Brier score", measured.brier_score, _BRIER, rising=False),
+        Measure("ECE (top label)", measured.top_label_calibration_error_width, _TOP_LABEL, rising=False),
+        Measure("ECE (all categories)", measured.calibration_error_width, _CALIBRATION, rising=False),
+    )
+
+
 def _model_name(classifier: TextClassifier) -> str:
-    return classifier.model if isinstance(classifier.model, str) else type(classifier.estimator_.estimator_).__name__
+    model = classifier.estimator_.estimator_
+    return classifier.model if isinstance(classifier.model, str) else kind_of(model) or type(model).__name__
 
 
-def _facts(classifier: TextClassifier, corpus: Corpus) -> tuple[Fact, ...]:
+def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ...]:
     trained = classifier.corpus_
     rule = type(classifier.estimator_.rule_).__name__
     facts = [
         Fact("model", _model_name(classifier)),
-        Fact("decides by", f"{rule} thresholds" if classifier.multilabel_ else "the most probable category"),
-        Fact("knows", f"{len(classifier.terms()):,} terms, {len(classifier.categories_):,} categories"),
+        Fact("decision rule", f"{rule} thresholds" if classifier.multilabel_ else "the most probable category"),
+        Fact("vocabulary", f"{len(classifier.terms()):,} terms, {len(classifier.categories_):,} categories"),
     ]
     if trained:
         facts.append(Fact("trained on", f"{trained['name'] or 'a corpus'}, {trained['documents']:,} documents"))
-    unknown = set(corpus.categories) - set(classifier.categories_)
-    if unknown:
-        facts.append(Fact("cannot know", f"{len(unknown):,} categories that its training documents did not have"))
-    return (*facts, *_corpus_facts(corpus))
+    if evaluation.unknown_labels:
+        facts.append(Fact("unknown labels", evaluation.describe_unknown()))
+    return (*facts, *_corpus_facts(evaluation.corpus))
 
 
 def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
     splits = f" ({', '.join(corpus.splits)})" if corpus.splits else ""
     labels = sum(len(document.categories) for document in corpus)
-    per_document = "one each" if corpus.is_single_label else f"{labels / max(1, len(corpus)):.2f} a document"
+    per_document = "one per document" if corpus.is_single_label else f"{labels / max(1, len(corpus)):.2f} per document"
     return (
-        Fact("measured on", f"{corpus.name or 'a corpus'}{splits}, {len(corpus):,} documents"),
+        Fact("evaluated on", f"{corpus.name or 'a corpus'}{splits}, {len(corpus):,} documents"),
         Fact("categories", f"{len(corpus.categories):,}, {per_document}"),
-    )
-
-
-def _category_rows(measured: Scores) -> tuple[CategoryRow, ...]:
-    return tuple(
-        CategoryRow(row.category, row.positives, row.assigned, row.precision, row.recall, row.f1, row.average_precision)
-        for row in measured.categories
     )
 
 
 def _curves(
     truth: Array, decisions: Array, scores: Array, categories: tuple[str, ...], sizes: Array
-) -> tuple[Curve, ...]:
-    """All decisions together, then the largest categories."""
-    pooled = _curve("all decisions", truth.ravel(), decisions.ravel(), scores.ravel())
-    largest = [j for j in sizes[: N_SERIES - 1] if truth[:, j].any()]
-    return (pooled, *(_curve(categories[j], truth[:, j], decisions[:, j], scores[:, j]) for j in largest))
+) -> tuple[dict[str, PrecisionRecallCurve], dict[str, tuple[float, float]]]:
+    """Precision-recall curves of all decisions and of the largest categories, and where the decisions lie on them."""
+    parts = {"all decisions": (truth.ravel(), decisions.ravel().astype(bool), scores.ravel())}
+    for j in sizes[:_LARGEST_CURVES]:
+        if truth[:, j].any():
+            parts[categories[j]] = (truth[:, j], decisions[:, j].astype(bool), scores[:, j])
+    curves = {name: PrecisionRecallCurve.of(true, given) for name, (true, _, given) in parts.items()}
+    decided = {}
+    for name, (true, assigned, _) in parts.items():
+        right = float((true & assigned).sum())
+        if assigned.any():
+            decided[name] = (right / max(1, true.sum()), right / assigned.sum())
+    return curves, decided
 
 
-def _curve(name: str, truth: Array, decisions: Array, scores: Array) -> Curve:
-    curve = PrecisionRecallCurve.of(truth, scores)
-    # So many points as a screen can show: the first cut that reaches each recall.
-    places = np.searchsorted(curve.recall, np.linspace(0, 1, _CURVE_POINTS) * curve.recall[-1])
-    kept = np.unique(np.append(places[1:], 0))
-    right = float((truth & decisions.astype(bool)).sum())
-    decided = (right / max(1, truth.sum()), right / decisions.sum()) if decisions.any() else None
-    recall, precision = curve.recall[kept].tolist(), curve.precision[kept].tolist()
-    return Curve(name, tuple(recall), tuple(precision), curve.average_precision, decided)
-
-
-def _reliability(truth: Array, probabilities: Array) -> tuple[ReliabilityBin, ...]:
-    curve = reliability_curve(truth, probabilities)
-    columns = (curve.mean_probability, curve.share_positive, curve.lower, curve.upper, curve.count)
-    return tuple(ReliabilityBin(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+def _reliability(truth: Array, scores: Array) -> dict[str, ReliabilityCurve]:
+    return {"all categories": reliability_curve(truth, scores), "top label": top_label_curve(truth, scores)}
 
 
 def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> Confusion | None:
@@ -198,7 +232,7 @@ def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> 
 
 
 def _words(classifier: TextClassifier, n_words: int, sizes: Array) -> tuple[CategoryWords, ...]:
-    """The words of the categories, the largest first; none for models that cannot tell."""
+    """The words of the categories, the largest first; none for models without weights of words."""
     try:
         found = top_terms(classifier, n_words)
     except DataError:

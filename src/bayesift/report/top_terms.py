@@ -1,6 +1,6 @@
-"""The words that say most for each category.
+"""The most informative words of each category.
 
-A word of naive Bayes counts by how surely it is more frequent in the category than outside,
+A word of naive Bayes is weighted by how certainly it is more frequent in the category than outside,
 
     weight(w, c) = sqrt(p(w | c)) log(p(w | c) / p(w | rest of c)),
 
@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.report.content import CategoryWords, WordWeight
 
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
 
-Array = np.ndarray[Any, Any]
 
 # Without smoothing a word may be impossible outside its category; no log odds count for more than this.
 _LARGEST_LOG_ODDS = 30.0
 
 
 def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
-    """The k words that say most for each category, in the order of `categories_`.
+    """The k most informative words of each category, in the order of `categories_`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def _largest(names: list[str], weights: Array, deviations: Array | None, k: int)
 
 
 def _deviations(model: Any, row: int) -> Array | None:
-    """How sure the weights of a category are, of a model that keeps its posterior."""
+    """Standard deviations of the weights of a category, of a model that keeps its posterior."""
     if not hasattr(model, "coef_variance_"):
         return None
     variances = model.coef_variance_[[min(row, model.coef_variance_.shape[0] - 1)]]
@@ -70,24 +70,22 @@ def _deviations(model: Any, row: int) -> Array | None:
 def _term_weights(model: Any) -> Iterator[Array]:
     """The weights of all terms, category by category."""
     if hasattr(model, "log_odds_coef_") and model.multilabel_:
-        return map(_surety, np.exp(model.feature_log_prob_), model.log_odds_coef_)
-    if hasattr(model, "estimators_"):  # one classifier a category, as scikit-learn's OneVsRestClassifier
+        return map(_weights, np.exp(model.feature_log_prob_), model.log_odds_coef_)
+    if hasattr(model, "estimators_"):  # one classifier per category, as scikit-learn's OneVsRestClassifier
         return (_second_class(estimator, model.n_features_in_) for estimator in model.estimators_)
     if hasattr(model, "feature_count_"):  # scikit-learn's naive Bayes
-        counts = np.asarray(model.feature_count_, dtype=np.float64) + 1
-        return _against_rest(
-            counts / counts.sum(axis=1, keepdims=True), np.asarray(model.class_count_, dtype=np.float64)
-        )
+        counts, sizes = np.asarray(model.feature_count_, np.float64) + 1, np.asarray(model.class_count_, np.float64)
+        return _against_rest(counts / counts.sum(axis=1, keepdims=True), sizes)
     if hasattr(model, "feature_log_prob_"):
         return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))
     if hasattr(model, "coef_") and model.coef_.shape[1] == model.n_features_in_:
         coefficients = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
         return iter(np.vstack([-coefficients, coefficients]) if len(coefficients) == 1 else coefficients)
-    raise DataError(f"a {type(model).__name__} does not tell what it thinks of words")
+    raise DataError(f"a {type(model).__name__} has no weights of words")
 
 
 def _second_class(estimator: Any, n_terms: int) -> Array:
-    """The weights of the positive class of a binary classifier; none for one that always says the same."""
+    """The weights of the positive class of a binary classifier; zeros for a constant one."""
     if not any(hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")):
         return np.zeros(n_terms)
     *_, positive = _term_weights(estimator)
@@ -103,11 +101,11 @@ def _against_rest(probabilities: Array, priors: Array) -> Iterator[Array]:
         rest = np.maximum(together - joint[c], 0) / others if others > 0 else np.ones_like(together)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_odds = np.log(probabilities[c]) - np.log(rest)
-        yield _surety(probabilities[c], log_odds)
+        yield _weights(probabilities[c], log_odds)
 
 
-def _surety(probabilities: Array, log_odds: Array) -> Array:
-    # A word that is impossible everywhere has no log odds and says nothing.
+def _weights(probabilities: Array, log_odds: Array) -> Array:
+    # A word that is impossible everywhere has no log odds and weight 0.
     finite = np.nan_to_num(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
     weights: Array = np.sqrt(probabilities) * finite
     return weights

@@ -1,64 +1,187 @@
-"""Who is calling, and what they may do: dependencies of the routes."""
+"""Access: who is calling, what they may do, how often they may ask.
+
+A token is 256 random bits. The database holds only its SHA-256: a random token cannot be guessed, so a slow password
+hash would add nothing and cost every request. A session is a second such token in a cookie, with a third one (CSRF)
+that the page sends with every request that changes something and that another site cannot read.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import hmac
+import math
+import secrets
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
-from bayesift.service.errors import NotAllowedError, UnknownCallerError
-from bayesift.service.people import Person, Role
-from bayesift.service.runtime import Service
+from bayesift.service.db.database import Store
+from bayesift.service.db.tables import SessionRow, UserRow
+from bayesift.service.errors import BusyError, ConflictError, NotAllowedError, NotFoundError, UnknownCallerError
+from bayesift.service.live import UnitOfWork, now
 
 COOKIE = "bayesift_session"
 CSRF_HEADER = "X-CSRF-Token"
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+Role = Literal["reader", "reviewer", "admin"]
+ROLES: tuple[Role, ...] = ("reader", "reviewer", "admin")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_MAX_BUCKETS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user with a role."""
+
+    name: str
+    role: Role
+
+    def may(self, role: Role) -> bool:
+        """Whether they have this role or a higher one."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser session of a person."""
+
+    person: Person
+    csrf: str
+    until: str
+
+
+def digest(token: str) -> str:
+    """The SHA-256 of a token, in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def new_token() -> str:
+    """256 random bits as text."""
+    return secrets.token_urlsafe(32)
+
+
+class People:
+    """Users and sessions of a store, held in memory because every request looks them up."""
+
+    def __init__(self, store: Store, *, session_hours: float) -> None:
+        self._store = store
+        self._session_hours = session_hours
+        self.reload()
+
+    def reload(self) -> None:
+        """Read users and sessions again, after a change."""
+        with self._store.reading() as read:
+            users, sessions = read.users(), read.sessions()
+        self._by_token = {user.token: Person(user.name, user.role) for user in users}  # type: ignore[arg-type]
+        names = {person.name: person for person in self._by_token.values()}
+        self._sessions = {
+            row.key: Session(names[row.user], row.csrf, row.until) for row in sessions if row.user in names
+        }
+
+    def of_token(self, token: str) -> Person | None:
+        """The owner of a token."""
+        return self._by_token.get(digest(token))
+
+    def of_cookie(self, cookie: str) -> Session | None:
+        """The session of a cookie; None when it has expired."""
+        session = self._sessions.get(digest(cookie))
+        return None if session is None or session.until < now() else session
+
+    def new_session(self, person: Person) -> tuple[str, SessionRow]:
+        """A new cookie, and the row to store."""
+        cookie = new_token()
+        until = datetime.now(UTC) + timedelta(hours=self._session_hours)
+        row = SessionRow(digest(cookie), person.name, new_token(), until.isoformat(timespec="microseconds"))
+        return cookie, row
+
+    @property
+    def known(self) -> bool:
+        """Whether there is any user."""
+        return bool(self._by_token)
+
+
+def add_user(unit: UnitOfWork, name: str, role: Role) -> str:
+    """Add a user; returns the token, which is not stored."""
+    if any(user.name == name for user in unit.tx.users()):
+        raise ConflictError(f"a user {name!r} already exists")
+    token = new_token()
+    unit.tx.add([UserRow(name, role, digest(token), unit.at)])
+    return token
+
+
+def drop_user(unit: UnitOfWork, name: str) -> None:
+    """Remove a user; the last admin cannot be removed."""
+    users = {user.name: user for user in unit.tx.users()}
+    if name not in users:
+        raise NotFoundError(f"no user {name!r}")
+    if [user.name for user in users.values() if user.role == "admin"] == [name]:
+        raise ConflictError(f"{name!r} is the last admin")
+    unit.tx.drop_user(name)
+
+
+class RateLimit:
+    """A token bucket of size `burst` for each name."""
+
+    def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_second = per_second
+        self._burst = burst
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def spend(self, name: str) -> None:
+        """Count one request; raises BusyError when the bucket is empty."""
+        with self._lock:
+            now = self._clock()
+            left, since = self._buckets.pop(name, (float(self._burst), now))
+            left = min(self._burst, left + (now - since) * self._per_second)
+            self._buckets[name] = (left - 1 if left >= 1 else left, now)
+            if len(self._buckets) > _MAX_BUCKETS:
+                self._buckets.popitem(last=False)
+        if left < 1:
+            seconds = max(1, math.ceil((1 - left) / self._per_second))
+            raise BusyError("too many requests; try again later", seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person, and the CSRF token of their session if they came with a cookie."""
+    """The person who sent a request, and the CSRF token of their session if they came with a cookie."""
 
     person: Person
     csrf: str | None
 
 
-async def the_service(request: Request) -> Service:
-    """The service this application runs."""
-    service: Service = request.app.state.service
-    return service
-
-
-TheService = Annotated[Service, Depends(the_service)]
-
-
-async def the_caller(request: Request, service: TheService) -> Caller:
-    """Who is calling: by their token, or by their session. Everything is in memory, so that no thread is needed."""
+async def authenticate(request: Request) -> Caller:
+    """Identify the caller by token or by session, and count the request. All of it is in memory."""
+    service = request.app.state.service
     authorization = request.headers.get("authorization")
-    found = _by_token(service, authorization) if authorization is not None else _by_cookie(service, request)
-    service.requests.spend(found.person.name)
-    return found
+    people: People = service.people
+    caller = _by_token(people, authorization) if authorization is not None else _by_cookie(people, request)
+    service.requests.spend(caller.person.name)
+    return caller
 
 
-TheCaller = Annotated[Caller, Depends(the_caller)]
+TheCaller = Annotated[Caller, Depends(authenticate)]
 
 
-def _by_token(service: Service, authorization: str) -> Caller:
+def _by_token(people: People, authorization: str) -> Caller:
     scheme, _, token = authorization.partition(" ")
-    person = service.people.of_token(token.strip()) if scheme.lower() == "bearer" else None
+    person = people.of_token(token.strip()) if scheme.lower() == "bearer" else None
     if person is None:
         raise UnknownCallerError("the token is not valid")
     return Caller(person, None)
 
 
-def _by_cookie(service: Service, request: Request) -> Caller:
-    session = service.people.of_cookie(request.cookies.get(COOKIE, ""))
+def _by_cookie(people: People, request: Request) -> Caller:
+    session = people.of_cookie(request.cookies.get(COOKIE, ""))
     if session is None:
         raise UnknownCallerError("sign in with a token")
-    if request.method not in _SAFE:
+    if request.method not in _SAFE_METHODS:
         given = request.headers.get(CSRF_HEADER, "").encode()
         if not hmac.compare_digest(given, session.csrf.encode()):
             raise NotAllowedError(f"the header {CSRF_HEADER} does not belong to this session")
@@ -66,12 +189,12 @@ def _by_cookie(service: Service, request: Request) -> Caller:
 
 
 def at_least(role: Role) -> Callable[[Caller], Awaitable[Person]]:
-    """A dependency: the caller, who needs this role or a higher one."""
+    """A dependency that requires this role or a higher one."""
 
-    async def person(found: TheCaller) -> Person:
-        if not found.person.may(role):
-            raise NotAllowedError(f"this needs the role {role}; yours is {found.person.role}")
-        return found.person
+    async def person(caller: TheCaller) -> Person:
+        if not caller.person.may(role):
+            raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
+        return caller.person
 
     return person
 

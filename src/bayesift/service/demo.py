@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from bayesift.datasets import load_pydocs
+from bayesift.service import operations
+from bayesift.service.access import digest
 from bayesift.service.live import Operation
-from bayesift.service.operations import documents, judgements, profiles
-from bayesift.service.people import digest
 from bayesift.service.runtime import Service
 
 _USER = "demo"
@@ -18,7 +17,7 @@ _PROFILES = {
     "email": "email messages, headers, addresses and MIME parts",
 }
 _JUDGED = 12
-_EVERY = 3  # of the documents, in an order by lot, to be ready in seconds
+_EVERY = 3  # of the documents, in a random order, to be ready in seconds
 _CHUNK = 100
 
 
@@ -30,18 +29,14 @@ def fill(service: Service) -> None:
     shown = [replace(document, title=document.id) for document in corpus if document.text.strip()]
     truth = {document.id: document.categories[0] for document in corpus}
     for name, query in _PROFILES.items():
-        _do(service, partial(profiles.create, definition=_definition(name, query)))
+        definition = {"name": name, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}}
+        _do(service, partial(operations.create_profile, definition=definition))
     for start in range(0, len(shown), _CHUNK):
-        part = shown[start : start + _CHUNK]
-        _do(service, partial(documents.observe, documents=part))
+        _do(service, partial(operations.observe, documents=shown[start : start + _CHUNK]))
     for name in _PROFILES:
         for document in list(service.live.engine.profiles[name].pending)[:_JUDGED]:
             relevant = truth[document] == name
-            _do(service, partial(judgements.judge, profile=name, document=document, relevant=relevant))
-
-
-def _definition(name: str, query: str) -> dict[str, Any]:
-    return {"name": name, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}}
+            _do(service, partial(operations.judge, profile=name, document=document, relevant=relevant))
 
 
 def _do(service: Service, operation: Operation) -> None:

@@ -1,20 +1,32 @@
-"""What the service refuses, by what the caller can do about it."""
+"""Errors of the service, and their answers as RFC 9457 has them: {type, title, status, detail} in JSON."""
 
 from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
 from bayesift.errors import BayesiftError, DataError
+from bayesift.service.db.database import StoreFailure
 
 
 class NotFoundError(DataError):
-    """Something that is not there."""
+    """Something that does not exist."""
 
 
 class ConflictError(DataError):
-    """Something that cannot be done as things stand."""
+    """Something that the current state does not allow."""
 
 
 class BusyError(BayesiftError):
-    """More than can be done now; come again after some seconds."""
+    """A queue or a rate limit is full; retry after some seconds."""
 
     def __init__(self, message: str, *, seconds: int = 1) -> None:
         super().__init__(message)
@@ -22,16 +34,85 @@ class BusyError(BayesiftError):
 
 
 class UnknownCallerError(BayesiftError):
-    """Somebody without a valid token or session."""
+    """A request without a valid token or session."""
 
 
 class NotAllowedError(BayesiftError):
-    """Something this person may not do."""
+    """Something the caller's role does not allow."""
 
 
 class TooLargeError(DataError):
-    """More than is taken at once."""
+    """A request larger than the limits."""
 
 
 class UnavailableError(BayesiftError):
-    """The store could not be written; nothing was acknowledged."""
+    """The database could not be written; nothing was acknowledged."""
+
+
+MEDIA_TYPE = "application/problem+json"
+_STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (NotFoundError, 404),
+    (ConflictError, 409),
+    (TooLargeError, 413),
+    (BusyError, 429),
+    (UnknownCallerError, 401),
+    (NotAllowedError, 403),
+    (UnavailableError, 503),
+    (BayesiftError, 422),
+)
+_LOG = logging.getLogger("bayesift.service")
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """An error response."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    content = json.dumps(body, separators=(",", ":"))
+    return Response(content, status_code=status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def problem_response(error: Exception) -> Response:
+    """The response to an exception."""
+    if isinstance(error, StoreFailure):
+        _LOG.error("the database failed", exc_info=error)
+        error = UnavailableError("the database cannot be reached")
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    headers = {}
+    if isinstance(error, BusyError):
+        headers["Retry-After"] = str(error.seconds)
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if status == 500:
+        _LOG.error("a request failed", exc_info=error)
+        return problem(500, "internal error; see the log of the server")
+    return problem(status, " ".join(str(error).split()), headers)
+
+
+def add_problem_handlers(app: FastAPI) -> None:
+    """Answer every error of an application in this form."""
+
+    def refused(_: Request, error: Exception) -> Response:
+        return problem_response(error)
+
+    def http(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if isinstance(error.__cause__, BayesiftError):
+            return problem_response(error.__cause__)
+        return problem(error.status_code, str(error.detail), dict(error.headers or {}))
+
+    def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return problem(422, _sentence(error.errors()))
+
+    for kind in (BayesiftError, Exception):
+        app.add_exception_handler(kind, refused)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+
+
+def _sentence(errors: Sequence[Any]) -> str:
+    """The first invalid field and the number of others; never the values that were sent."""
+    first = errors[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "body")
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    sentence = f"{place}: {first['msg']}{more}" if place else f"{first['msg']}{more}"
+    return sentence.encode("utf-8", "replace").decode()[:500]

@@ -1,57 +1,54 @@
-"""The filter as it runs: the engine, and the log it writes. Here the engine and the store meet.
+"""The running filter: the engine and the log become true together, or not at all.
 
-A turn is one thing one person does. It changes the engine and notes events; both become true together when the writer
-commits. If that fails, or a turn breaks off after it changed something, the engine is thrown away and made anew from
-the log, so that it never holds what the log does not.
+An operation is one thing that one person does. It runs as a `UnitOfWork`: the engine changes and returns events, which
+become rows of the log in the writer's transaction. If the commit fails, or an operation breaks off after a change, the
+engine is discarded and rebuilt from the log, so that it never holds what the log does not.
+
+The writer is one thread that owns the transaction, with two queues before it. Operations of people (judgements, words,
+profiles) go first, a batch of documents goes in between. All that waits in the first queue is committed together, with
+one fsync, and nothing is acknowledged before that. Both queues are bounded; when one is full, further operations are
+refused with `BusyError`.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from bayesift.errors import BayesiftError
-from bayesift.filtering import Profile
-from bayesift.service.errors import NotFoundError
-from bayesift.service.kinds import JUDGED
-from bayesift.service.ledger import StoreLog, records_of
-from bayesift.service.recalling import RecallingEngine
-from bayesift.service.replay import replay
+from bayesift.filtering import FilterEngine, Profile
+from bayesift.filtering.events import Event, event_record
+from bayesift.service.db.database import Store, StoreFailure
+from bayesift.service.db.tables import EventRow, ProfileRow, Writing
+from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
+from bayesift.service.event_log import JUDGED, Checkpoints, StoreHistory, replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
-from bayesift.stores import EventRow, ProfileRow, Store, StoreFailure, Writing
 
-Operation = Callable[["Turn"], Any]
+Operation = Callable[["UnitOfWork"], Any]
+QueueName = Literal["people", "documents"]
+
+_MAX_GROUP = 64  # operations of people in one transaction
+_LOG = logging.getLogger("bayesift.service")
 
 
 def now() -> str:
-    """The time as it is written everywhere: UTC, ISO 8601.
-
-    Examples
-    --------
-    >>> len(now()), now()[-6:]
-    (32, '+00:00')
-    """
+    """The current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 class SpoiledError(Exception):
-    """A turn broke off after it changed the engine."""
+    """An operation broke off after it changed the engine."""
 
 
 @dataclass
-class Turn:
-    """One thing a person does: what it reads and changes, and the events it notes.
-
-    Parameters
-    ----------
-    live : the filter
-    tx : the transaction
-    user : who
-    at : when
-    """
+class UnitOfWork:
+    """One operation of one person: what it reads and changes, and the rows it adds to the log."""
 
     live: LiveFilter
     tx: Writing
@@ -60,111 +57,99 @@ class Turn:
     rows: list[EventRow] = field(default_factory=list)
 
     @property
-    def engine(self) -> RecallingEngine:
+    def engine(self) -> FilterEngine:
         """The engine."""
         return self.live.engine
 
     @property
+    def history(self) -> StoreHistory:
+        """The past of the profiles."""
+        return StoreHistory(self.tx, self.engine.space, self.live.checkpoints)
+
+    @property
     def next_seq(self) -> int:
-        """The number the next event gets."""
+        """The number of the next event."""
         return self.live.seq + len(self.rows) + 1
 
     def profile_row(self, name: str) -> ProfileRow:
-        """A profile that is there, as it is stored."""
+        """An existing profile, as it is stored."""
         row = self.tx.profile(name)
         if row is None:
-            raise NotFoundError(f"no profile {name!r}")
+            raise NotFoundError(f"no filter {name!r}")
         return row
 
     def profile(self, name: str) -> Profile:
-        """A profile that is there, as it runs."""
+        """An existing profile, as it runs."""
         self.profile_row(name)
         return self.engine.profiles[name]
 
-    def note(
-        self,
-        kind: str,
-        *,
-        profile: str | None = None,
-        document: str | None = None,
-        payload: dict[str, Any] | None = None,
+    def record(
+        self, kind: str, profile: str | None = None, document: str | None = None, payload: dict[str, Any] | None = None
     ) -> int:
-        """Note an event; gives its number."""
+        """Add a row to the log; returns its number."""
         seq = self.next_seq
         batch = self.rows[0].batch if self.rows else seq
         self.rows.append(EventRow(seq, batch, self.at, self.user, kind, profile, document, payload or {}))
         return seq
 
-    def note_change(self, kind: str, profile: str, document: str | None = None, **payload: Any) -> int:
-        """Note what a person said to a profile, with what the engine made of it."""
-        made = records_of(self.live.log.take(), self.engine.space)
-        return self.note(kind, profile=profile, document=document, payload={**payload, "engine": made})
+    def record_events(
+        self, kind: str, events: Sequence[Event], profile: str, document: str | None = None, **payload: Any
+    ) -> int:
+        """Add a row with events that the engine returned."""
+        records = [event_record(event, self.engine.space) for event in events]
+        return self.record(kind, profile=profile, document=document, payload={**payload, "engine": records})
 
 
 class LiveFilter:
-    """The engine with its log.
+    """The engine of a store, after event `seq`; read and change it with `lock` held.
 
-    Parameters
-    ----------
-    store : the log
-    snapshots : where to start from
-
-    Attributes
-    ----------
-    engine : the filter; read and change it with `lock` held
-    seq : the number of the last event
-    n_documents : that ever arrived
+    `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever arrived.
     """
 
-    engine: RecallingEngine
-    log: StoreLog
+    engine: FilterEngine
+    checkpoints: Checkpoints
 
     def __init__(self, store: Store, snapshots: SnapshotFolder) -> None:
         self.lock = threading.RLock()
         self._store = store
         self._snapshots = snapshots
         self.saved_seq = 0
-        self._whole = False
-        self.ensure_whole()
+        self._valid = False
+        self.ensure_valid()
 
     def discard(self) -> None:
-        """The engine holds what the log does not; it must not be used any more."""
-        self._whole = False
+        """Mark the engine as invalid: it holds what the log does not."""
+        self._valid = False
 
-    def ensure_whole(self) -> None:
-        """Make the engine anew from the newest snapshot and the log, if it was discarded."""
-        if self._whole:
+    def ensure_valid(self) -> None:
+        """Rebuild the engine from the newest snapshot and the log, if it was discarded."""
+        if self._valid:
             return
         with self.lock, self._store.reading() as read:
-            found = self._snapshots.load(read.last_seq())
-            self.engine, self.saved_seq = (RecallingEngine(), 0) if found is None else found
-            self.seq = replay(self.engine, read, self.saved_seq)
+            self.checkpoints = Checkpoints()
+            self.engine, self.saved_seq = self._snapshots.load(read.last_seq(), self.checkpoints)
+            self.seq = replay(self.engine, read, self.checkpoints, self.saved_seq)
             self.n_documents = read.n_documents()
-            self.log = StoreLog(self.engine.space)
-            self.engine.log = self.log
-            self._whole = True
+            self._valid = True
 
     def perform(self, tx: Writing, user: str, operation: Operation) -> Any:
-        """Let a person do something inside a transaction."""
+        """Run an operation of a person inside a transaction."""
         with self.lock:
-            self.log.read = tx
-            turn = Turn(self, tx, user)
-            before = self._mark()
+            unit = UnitOfWork(self, tx, user)
+            before = self._sizes()
             try:
-                result = operation(turn)
+                result = operation(unit)
             except StoreFailure:
                 raise
             except Exception as error:
-                if not isinstance(error, BayesiftError) or self._mark() != before or self.log.take():
+                if not isinstance(error, BayesiftError) or unit.rows or self._sizes() != before:
                     raise SpoiledError from error
                 raise
-            finally:
-                self.log.read = None
-            tx.append(turn.rows)
-            self.seq += len(turn.rows)
-            for row in turn.rows:
-                if row.kind == JUDGED and row.profile is not None:
-                    self.engine.note_judgement(row.profile, self.seq)
+            tx.append(unit.rows)
+            self.seq += len(unit.rows)
+            for row in unit.rows:
+                if row.kind == JUDGED:
+                    self.checkpoints.count_judgement(self.engine.profiles[str(row.profile)], self.seq)
             return result
 
     def snapshot(self) -> Snapshot:
@@ -172,7 +157,133 @@ class LiveFilter:
         with self.lock:
             return Snapshot.of(self.engine, self.seq)
 
-    def _mark(self) -> tuple[int, int, int]:
-        """Numbers that change when the engine does."""
+    def _sizes(self) -> tuple[int, int, int]:
+        """Numbers that change when a refused operation has changed the engine."""
         space = self.engine.space
-        return len(space), space.n_documents, len(self.engine.profiles)
+        return len(space.frequencies), space.n_documents, len(self.engine.profiles)
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    user: str
+    operation: Operation
+    answer: Future[Any] = field(default_factory=Future)
+
+
+class Writer:
+    """Runs operations one after the other and commits them; calls `committed` after each commit, in its thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        live: LiveFilter,
+        snapshots: SnapshotFolder,
+        *,
+        max_waiting: dict[QueueName, int],
+        snapshot_every: int,
+        committed: Callable[[], None],
+    ) -> None:
+        self._store, self._live, self._snapshots = store, live, snapshots
+        self._max_waiting = max_waiting
+        self._snapshot_every = snapshot_every
+        self._committed = committed
+        self._queues: dict[QueueName, deque[_Waiting]] = {"people": deque(), "documents": deque()}
+        self._change = threading.Condition()
+        self._closing = False
+        self._saving: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._work, name="bayesift-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, user: str, operation: Operation, *, queue: QueueName = "people") -> Future[Any]:
+        """Queue an operation; the future is done when its effect is on disk."""
+        waiting = _Waiting(user, operation)
+        with self._change:
+            if self._closing:
+                raise UnavailableError("the service is shutting down")
+            if len(self._queues[queue]) >= self._max_waiting[queue]:
+                raise BusyError("too many operations are waiting; try again")
+            self._queues[queue].append(waiting)
+            self._change.notify()
+        return waiting.answer
+
+    def waiting(self) -> dict[QueueName, int]:
+        """The length of each queue."""
+        return {name: len(queue) for name, queue in self._queues.items()}
+
+    def close(self) -> None:
+        """Finish what is queued, take a snapshot, and end the thread."""
+        with self._change:
+            self._closing = True
+            self._change.notify()
+        self._thread.join()
+        if self._saving is not None:
+            self._saving.join()
+        if self._live.seq > self._live.saved_seq:
+            self._save(self._live.snapshot())
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._closing or any(self._queues.values()))
+                people, documents = self._queues["people"], self._queues["documents"]
+                groups = [[people.popleft() for _ in range(min(len(people), _MAX_GROUP))]]
+                groups += [[documents.popleft()]] if documents else []
+            if not any(groups):
+                return
+            for group in groups:
+                self._commit(group)
+            self._snapshot_when_due()
+
+    def _commit(self, group: list[_Waiting]) -> None:
+        """Run operations in one transaction, and answer them when it is committed."""
+        outcomes: list[tuple[_Waiting, Any, Exception | None]] = []
+        waiting = None
+        try:
+            self._live.ensure_valid()
+            with self._store.writing() as tx:
+                for waiting in group:
+                    outcomes.append((waiting, *self._outcome(tx, waiting)))
+        except SpoiledError as error:
+            assert waiting is not None
+            self._live.discard()
+            _answer(waiting, None, error.__cause__ if isinstance(error.__cause__, Exception) else error)
+            self._commit([other for other in group if other is not waiting])
+            return
+        except Exception:
+            _LOG.exception("the transaction failed and nothing was acknowledged; the filter is rebuilt from its log")
+            self._live.discard()
+            outcomes = [(each, None, UnavailableError("the store could not be written")) for each in group]
+        for outcome in outcomes:
+            _answer(*outcome)
+        self._committed()
+
+    def _outcome(self, tx: Writing, waiting: _Waiting) -> tuple[Any, Exception | None]:
+        try:
+            return self._live.perform(tx, waiting.user, waiting.operation), None
+        except BayesiftError as refusal:
+            return None, refusal
+
+    def _snapshot_when_due(self) -> None:
+        busy = self._saving is not None and self._saving.is_alive()
+        if busy or self._live.seq - self._live.saved_seq < self._snapshot_every:
+            return
+        snapshot = self._live.snapshot()
+        self._live.saved_seq = snapshot.seq
+        self._saving = threading.Thread(target=self._save, args=(snapshot,), name="bayesift-snapshot", daemon=True)
+        self._saving.start()
+
+    def _save(self, snapshot: Snapshot) -> None:
+        try:
+            self._snapshots.save(snapshot)
+            self._live.saved_seq = snapshot.seq
+        except Exception:
+            _LOG.exception("the snapshot could not be written; the next start reads more of the log")
+
+
+def _answer(waiting: _Waiting, result: Any, error: Exception | None) -> None:
+    if not waiting.answer.set_running_or_notify_cancel():
+        return
+    if error is None:
+        waiting.answer.set_result(result)
+    else:
+        waiting.answer.set_exception(error)

@@ -1,45 +1,112 @@
-"""A service as it runs: the store, the filter, the writer, and what people at its doors share."""
+"""The running service: settings, metrics, and the object that holds the store, the filter and the writer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from bayesift.filtering import FilterEngine, Profile
+from bayesift.service.access import People, Person, RateLimit, add_user
+from bayesift.service.db.database import open_store
+from bayesift.service.db.tables import ProfileRow, Reading
 from bayesift.service.errors import NotFoundError
-from bayesift.service.leases import Leases
-from bayesift.service.limits import RateLimit
-from bayesift.service.live import LiveFilter, Operation
-from bayesift.service.metrics import Metrics
-from bayesift.service.people import People, Person, add_user
-from bayesift.service.settings import ServiceSettings
+from bayesift.service.live import LiveFilter, Operation, QueueName, Writer
 from bayesift.service.snapshots import SnapshotFolder
-from bayesift.service.writer import Line, Writer
-from bayesift.stores import open_store
 
 FIRST_ADMIN = "admin"
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class News:
-    """Wakes those who wait for something to be committed."""
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """Settings and limits of a service.
+
+    Parameters
+    ----------
+    folder : holds the SQLite file and the snapshots
+    database : URL of a PostgreSQL database; SQLite in the folder unless given
+    workers : threads that answer read requests, beside the writer
+    snapshot_every : events between snapshots
+    lease_seconds : how long a document in a reviewer's queue is reserved for them
+    session_hours : lifetime of a browser session
+    requests_per_second, burst : rate limit per person, on average and at once
+    logins_per_minute : sign-in attempts per address
+    max_body, max_text : bytes of a request, characters of a document
+    max_batch : documents per request; they are learned `chunk` at a time
+    chunk : documents per transaction
+    waiting_people, waiting_batches : lengths of the writer's two queues
+    streams : event streams open at once
+    """
+
+    folder: Path
+    database: str | None = None
+    workers: int = 8
+    snapshot_every: int = 50_000
+    lease_seconds: float = 300.0
+    session_hours: float = 12.0
+    requests_per_second: float = 200.0
+    burst: int = 400
+    logins_per_minute: int = 20
+    max_body: int = 32 * 1024 * 1024
+    max_text: int = 1_000_000
+    max_batch: int = 1_000
+    chunk: int = 70
+    waiting_people: int = 1_000
+    waiting_batches: int = 64
+    streams: int = 100
+
+
+class Metrics:
+    """Prometheus metrics of one service; no names of profiles, documents or people."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self.documents = Counter("bayesift_documents", "Documents received.", registry=registry)
+        self.duplicates = Counter("bayesift_duplicates", "Documents received before.", registry=registry)
+        self.retrieved = Counter("bayesift_retrieved", "Documents retrieved by profiles.", registry=registry)
+        self.judgements = Counter("bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry)
+        self.undone = Counter("bayesift_judgements_taken_back", "Judgements taken back.", registry=registry)
+        self.requests = Counter("bayesift_requests", "Requests answered.", ["method", "status"], registry=registry)
+        self.seconds = Histogram(
+            "bayesift_request_seconds", "Response time in seconds.", ["method"], buckets=_SECONDS, registry=registry
+        )
+        self.events = Gauge("bayesift_events", "Events in the log.", registry=registry)
+        self.profiles = Gauge("bayesift_profiles", "Profiles.", registry=registry)
+        self.waiting = Gauge("bayesift_waiting", "Operations that wait for the writer.", ["queue"], registry=registry)
+        self.streams = Gauge("bayesift_open_streams", "Open event streams.", registry=registry)
+
+    def page(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+
+class CommitSignal:
+    """Wakes coroutines that wait for the next commit."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._event = asyncio.Event()
 
-    def listen(self) -> None:
-        """Belong to the running loop."""
+    def bind(self) -> None:
+        """Use the running event loop."""
         self._loop = asyncio.get_running_loop()
 
-    def tell(self) -> None:
-        """Something happened; may be called from any thread."""
+    def notify(self) -> None:
+        """Wake all who wait; may be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
 
     async def wait(self, seconds: float) -> bool:
-        """Until something happens, or the time is over; says whether something did."""
+        """Wait for the next commit; False when the time is over before."""
         try:
             return await asyncio.wait_for(self._event.wait(), seconds)
         except TimeoutError:
@@ -50,17 +117,49 @@ class News:
         self._event = asyncio.Event()
 
 
-class Service:
-    """Everything the routes need.
+class Leases:
+    """Documents that are reserved for a person for some time, so that two people on one profile get different ones.
 
-    Parameters
-    ----------
-    settings : how it runs
+    Leases are in memory only: after a restart everything is free, which loses no judgement.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._leased: dict[str, dict[str, tuple[str, float]]] = {}
+
+    def take(self, profile: str, user: str, documents: Iterable[str], limit: int) -> list[str]:
+        """Lease documents, best first: those the person has already, then free ones, up to the limit."""
+        waiting = list(documents)
+        with self._lock:
+            now = self._clock()
+            leased = {d: lease for d, lease in self._leased.get(profile, {}).items() if lease[1] > now}
+            mine = [d for d in waiting if d in leased and leased[d][0] == user]
+            taken = [*mine, *(d for d in waiting if d not in leased)][:limit]
+            leased.update(dict.fromkeys(taken, (user, now + self._seconds)))
+            self._leased[profile] = leased
+        return taken
+
+    def free(self, profile: str, document: str) -> None:
+        """Free a document."""
+        with self._lock:
+            self._leased.get(profile, {}).pop(document, None)
+
+    def forget(self, profile: str) -> None:
+        """Free all documents of a profile."""
+        with self._lock:
+            self._leased.pop(profile, None)
+
+
+class Service:
+    """The store, the filter, the writer and everything else that routes need.
 
     Attributes
     ----------
-    first_token : the token of the first admin when the store is new, which is shown once and kept nowhere
+    first_token : the token of the first admin when the store is new; it is not stored
     closing : set when the service is about to end
+    remembered : cached results of slow requests
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
@@ -73,7 +172,7 @@ class Service:
         except BaseException:
             self.store.close()
             raise
-        self.news = News()
+        self.commits = CommitSignal()
         self.metrics = Metrics()
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
@@ -81,41 +180,55 @@ class Service:
         self.closing = False
         self.open_streams = 0
         self.remembered: dict[Any, Any] = {}
-        lengths: dict[Line, int] = {"people": settings.waiting_people, "documents": settings.waiting_batches}
+        most: dict[QueueName, int] = {"people": settings.waiting_people, "documents": settings.waiting_batches}
+        every, committed = settings.snapshot_every, self.commits.notify
         self.writer = Writer(
-            self.store,
-            self.live,
-            snapshots,
-            lengths=lengths,
-            snapshot_every=settings.snapshot_every,
-            committed=self.news.tell,
+            self.store, self.live, snapshots, max_waiting=most, snapshot_every=every, committed=committed
         )
-        self.first_token = None if self.people.known else self._let_first_admin_in()
+        self.first_token = None if self.people.known else self._add_first_admin()
 
-    def _let_first_admin_in(self) -> str:
-        token: str = self.writer.submit("", lambda turn: add_user(turn, FIRST_ADMIN, "admin")).result()
+    def _add_first_admin(self) -> str:
+        token: str = self.writer.submit("", lambda unit: add_user(unit, FIRST_ADMIN, "admin")).result()
         self.people.reload()
         return token
 
-    async def do(self, person: Person, operation: Operation, *, line: Line = "people") -> Any:
-        """Let a person do something; returns when it is on the disk."""
-        return await asyncio.wrap_future(self.writer.submit(person.name, operation, line=line))
+    async def do(self, person: Person, operation: Operation, *, queue: QueueName = "people") -> Any:
+        """Run an operation of a person; returns when its effect is on disk."""
+        return await asyncio.wrap_future(self.writer.submit(person.name, operation, queue=queue))
+
+    @contextmanager
+    def stored_profile(self, name: str) -> Iterator[tuple[Reading, ProfileRow]]:
+        """A read transaction, and the row of a profile that exists."""
+        with self.store.reading() as read:
+            row = read.profile(name)
+            if row is None:
+                raise NotFoundError(f"no filter {name!r}")
+            yield read, row
 
     @contextmanager
     def profile(self, name: str) -> Iterator[tuple[FilterEngine, Profile]]:
-        """The engine and one of its profiles, held still."""
+        """The engine and one of its profiles, locked."""
         with self.live.lock:
             if name not in self.live.engine.profiles:
-                raise NotFoundError(f"no profile {name!r}")
+                raise NotFoundError(f"no filter {name!r}")
             yield self.live.engine, self.live.engine.profiles[name]
 
     def end_streams(self) -> None:
-        """Let open streams of events come to their end."""
+        """End the open event streams."""
         self.closing = True
-        self.news.tell()
+        self.commits.notify()
 
     def close(self) -> None:
-        """Finish what waits, take a snapshot, let go of the store."""
+        """Finish what is queued, take a snapshot, and close the store."""
         self.end_streams()
         self.writer.close()
         self.store.close()
+
+
+async def the_service(request: Request) -> Service:
+    """The service of this application."""
+    service: Service = request.app.state.service
+    return service
+
+
+TheService = Annotated[Service, Depends(the_service)]

@@ -6,16 +6,14 @@ import base64
 import binascii
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, ProfileState, VectorSpace
 from bayesift.filtering.saving import filter_content, read_content
 from bayesift.model_file import save_model
-
-Array = np.ndarray[Any, Any]
 
 _COLUMNS = ("terms", "counted", "kept.columns")
 
@@ -30,7 +28,7 @@ def exported_profile(space: VectorSpace, state: ProfileState) -> bytes:
     columns[used] = np.arange(len(used), dtype=np.int32)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.zip"
-        save_model(filter_content(FilterEngine(own), [_moved(state, columns)]), file)
+        save_model(filter_content(own, [_moved(state, columns)]), file)
         return file.read_bytes()
 
 
@@ -44,11 +42,11 @@ def read_profile(model: bytes) -> tuple[VectorSpace, ProfileState]:
         except DataError as error:
             raise DataError(error.message) from error
     if not content.states:
-        raise DataError("there is no profile in the file")
+        raise DataError("there is no filter in the file")
     state = _learned(content.states[0])
     state.profile()
     if any(state.arrays[name].max(initial=-1) >= len(content.space) for name in _COLUMNS):
-        raise DataError("the profile has words that the file does not name")
+        raise DataError("the filter has words that the file does not name")
     return content.space, state
 
 
@@ -59,8 +57,9 @@ def install_profile(engine: FilterEngine, name: str, model: str) -> None:
     except binascii.Error as error:
         raise DataError("not a model file") from error
     ours = engine.space
-    if (space.stemmer, space.stop_words) != (ours.stemmer, ours.stop_words):
-        raise DataError("the profile reads words in another way (stems, stop words) than this filter")
+    read = [(each.stemmer, each.stop_words, each.unspaced) for each in (space, ours)]
+    if read[0] != read[1]:
+        raise DataError("the filter reads words in another way (stems, stop words, scripts) than this service")
     moved = _moved(state, ours.add_words(space.words_of(range(len(space)))))
     moved.header.update(name=name)
     engine.profiles[name], engine.starts[name] = moved.profile(), moved

@@ -5,9 +5,8 @@ of it.
 """
 
 from bayesift.spark.evaluation import SparkEvaluation, evaluate
+from bayesift.spark.fitting import OneVsRestFit, fit_naive_bayes, fit_one_vs_rest
 from bayesift.spark.frames import with_titles
-from bayesift.spark.naive_bayes import fit_naive_bayes
-from bayesift.spark.one_vs_rest import OneVsRestFit, fit_one_vs_rest
 from bayesift.spark.scoring import Scorer, score
 from bayesift.spark.session import running_session, spark_session
 from bayesift.spark.vocabulary import TermScores, term_scores, vocabulary

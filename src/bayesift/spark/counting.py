@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayesift.arrays import Array
 from bayesift.models.naive_bayes.counts import CategoryCounts
 from bayesift.spark.texts import indicator_of_labels, read_labels, read_texts
 from bayesift.text import TermVectorizer
-
-Array = np.ndarray[Any, Any]
 
 TERM, CATEGORY, TOTAL = "term", "category", "total"
 DOCUMENTS, UNLIKE_ONE, UNREADABLE = "documents", "documents without exactly one category", "unreadable"
@@ -28,13 +26,7 @@ _ROWS = 1 << 16  # of a batch that is handed on
 
 @dataclass(frozen=True)
 class DocumentColumns:
-    """Where texts and labels stand.
-
-    Parameters
-    ----------
-    text, label : names of columns
-    separator : what stands between several categories of a string
-    """
+    """The columns of texts and labels, and the separator of several categories in a string."""
 
     text: str
     label: str | None = None
@@ -56,23 +48,7 @@ class DocumentColumns:
 
 @dataclass(frozen=True)
 class Survey:
-    """Counts terms, categories and documents: rows of kind, name, documents and occurrences.
-
-    Parameters
-    ----------
-    columns : where texts and labels stand
-    vectorizer : says what a term is
-
-    Examples
-    --------
-    >>> batch = pa.RecordBatch.from_pydict({"text": ["corn corn oats", None], "topic": ["grain", "grain"]})
-    >>> survey = Survey(DocumentColumns("text", "topic"), TermVectorizer())
-    >>> for row in next(survey(iter([batch]))).to_pylist()[:3]:
-    ...     print(*row.values())
-    term corn 1 2
-    term oats 1 1
-    category grain 1 1
-    """
+    """Counts terms (as the vectorizer defines them), categories and documents: kind, name, documents, occurrences."""
 
     columns: DocumentColumns
     vectorizer: TermVectorizer
@@ -133,24 +109,7 @@ class PairCounter:
     """Counts every (category, term): rows of category, term, documents, weight and squares of weights.
 
     The number -1 stands for all categories, or for all terms: the counts of a term in all documents, the documents of a
-    category, the documents in all.
-
-    Parameters
-    ----------
-    columns : where texts and labels stand
-    categories : their names, whose places number them
-    vectorizer : gives the fitted vectorizer, whose columns number the terms; called when the first batch is there
-
-    Examples
-    --------
-    >>> batch = pa.RecordBatch.from_pydict({"text": ["corn corn oats"], "topic": ["grain"]})
-    >>> vectorizer = TermVectorizer().fit(["corn", "oats"])
-    >>> counter = PairCounter(DocumentColumns("text", "topic"), ("crude", "grain"), lambda: vectorizer)
-    >>> for row in next(counter(iter([batch]))).to_pylist()[:3]:
-    ...     print(*row.values())
-    1 0 1.0 2.0 0.0
-    1 1 1.0 1.0 0.0
-    -1 0 1.0 2.0 4.0
+    category, the documents in all. The vectorizer is requested when the first batch is there.
     """
 
     columns: DocumentColumns

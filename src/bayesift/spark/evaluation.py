@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from bayesift.arrays import Array
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
-from bayesift.evaluation import Contingency, Scores, evaluate_counts
+from bayesift.evaluation import Contingency, Scores
+from bayesift.evaluation.scores import evaluate_counts
 from bayesift.spark.counting import EVERY, DocumentColumns
 from bayesift.spark.frames import collect, map_batches, refuse_stream
-from bayesift.spark.models import shared_model
+from bayesift.spark.sharing import shared_model
 from bayesift.spark.texts import indicator_of_labels
 from bayesift.spark.vocabulary import columns_of
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-Array = np.ndarray[Any, Any]
 
 MEASURE_SCHEMA = "category int, a double, b double, c double, d double, e double"
 _SMALLEST = np.finfo(np.float64).eps
@@ -48,16 +49,11 @@ class SparkEvaluation:
 
 @dataclass(frozen=True)
 class Measurer:
-    """Decides labelled batches and counts what is right; all batches give one row a category, and one for all.
+    """Decides labelled batches and counts what is right; all batches give one row per category, and one for all.
 
     Rows of categories: true positives, assigned, positives, log losses and squared errors of each forecast. The row of
     all: documents, those decided right, those without exactly one known category, unreadable ones, and the log losses
     of the true classes.
-
-    Parameters
-    ----------
-    model : gives the classifier
-    columns : where texts and labels stand
     """
 
     model: Callable[[], TextClassifier]
@@ -74,7 +70,7 @@ class Measurer:
             yield pa.RecordBatch.from_arrays([numbers, *map(pa.array, total.T)], ["category", *"abcde"])
 
     def measure(self, batch: pa.RecordBatch) -> Array:
-        """The sums of one batch, a row a category and one for all."""
+        """The sums of one batch, one row per category and one for all."""
         classifier = self.model()
         texts, labels, errors = self.columns.read(batch)
         truth = indicator_of_labels(labels, pa.array(classifier.categories_, pa.string())).toarray().astype(bool)
@@ -120,7 +116,7 @@ def evaluate(
     partial = map_batches(df.select(*columns.names), measurer, MEASURE_SCHEMA)
     rows = collect(partial.groupBy("category").agg(*(F.sum(name).alias(name) for name in "abcde")).orderBy("category"))
     if rows.num_rows == 0:
-        raise DataError("there are no documents to measure on")
+        raise DataError("there are no documents to evaluate")
     sums = np.stack([np.asarray(rows[name]) for name in "abcde"])
     return _evaluation(classifier, sums[:, 1:], sums[:, 0])
 

@@ -43,14 +43,7 @@ def check_column(df: DataFrame, name: str, kinds: tuple[str, ...], what: str) ->
 
 
 def check_new(kept: Iterable[str], new: Iterable[str]) -> None:
-    """Refuse columns that would stand twice in the result.
-
-    Examples
-    --------
-    >>> check_new(["id", "errors"], ["categories", "errors"])
-    Traceback (most recent call last):
-    bayesift.errors.DataError: the result has a column 'errors' of its own; rename it, or name only an id to be kept
-    """
+    """Refuse columns that would stand twice in the result."""
     twice = set(kept) & set(new)
     if twice:
         name = sorted(twice)[0]

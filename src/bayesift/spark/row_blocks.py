@@ -1,4 +1,4 @@
-"""Linear models of documents that no executor holds: blocks of rows stay where they are, and answer questions."""
+"""Linear models of more documents than one executor holds: blocks of rows stay where they are, losses are summed."""
 
 from __future__ import annotations
 
@@ -6,44 +6,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
-from bayesift.models.linear import SparseBayesClassifier, quasi_newton, set_newton
-from bayesift.models.linear.asking import Answer, Documents, Settings, Terms, WorkingSet
+from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.linear.links import Link, link_of
 from bayesift.models.linear.priors import is_shared, penalty_rows, prior_of
 from bayesift.models.linear.problem import Solution, best_constants
-from bayesift.models.linear.set_newton import packed_size
-from bayesift.spark.blocks import ANSWER_SCHEMA, BLOCK_SCHEMA, AnswerAdder, Block, Questioner, Sums
+from bayesift.spark.blocks import BLOCK_SCHEMA, SUMS_SCHEMA, Block, LossEvaluator, LossSums, SumReducer
+from bayesift.spark.descent import LossGradient, LossOracle, Penalty, Settings, WorkingSet, minimise_by_lbfgs
 from bayesift.spark.frames import collect, map_batches
+from bayesift.spark.newton import minimise_by_newton, packed_size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Array = np.ndarray[Any, Any]
 
-_FEWEST, _MOST = 8, 256  # models that are worked on at a time
-_DIRECT = 16  # answers that the driver adds itself
-_AT_ONCE = 1 << 25  # numbers of all answers to a question, 256 MB: more models take several
+_FEWEST, _MOST = 8, 256  # models that are fitted at a time
+_DIRECT = 16  # parts whose sums the driver adds itself
+_AT_ONCE = 1 << 25  # numbers of all parts of an evaluation, 256 MB: more models take several evaluations
 _PART = "part"
 _TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Margins:
-    """What is known of all blocks together.
-
-    Parameters
-    ----------
-    n_documents : how many there are
-    positives : documents of each category
-    squares : sums of the squared weights of each term
-    """
+class Totals:
+    """Sums over all blocks: documents, documents of each category, squared weights of each term."""
 
     n_documents: int
     positives: Array
@@ -51,13 +44,7 @@ class Margins:
 
 
 class RowBlocks:
-    """Blocks of documents that Spark keeps in the memories of executors, or on their disks.
-
-    Parameters
-    ----------
-    df : rows of `BLOCK_SCHEMA`
-    n_terms, n_categories : of all
-    """
+    """Blocks of documents (rows of `BLOCK_SCHEMA`) that Spark keeps in the memories of executors, or on their disks."""
 
     def __init__(self, df: DataFrame, n_terms: int, n_categories: int) -> None:
         from pyspark.sql import functions as F  # noqa: N812
@@ -73,30 +60,30 @@ class RowBlocks:
         self.df.unpersist()
 
     def sizes(self) -> tuple[int, int, int]:
-        """Documents, entries and parts."""
+        """The numbers of documents, entries and parts."""
         from pyspark.sql import functions as F  # noqa: N812
 
         row = self.df.agg(F.sum("documents"), F.sum("entries"), F.count_distinct(_PART)).first()
         assert row is not None
         return int(row[0] or 0), int(row[1] or 0), int(row[2])
 
-    def gathered(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def collect(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """All documents in this process, in the order of the DataFrame: vectors and labels."""
         blocks = [Block.of(row, self.n_terms, self.n_categories) for row in collect(self.df).to_pylist()]
         rows = sparse.csr_array(sparse.vstack([block.rows for block in blocks]))
         return rows, sparse.csr_array(sparse.vstack([block.labels for block in blocks]))
 
-    def ask(self, question: Questioner, n_parts: int) -> Sums:
-        """What all documents answer together."""
-        shape = question.weights.shape
-        answers = map_batches(self.df, question, ANSWER_SCHEMA)
+    def evaluate(self, evaluator: LossEvaluator, n_parts: int) -> LossSums:
+        """Losses and derivatives over all documents."""
+        shape = evaluator.weights.shape
+        sums = map_batches(self.df, evaluator, SUMS_SCHEMA)
         if n_parts > _DIRECT:
-            answers = map_batches(answers.repartition(isqrt(n_parts), _PART), AnswerAdder(shape), ANSWER_SCHEMA)
-        return Sums.of(collect(answers).to_pylist(), shape)
+            sums = map_batches(sums.repartition(isqrt(n_parts), _PART), SumReducer(shape), SUMS_SCHEMA)
+        return LossSums.of(collect(sums).to_pylist(), shape)
 
 
 def blocks_of(spark: SparkSession, X: sparse.csr_array, labels: sparse.csr_array, *, n_blocks: int) -> DataFrame:
-    """Vectors and labels of this process as a DataFrame of blocks, one a partition."""
+    """Vectors and labels of this process as a DataFrame of blocks, one per partition."""
     edges = pairwise(np.linspace(0, X.shape[0], n_blocks + 1).astype(int))
     rows = [tuple(Block(X[a:b], labels[a:b]).to_batch().to_pylist()[0].values()) for a, b in edges]
     return spark.createDataFrame(spark.sparkContext.parallelize(rows, n_blocks), BLOCK_SCHEMA)
@@ -105,22 +92,21 @@ def blocks_of(spark: SparkSession, X: sparse.csr_array, labels: sparse.csr_array
 def fit_row_blocks(
     blocks: RowBlocks,
     learner: SparseBayesClassifier,
-    margins: Margins,
+    totals: Totals,
     models: list[int],
     *,
     tolerance: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Solution], Array]:
-    """The modes of models, one a category named, and bounds of what share of each objective is left to gain.
+    """The modes of models, one per category, and bounds of the share of each objective that is left to gain.
 
     Parameters
     ----------
-    blocks : the documents
-    learner : says which link, which prior and how many steps
-    margins : sums over all blocks
-    models : the categories, a model each
+    blocks, totals : the documents, and sums over them
+    learner : gives link, prior and max_iter
+    models : the category of each model
     tolerance : the share of the objective that may be left to gain, by its bound; None is 1e-5
-    progress : called with how many models are done and how many questions were asked
+    progress : called with the number of models that are done and of evaluations for the next ones
     """
     check_learner(learner)
     method = _METHODS[prior_of(learner.prior).kind]
@@ -130,11 +116,11 @@ def fit_row_blocks(
     gaps = []
     for first in range(0, len(models), step):
         some = models[first : first + step]
-        asked = None if progress is None else lambda n, done=first: progress(done, n)
-        settings = Settings(_TOLERANCE if tolerance is None else tolerance, learner.max_iter, asked)
-        documents = _Asked(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
-        terms = _terms(learner, margins, some)
-        found, left = method.minimise(documents, _start(documents, margins, terms), terms, settings)
+        report = None if progress is None else lambda n, done=first: progress(done, n)
+        settings = Settings(_TOLERANCE if tolerance is None else tolerance, learner.max_iter, report)
+        oracle = _BlockOracle(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
+        penalty = _penalty(learner, totals, some)
+        found, left = method.minimise(oracle, _start(oracle, totals, penalty), penalty, settings)
         solutions += found
         gaps.append(left)
     return solutions, np.concatenate(gaps)
@@ -142,26 +128,21 @@ def fit_row_blocks(
 
 @dataclass(frozen=True)
 class _Method:
-    """How to find modes, and how many weights of all models together it may work on."""
+    """A solver, and how many weights of all models it may hold at a time."""
 
-    minimise: Callable[[Documents, Array, Terms, Settings], tuple[list[Solution], Array]]
+    minimise: Callable[[LossOracle, Array, Penalty, Settings], tuple[list[Solution], Array]]
     weights: int
 
 
-# L-BFGS holds some 45 arrays of all weights, Newton's method some 8 and the second derivatives of its sets.
-_METHODS = {"gaussian": _Method(quasi_newton.minimise, 1 << 21), "laplace": _Method(set_newton.minimise, 1 << 23)}
+# L-BFGS holds some 45 arrays of all weights, Newton's method some 8 and the Hessians of its sets.
+_METHODS = {"gaussian": _Method(minimise_by_lbfgs, 1 << 21), "laplace": _Method(minimise_by_newton, 1 << 23)}
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """Blocks that are asked about models, as many at a time as their answers leave room for.
+class _BlockOracle:
+    """Losses of models over blocks, as many models at a time as their sums leave room for.
 
-    Parameters
-    ----------
-    blocks, n_parts : the documents, and in how many parts they are
-    link : of the models
-    models : their categories
-    intercept : (1 if there is one, precision of its prior, mode of its prior)
+    `models` are their categories; `intercept` is (1 if there is one, precision of its prior, mode of its prior).
     """
 
     blocks: RowBlocks
@@ -170,39 +151,41 @@ class _Asked:
     models: list[int]
     intercept: Array
 
-    def slopes(self, weights: Array, models: list[int]) -> Answer:
+    def loss_and_gradient(self, weights: Array, models: list[int]) -> LossGradient:
         """Losses and gradients."""
-        return self._ask(weights, models)[:2]
+        return self._evaluate(weights, models)[:2]
 
-    def curvatures(self, weights: Array, models: list[int]) -> Array:
-        """The diagonals of the second derivatives."""
-        parts = self._ask(weights, models, diagonal=True)[2]
+    def hessian_diagonal(self, weights: Array, models: list[int]) -> Array:
+        """The diagonals of the Hessians."""
+        parts = self._evaluate(weights, models, diagonal=True)[2]
         return np.hstack([part.reshape(len(weights), -1) for part in parts]).astype(np.float64)
 
-    def grams(self, weights: Array, models: list[int], sets: list[WorkingSet]) -> tuple[Array, Array, list[Array]]:
-        """Losses, gradients and the second derivatives of working sets."""
-        losses, gradients, parts = self._ask(weights, models, sets=sets)
+    def loss_and_hessians(
+        self, weights: Array, models: list[int], sets: list[WorkingSet]
+    ) -> tuple[Array, Array, list[Array]]:
+        """Losses, gradients and the Hessians of working sets."""
+        losses, gradients, parts = self._evaluate(weights, models, sets=sets)
         ends = np.cumsum([packed_size(len(held.terms)) for held in sets])
         return losses, gradients, np.split(np.concatenate(parts), ends[:-1])
 
-    def _ask(
+    def _evaluate(
         self, weights: Array, models: list[int], *, diagonal: bool = False, sets: list[WorkingSet] | None = None
     ) -> tuple[Array, Array, list[Array]]:
         extra = [0] * len(models) if sets is None else [packed_size(len(held.terms)) // 2 for held in sets]
-        losses, gradients, curvatures = np.empty(len(models)), np.empty(weights.shape), []
+        losses, gradients, hessians = np.empty(len(models)), np.empty(weights.shape), []
         for first, last in self._chunks(np.array(extra) + len(weights) * (1.5 if diagonal else 1.0)):
             categories = [self.models[model] for model in models[first:last]]
             at, n_categories = np.ascontiguousarray(weights[:, first:last]), self.blocks.n_categories
             some = None if sets is None else sets[first:last]
-            question = Questioner(self.link, at, categories, n_categories, diagonal, some)
-            answer = self.blocks.ask(question, self.n_parts)
-            losses[first:last], gradients[:, first:last] = answer.losses, answer.gradients
-            curvatures.append(answer.curvatures)
+            evaluator = LossEvaluator(self.link, at, categories, n_categories, diagonal, some)
+            sums = self.blocks.evaluate(evaluator, self.n_parts)
+            losses[first:last], gradients[:, first:last] = sums.losses, sums.gradients
+            hessians.append(sums.hessians)
         gradients[-1] *= self.intercept[0]
-        return losses, gradients, curvatures
+        return losses, gradients, hessians
 
     def _chunks(self, sizes: Array) -> list[tuple[int, int]]:
-        """First and last model of each question, for answers of these sizes."""
+        """First and last model of each evaluation, for sums of these sizes."""
         room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT else isqrt(self.n_parts))
         edges, held = [0], 0.0
         for model, size in enumerate(sizes):
@@ -213,28 +196,28 @@ class _Asked:
         return list(pairwise([*edges, len(sizes)]))
 
 
-def _start(documents: _Asked, margins: Margins, terms: Terms) -> Array:
+def _start(oracle: _BlockOracle, totals: Totals, penalty: Penalty) -> Array:
     """The modes of the prior, with the best intercepts for documents without terms."""
-    positives = margins.positives[documents.models]
-    weights = np.broadcast_to(terms.penalty[MODE], terms.curvatures.shape).copy()
-    negatives = margins.n_documents - positives
-    weights[-1] = best_constants(documents.link, documents.intercept, positives, negatives)
+    positives = totals.positives[oracle.models]
+    weights = np.broadcast_to(penalty.rows[MODE], penalty.curvatures.shape).copy()
+    negatives = totals.n_documents - positives
+    weights[-1] = best_constants(oracle.link, oracle.intercept, positives, negatives)
     return weights
 
 
-def _terms(learner: SparseBayesClassifier, margins: Margins, models: list[int]) -> Terms:
-    """The prior, and curvatures as they are where all documents have the share of the category for probability."""
-    prior, n_terms, intercept = prior_of(learner.prior), len(margins.squares), learner.intercept_row()
+def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) -> Penalty:
+    """The penalty; its curvatures are those where all documents have the share of the category for probability."""
+    prior, n_terms, intercept = prior_of(learner.prior), len(totals.squares), learner.intercept_row()
     priors = models[:1] if is_shared(prior) else models
     penalty = np.zeros((5, n_terms + 1, len(priors)))
     penalty[LOWER], penalty[UPPER] = -np.inf, np.inf
     for place, category in enumerate(priors):
         penalty[:, :-1, place] = penalty_rows(prior, category, n_terms)
     penalty[L2, -1], penalty[MODE, -1] = intercept[1:]
-    share = margins.positives[models] / margins.n_documents
-    squares = np.append(margins.squares, margins.n_documents)[:, np.newaxis]
+    share = totals.positives[models] / totals.n_documents
+    squares = np.append(totals.squares, totals.n_documents)[:, np.newaxis]
     curvatures = 4.0 * link_of(learner.link).curvature_bound * squares * share * (1.0 - share)
-    return Terms(penalty, curvatures, bool(intercept[0]))
+    return Penalty(penalty, curvatures, bool(intercept[0]))
 
 
 def check_learner(learner: SparseBayesClassifier) -> None:
@@ -244,4 +227,4 @@ def check_learner(learner: SparseBayesClassifier) -> None:
     if learner.prior_scale is not None or learner.class_weight is not None or learner.posterior != "mode":
         raise DataError("row blocks take no prior_scale, class_weight or posterior: choose the scale on a sample")
     if learner.multiclass != "one-vs-rest":
-        raise DataError("row blocks are for one model a category; a softmax model needs all documents in one place")
+        raise DataError("row blocks are for one model per category; a softmax model needs all documents in one place")

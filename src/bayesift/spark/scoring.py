@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from bayesift.classifier import Answers, TextClassifier, deciding_terms
+from bayesift.classifier import Predictions, TextClassifier, deciding_terms
 from bayesift.errors import DataError
 from bayesift.spark.frames import check_column, check_new, map_batches, sql_type
-from bayesift.spark.models import shared_model
+from bayesift.spark.sharing import shared_model
 from bayesift.spark.texts import read_texts
 
 if TYPE_CHECKING:
@@ -55,29 +55,23 @@ class Scorer:
             yield self.score(batch)
 
     def score(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The answers to one batch, a row a row."""
+        """The answers to one batch, row by row."""
         classifier = self.model()
         readable = read_texts(batch.column(self.text))
-        answers = Answers.of(classifier, readable.texts, top=self.top)
+        answers = Predictions.of(classifier, readable.texts, top=self.top)
         name, field = score_names(classifier)
         columns = {column: batch.column(column) for column in self.kept}
         columns[CATEGORIES] = readable.spread(answers.assigned())
         columns[name] = readable.spread(answers.ranked(field))
         if self.terms:
-            said = deciding_terms(classifier, readable.texts, answers.decisions, top=self.terms)
-            columns[TERMS] = readable.spread(said)
+            terms = deciding_terms(classifier, readable.texts, answers.decisions, top=self.terms)
+            columns[TERMS] = readable.spread(terms)
         columns[ERRORS] = readable.errors
         return pa.RecordBatch.from_pydict(columns)
 
 
 def score_names(classifier: TextClassifier) -> tuple[str, str]:
-    """What the column of scores is called, and the field in it.
-
-    Examples
-    --------
-    >>> score_names(TextClassifier().fit(["corn", "oil"], ["grain", "crude"]))
-    ('probabilities', 'probability')
-    """
+    """What the column of scores is called, and the field in it."""
     return (PROBABILITIES, "probability") if classifier.has_probabilities_ else (SCORES, "score")
 
 
@@ -99,7 +93,7 @@ def score(
     text_col : the column of the text
     id_col : the column that names a row; all columns but the text are kept without
     top : how many categories to list with their probability; None for all
-    terms : how many terms to list for each assigned category, those that spoke loudest
+    terms : how many terms to list for each assigned category, those with the largest contributions
 
     Returns
     -------
@@ -132,6 +126,4 @@ def _schema(df: DataFrame, kept: tuple[str, ...], classifier: TextClassifier, te
         new[TERMS] = "array<struct<category: string, term: string, contribution: double>>"
     new[ERRORS] = "string"
     check_new(kept, new)
-    return ", ".join(
-        [*(sql_type(df, column) for column in kept), *(f"{column} {kind}" for column, kind in new.items())]
-    )
+    return ", ".join([*(sql_type(df, column) for column in kept), *map(" ".join, new.items())])

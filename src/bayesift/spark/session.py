@@ -76,13 +76,7 @@ def spark_session(
 
 
 def _with_retries(master: str) -> str:
-    """A local master that tries a lost task again, as clusters do.
-
-    Examples
-    --------
-    >>> _with_retries("local[2]"), _with_retries("local"), _with_retries("yarn")
-    ('local[2,4]', 'local[1,4]', 'yarn')
-    """
+    """A local master that tries a lost task again, as clusters do."""
     if master == "local":
         return f"local[1,{_RETRIES}]"
     if master.startswith("local[") and "," not in master:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from bayesift.datasets.lines import describe_damage
+from bayesift.arrays import Array
+from bayesift.datasets.encodings import describe_damage
 from bayesift.datasets.rows import MAX_CHARACTERS
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """What of a column of texts can be read.
-
-    Parameters
-    ----------
-    texts : the texts that can
-    rows : where they stood
-    errors : of every row, what is wrong with it, or null
-    """
+    """The texts of a column that can be read, their rows, and for every row what is wrong with it, or null."""
 
     texts: pa.LargeStringArray
     rows: Array
@@ -41,16 +32,7 @@ class Readable:
 
 
 def read_texts(column: pa.Array) -> Readable:
-    r"""The texts of a column of strings or UTF-8 bytes.
-
-    Refused, as by every reader of bayesift: what is missing, empty, too long, no UTF-8, or holds NUL bytes.
-
-    Examples
-    --------
-    >>> found = read_texts(pa.array([b"corn", None, b"caf\xe9"]))
-    >>> found.texts.to_pylist(), found.rows.tolist(), found.errors.to_pylist()
-    (['corn'], [0], [None, 'the text is missing', 'cannot be decoded as utf-8 (byte 0xe9)'])
-    """
+    """The texts of a column of strings or UTF-8 bytes; missing, empty, too long and damaged ones are errors."""
     raw = column.cast(pa.large_binary())
     texts = _if_all_is_well(raw)
     if texts is not None:
@@ -88,26 +70,14 @@ def _what_is_wrong(value: bytes | None) -> str | None:
 
 
 def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListArray:
-    """The categories of each row: a list, a string to split at the separator, or one name.
-
-    Examples
-    --------
-    >>> read_labels(pa.array(["grain; wheat", None, ""]), ";").to_pylist()
-    [['grain', 'wheat'], [], []]
-    >>> read_labels(pa.array([["grain"], []])).to_pylist()
-    [['grain'], []]
-    """
+    """The categories of each row: a list, a string to split at the separator, or one name."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         lists = column.cast(pa.large_list(pa.large_string()))
     else:
         names = column.cast(pa.large_string())
-        lists = pc.split_pattern(names, separator) if separator else _in_lists(names)
-        lists = lists.cast(pa.large_list(pa.large_string()))
+        single = pa.LargeListArray.from_arrays(pa.array(np.arange(len(names) + 1)), names)
+        lists = pc.split_pattern(names, separator).cast(single.type) if separator else single
     return _tidied(lists)
-
-
-def _in_lists(names: pa.LargeStringArray) -> pa.LargeListArray:
-    return pa.LargeListArray.from_arrays(pa.array(np.arange(len(names) + 1)), names)
 
 
 def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
@@ -122,14 +92,7 @@ def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
 
 
 def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> sparse.csr_array:
-    """Documents x categories, 1 where the document has the category; names that are not listed are left out.
-
-    Examples
-    --------
-    >>> labels = read_labels(pa.array([["grain", "gold"], []]))
-    >>> indicator_of_labels(labels, pa.array(["crude", "grain"])).toarray().tolist()
-    [[0, 1], [0, 0]]
-    """
+    """Documents x categories, 1 where the document has the category; names that are not listed are left out."""
     columns = pc.index_in(labels.flatten(), categories.cast(pa.large_string()))
     owners = np.asarray(pc.list_parent_indices(labels))
     known = np.asarray(columns.is_valid())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 from sklearn.base import clone
 
+from bayesift.arrays import Array
 from bayesift.classifier.labels import LabelForm
 from bayesift.errors import DataError
 from bayesift.features import SCORES, TermTables
@@ -18,32 +19,21 @@ from bayesift.models.naive_bayes.counts import CategoryCounts
 from bayesift.spark import counting
 from bayesift.spark.counting import CATEGORY, EVERY, TERM, TOTAL, DocumentColumns, PairCounter, Survey
 from bayesift.spark.frames import check_column, collect, map_batches, refuse_stream
-from bayesift.spark.models import shared_vectorizer
+from bayesift.spark.sharing import shared_vectorizer
 from bayesift.text import TermVectorizer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Array = np.ndarray[Any, Any]
 
 _LABELS = ("string", "array<string>", "int", "bigint", "smallint", "boolean")
 
 
-@dataclass(frozen=True, eq=False)
-class Surveyed:
-    """What one pass over labelled documents tells.
-
-    Parameters
-    ----------
-    vectorizer : fitted
-    form : whether each document has exactly one category, and which categories there are; None without labels
-    n_documents, n_unreadable : how many documents were read, and how many could not be
-    """
+class Surveyed(NamedTuple):
+    """What one pass over documents tells: the fitted vectorizer, and the categories; None without labels."""
 
     vectorizer: TermVectorizer
     form: LabelForm | None
-    n_documents: int
-    n_unreadable: int
 
 
 def columns_of(df: DataFrame, text_col: str, label_col: str | None, separator: str | None) -> DocumentColumns:
@@ -57,15 +47,7 @@ def columns_of(df: DataFrame, text_col: str, label_col: str | None, separator: s
 def survey(
     df: DataFrame, columns: DocumentColumns, vectorizer: TermVectorizer | None = None, *, skip_bad: bool = False
 ) -> Surveyed:
-    """Learn the vocabulary and the categories of a DataFrame.
-
-    Parameters
-    ----------
-    df : the documents
-    columns : where texts and labels stand
-    vectorizer : unfitted; says what a term is, and which to leave out
-    skip_bad : leave out texts that cannot be read, instead of refusing the documents
-    """
+    """Learn the vocabulary and the categories of a DataFrame; skip_bad omits texts that cannot be read."""
     from pyspark.sql import functions as F  # noqa: N812
 
     refuse_stream(df, "a vocabulary")
@@ -79,17 +61,15 @@ def survey(
     totals = _named(rows, TOTAL)
     n_documents, n_unreadable = totals[counting.DOCUMENTS], totals[counting.UNREADABLE]
     if n_unreadable and not skip_bad:
-        total = n_documents + n_unreadable
-        raise DataError(
-            f"{n_unreadable:,} of {total:,} texts cannot be read; `score` says why; skip_bad (--skip-bad) omits them"
-        )
+        share = f"{n_unreadable:,} of {n_documents + n_unreadable:,}"
+        raise DataError(f"{share} texts cannot be read; `score` says why; skip_bad (--skip-bad) omits them")
     terms = rows.filter(pc.equal(rows["kind"], TERM)).combine_chunks()
     names = terms["name"].cast(pa.large_string()).combine_chunks()
     fitted: TermVectorizer = clone(_portable(wanted)).fit_frequencies(
         names, np.asarray(terms["documents"]), np.asarray(terms["n"]), n_documents
     )
     form = None if columns.label is None else _form(sorted(_named(rows, CATEGORY)), totals[counting.UNLIKE_ONE] == 0)
-    return Surveyed(fitted, form, n_documents, n_unreadable)
+    return Surveyed(fitted, form)
 
 
 def _portable(vectorizer: TermVectorizer) -> TermVectorizer:
@@ -106,7 +86,7 @@ def _named(rows: pa.Table, kind: str) -> dict[str, int]:
 def _form(categories: list[str], single: bool) -> LabelForm:
     if not categories:
         raise DataError("no document has a category; is the right column named?")
-    return LabelForm("single" if single else "sets", tuple(categories))
+    return LabelForm("single", tuple(categories)) if single else LabelForm("sets", tuple(categories), container="list")
 
 
 def vocabulary(
@@ -130,14 +110,10 @@ def vocabulary(
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """The counts of every (category, term) that occurs, and their margins.
+    """The counts of every (category, term) that occurs, sorted, and their margins.
 
-    Parameters
-    ----------
-    category, term, documents, weight : pairs, sorted
-    sizes : documents of each category
-    term_documents, term_weights, term_squares : documents that hold each term, sums of its weights and their squares
-    n_documents : all of them
+    These are the documents of each category, and for each term its documents and the sums of its weights and their
+    squares.
     """
 
     category: Array
@@ -172,10 +148,8 @@ class PairCounts:
 
     def category_counts(self) -> CategoryCounts:
         """As naive Bayes takes them."""
-        counts = self._matrix(self.weight)
-        return CategoryCounts(
-            counts, self.documents, self.sizes, self.term_weights, self.term_documents, self.n_documents
-        )
+        margins = self.sizes, self.term_weights, self.term_documents, self.n_documents
+        return CategoryCounts(self._matrix(self.weight), self.documents, *margins)
 
     def taking(self, terms: Array) -> PairCounts:
         """The counts of these terms only, ascending columns."""
@@ -207,14 +181,7 @@ def pair_counts(df: DataFrame, columns: DocumentColumns, surveyed: Surveyed) -> 
 
 @dataclass(frozen=True, eq=False)
 class TermScores:
-    """How much each term says about each category.
-
-    Parameters
-    ----------
-    terms, categories : names of the columns and rows
-    scores : categories x terms
-    tables : the counts they come from
-    """
+    """How much each term says about each category: scores (categories x terms), and the counts they come from."""
 
     terms: list[str]
     categories: tuple[str, ...]

@@ -1,35 +1,46 @@
-"""Texts to term counts: tokens of a batch, the terms they stand for, rows of counts."""
+"""Tokens to term counts and weights: the terms of tokens, rows of counts, one weighted matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
+from bayesift.errors import DataError
 from bayesift.kernels import counts as kernels
 from bayesift.kernels.words import PADDING
-from bayesift.text.batches import in_order
-from bayesift.text.tokens import Tokens
+from bayesift.state import expect_array, storable
+from bayesift.text.tokens import Tokens, in_order
 from bayesift.text.words import Words, WordTable
 
-Array = np.ndarray[Any, Any]
+Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf", "ltc"]
+WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
+
+_LOCAL: dict[str, Callable[[Array], Array]] = {
+    "binary": np.ones_like,
+    "tf": lambda counts: counts,
+    "log-tf": lambda counts: 1 + np.log(counts),
+    "tf-idf": lambda counts: counts,
+    "sublinear-tf-idf": lambda counts: 1 + np.log(counts),
+    "ltc": lambda counts: 1 + np.log2(counts),
+}
+_GLOBAL: dict[str, Callable[[Array], Array]] = {
+    "tf-idf": np.log,
+    "sublinear-tf-idf": lambda rarity: np.log(rarity) + 1,
+    "ltc": np.log2,
+}
+_OF_LENGTH_ONE = ("sublinear-tf-idf", "ltc")
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Term counts of a batch of documents.
-
-    Parameters
-    ----------
-    terms : number of each local term in the vocabulary
-    indptr, indices, values : compressed rows over the local terms, in order of first appearance
-    document_frequencies, collection_frequencies : in how many documents, and how often, each local term stands
-    """
+    """Term counts of a batch: compressed rows over its terms, whose numbers in the vocabulary are `terms`."""
 
     terms: Array
     indptr: Array
@@ -40,27 +51,27 @@ class Counts:
 
     @property
     def n_documents(self) -> int:
-        """The documents of the batch."""
+        """Number of documents of the batch."""
         return len(self.indptr) - 1
 
 
+@storable("term-frequencies")
+@dataclass(eq=False)
 class Frequencies:
-    """How often terms were seen, gathered batch by batch.
+    """Number of documents, and of each term its documents and occurrences, summed over batches."""
 
-    Attributes
-    ----------
-    n_documents : documents seen
-    documents : in how many of them each term stands
-    collection : how often each term stands in all of them
-    """
+    n_documents: int = 0
+    documents: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    collection: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    def __init__(self) -> None:
-        self.n_documents = 0
-        self.documents = np.zeros(0, dtype=np.int64)
-        self.collection = np.zeros(0, dtype=np.int64)
+    def _post_load(self) -> None:
+        self.documents = expect_array(self.documents, "documents", np.int64, (None,)).copy()
+        self.collection = expect_array(self.collection, "collection", np.int64, self.documents.shape).copy()
+        if self.n_documents < 0:
+            raise DataError("no number of documents is below 0")
 
     def add(self, counts: Counts) -> None:
-        """Take a batch into account."""
+        """Add the counts of a batch."""
         self.n_documents += counts.n_documents
         missing = int(counts.terms.max(initial=-1)) + 1 - len(self.documents)
         if missing > 0:
@@ -70,24 +81,12 @@ class Frequencies:
         self.collection[counts.terms] += counts.collection_frequencies
 
     def take(self, terms: Array) -> Frequencies:
-        """The frequencies of these terms only."""
-        taken = Frequencies()
-        taken.n_documents = self.n_documents
-        taken.documents, taken.collection = self.documents[terms], self.collection[terms]
-        return taken
+        """The frequencies of these terms."""
+        return Frequencies(self.n_documents, self.documents[terms], self.collection[terms])
 
 
 class Lexicon:
-    """Turns the words of a batch into terms: drops stop words, stems, forms word n-grams, numbers the terms.
-
-    Parameters
-    ----------
-    terms : the vocabulary
-    grow : give unknown terms the next number, instead of leaving them out
-    stop_words : words to leave out, before stemming
-    stem : stems of a list of words
-    ngrams : shortest and longest n-gram
-    """
+    """Turns words into numbered terms: removes stop words, stems, forms n-grams; new terms are added or ignored."""
 
     def __init__(
         self,
@@ -96,27 +95,31 @@ class Lexicon:
         grow: bool,
         stop_words: Collection[str] = (),
         stem: Callable[[list[str]], list[str]] | None = None,
-        ngrams: tuple[int, int] = (1, 1),
+        ngram_range: tuple[int, int] = (1, 1),
+        are_ngrams: Callable[[Words], Array] | None = None,
     ) -> None:
         self._number_terms = terms.add if grow else terms.find
         self._stop_words = WordTable(Words.of(sorted(stop_words)))
         self._stem = stem
-        self._ngrams = ngrams
+        self._ngrams = ngram_range
+        self._are_ngrams = are_ngrams
         self._units = WordTable()
         self._seen = WordTable()
         self._unit_of_seen = np.zeros(0, dtype=np.int32)
 
     def prepare(self, batch: Tokens) -> Callable[[], Counts]:
-        """Number the terms of a batch now; the counting that is left may run in any thread."""
+        """Number the terms of a batch; the returned function counts them, in any thread."""
         if self._ngrams == (1, 1):
             terms = self._number(batch.words, self._number_terms)
             return partial(_count, batch.tokens, batch.ends, terms, distinct=self._stem is None)
         units = self._number(batch.words, self._units.add)
-        grams, ends, words = _form_ngrams(units[batch.tokens], batch.ends, self._units.words, self._ngrams)
+        grams, ends, words = _form_ngrams(
+            units[batch.tokens], batch.ends, self._units.words, self._ngrams, self._are_ngrams
+        )
         return partial(_count, grams, ends, self._number_terms(words), distinct=True)
 
     def _number(self, words: Words, number: Callable[[Words], Array]) -> Array:
-        """What each word stands for, -1 for stop words; a word is stemmed only when it is first seen."""
+        """The number of each word, -1 for stop words; a word is stemmed only when it is first seen."""
         if self._stem is None:
             return self._number_kept(words, number)
         seen = self._seen.add(words)
@@ -138,7 +141,7 @@ class Lexicon:
 
 
 def count_batches(batches: Iterable[Tokens], lexicon: Lexicon, pool: Executor | None, width: int) -> Iterator[Counts]:
-    """Counts of each batch, in order; the vocabulary grows in this thread, the counting runs in the pool."""
+    """Counts of each batch, in order; terms are numbered in this thread and counted in the pool."""
     return in_order(_call, (lexicon.prepare(batch) for batch in batches), pool, width)
 
 
@@ -147,7 +150,7 @@ def _call(work: Callable[[], Counts]) -> Counts:
 
 
 def _count(tokens: Array, ends: Array, term_of: Array, *, distinct: bool) -> Counts:
-    """Count the terms that words stand for; `distinct` words stand for terms of their own."""
+    """Count the terms of tokens; `distinct` says that no two words have the same term."""
     local_of = np.full(len(term_of), -1, dtype=np.int32)
     present = np.flatnonzero(term_of >= 0)
     terms = term_of[present]
@@ -158,36 +161,47 @@ def _count(tokens: Array, ends: Array, term_of: Array, *, distinct: bool) -> Cou
     return Counts(terms, *kernels.count_terms(tokens, ends, local_of, len(terms)))
 
 
-def _form_ngrams(units: Array, ends: Array, words: Words, lengths: tuple[int, int]) -> tuple[Array, Array, Words]:
-    """Tokens, ends and words of all n-grams; units of -1 are left out before n-grams are formed."""
-    units, ends = kernels.weave(units[None, :], ends)
+def _form_ngrams(
+    units: Array,
+    ends: Array,
+    words: Words,
+    lengths: tuple[int, int],
+    are_ngrams: Callable[[Words], Array] | None = None,
+) -> tuple[Array, Array, Words]:
+    """Tokens, ends and words of all n-grams; units of -1 are removed first, and those that are n-grams stay alone."""
+    units, ends = kernels.interleave(units[None, :], ends)
     present, local = np.unique(units, return_inverse=True)
     units, words = local.astype(np.int32), words.take(present)
+    alone = np.zeros(len(words), dtype=np.bool_) if are_ngrams is None else are_ngrams(words)
+    single = np.flatnonzero(alone | (lengths[0] == 1))
+    place = np.full(len(words), -1, dtype=np.int32)
+    place[single] = np.arange(len(single), dtype=np.int32)
+    streams, found = ([place[units]], [words.take(single)]) if len(single) else ([], [])
+    units = np.where(alone[units], -1, units).astype(np.int32)
     grams, names = units, words
-    streams: list[Array] = []
-    found: list[Words] = []
-    for length in range(1, lengths[1] + 1):
-        if length > 1:
-            following = kernels.next_in_document(units, ends, length - 1)
-            grams, left, right = kernels.number_pairs(grams, following)
-            joined = kernels.join_words(names.pool, names.starts, left, words.pool, words.starts, right, PADDING)
-            names = Words(*joined)
+    for length in range(2, lengths[1] + 1):
+        following = kernels.next_in_document(units, ends, length - 1)
+        grams, left, right = kernels.number_pairs(grams, following)
+        joined = kernels.join_words(names.pool, names.starts, left, words.pool, words.starts, right, PADDING)
+        names = Words(*joined)
         if not len(names):
             break
         if length >= lengths[0]:
             offset = sum(map(len, found))
             streams.append(np.where(grams >= 0, grams + offset, -1).astype(np.int32))
             found.append(names)
-    woven, woven_ends = kernels.weave(np.stack(streams) if streams else np.full((1, len(units)), -1, np.int32), ends)
+    woven, woven_ends = kernels.interleave(
+        np.stack(streams) if streams else np.full((1, len(units)), -1, np.int32), ends
+    )
     return woven, woven_ends, Words.concatenate(found)
 
 
 def assemble(
     batches: list[Counts], columns: Array, n_columns: int, pool: Executor | None, width: int
 ) -> sparse.csr_array:
-    """One matrix of all counts, rows sorted; columns[term] is the column of a term, -1 to leave it out.
+    """The matrix of all counts with sorted rows; columns[term] is the column of a term, or -1 to leave it out.
 
-    The list is emptied: each batch is let go once it is written, so that the counts are not held twice.
+    Batches are removed from the list and freed one by one, so that the counts are never in memory twice.
     """
     left = dict(enumerate(batches))
     batches.clear()
@@ -215,10 +229,65 @@ def assemble(
 
 
 def _rank(terms: Array, columns: Array) -> tuple[Array, Array]:
-    """Order of each local term by its column (-1: left out), and the column at each rank."""
+    """Rank of each term of a batch by its column (-1: left out), and the column at each rank."""
     wanted = columns[terms]
     order = np.argsort(wanted.astype(np.int64))
     order = order[wanted[order] >= 0]
     rank = np.full(len(terms), -1, dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank, wanted[order].astype(np.int32)
+
+
+def weigh(
+    counts: sparse.csr_array,
+    weighting: Weighting,
+    *,
+    document_frequencies: Array,
+    n_documents: int,
+    cosine: bool = False,
+    blocks: Array | None = None,
+) -> sparse.csr_array:
+    """Replace counts by weights, in place; weights of 0 (terms in every document) are not stored.
+
+    `cosine` scales each document to length one, or its terms of each of the `blocks` (one number per term). With f the
+    count of a term in a document, n its document frequency, and N the number of all documents:
+
+        binary    1
+        tf        f
+        log-tf    1 + ln f
+        tf-idf    f ln(N / n)
+        ltc       (1 + log2 f) log2(N / n), always with `cosine` (Chai, Ng & Chieu 2002, section 2.2)
+        sublinear-tf-idf    (1 + ln f) (ln(N / n) + 1), always with `cosine`: scikit-learn's
+                  TfidfVectorizer(sublinear_tf=True, smooth_idf=False)
+
+    Examples
+    --------
+    >>> X = sparse.csr_array([[4.0, 1.0], [0.0, 2.0]])
+    >>> weigh(X, "tf-idf", document_frequencies=np.array([1, 2]), n_documents=2).toarray().round(3)
+    array([[2.773, 0.   ],
+           [0.   , 0.   ]])
+    """
+    counts.data[:] = _LOCAL[weighting](counts.data)
+    if weighting in _GLOBAL:
+        rarity = _GLOBAL[weighting](n_documents / np.maximum(document_frequencies, 1))
+        counts.data *= rarity[counts.indices]
+        counts.eliminate_zeros()
+    if cosine or weighting in _OF_LENGTH_ONE:
+        scale_to_length_one(counts, blocks)
+    return counts
+
+
+def scale_to_length_one(X: sparse.csr_array, blocks: Array | None = None) -> None:
+    """Scale each row, or the part of each row in each block of columns, to Euclidean length one in place.
+
+    Rows of zeros stay.
+    """
+    if blocks is None:
+        lengths = np.sqrt(X.power(2).sum(axis=1))
+        X.data /= np.repeat(np.where(lengths > 0, lengths, 1), np.diff(X.indptr))
+        return
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    for block in np.unique(blocks):
+        inside = np.flatnonzero(blocks[X.indices] == block)
+        squares = np.bincount(rows[inside], weights=X.data[inside] ** 2, minlength=X.shape[0])
+        X.data[inside] /= np.sqrt(squares)[rows[inside]]

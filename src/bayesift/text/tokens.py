@@ -1,35 +1,109 @@
-"""Texts to tokens: what a word is, and how a batch of texts becomes numbers."""
+"""Texts in batches, and the tokens of a batch."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.kernels import ngrams
 from bayesift.kernels import words as kernels
-from bayesift.text.words import Words, empty_table, utf8_buffers
+from bayesift.kernels.words import COMPLEX, IDEOGRAPH, WORD
+from bayesift.text.markup import strip_html
+from bayesift.text.scripts import Characters, Unspaced, character_kinds, white_space
+from bayesift.text.words import Words, WordTable, utf8_buffers
 
-Array = np.ndarray[Any, Any]
-Characters = Literal["words", "letters"]
+BATCH_CHARACTERS = 1 << 22
+BATCH_TEXTS = 1 << 15
 
-N_CODE_POINTS = 0x110000
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.LargeStringArray]:
+    """Split texts into batches of a few million characters; an iterator is read only as far as needed."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"texts must be a sequence or iterator of strings, not one {type(texts).__name__}")
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        yield from _arrow_batches(texts)
+        return
+    start = 0
+    source = iter(texts)
+    while batch := _next_batch(source, start):
+        yield batch
+        start += len(batch)
+
+
+def _next_batch(source: Iterator[Any], start: int) -> list[str]:
+    batch: list[str] = []
+    characters = 0
+    while characters < BATCH_CHARACTERS and len(batch) < BATCH_TEXTS:
+        part = _strings(list(islice(source, 256)), start + len(batch))
+        if not part:
+            break
+        batch += part
+        characters += sum(map(len, part))
+    return batch
+
+
+def _strings(part: list[Any], start: int) -> list[str]:
+    if set(map(type, part)) <= {str}:
+        return part
+    for place, text in enumerate(part, start):
+        if not isinstance(text, str):
+            raise DataError(f"text {place} is {_kind(text)}, not a string")
+    return [str(text) for text in part]
+
+
+def _kind(text: Any) -> str:
+    return "missing" if text is None or text != text else f"of type {type(text).__name__}"
+
+
+def _arrow_batches(texts: pa.Array | pa.ChunkedArray) -> Iterator[pa.LargeStringArray]:
+    for chunk in texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]:
+        if chunk.null_count:
+            raise DataError(f"{chunk.null_count:,} texts are missing")
+        for begin in range(0, len(chunk), BATCH_TEXTS):
+            yield chunk.slice(begin, BATCH_TEXTS).cast(pa.large_string())
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], pool: Executor | None, width: int
+) -> Iterator[Result]:
+    """Results of `work` in the order of the items; a pool of threads works up to `width` items ahead."""
+    if pool is None:
+        yield from map(work, items)
+        return
+    pending: deque[Future[Result]] = deque()
+    for item in items:
+        pending.append(pool.submit(work, item))
+        if len(pending) > width:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
+Analyzer = Literal["word", "char", "char_wb"]
+ANALYZERS: tuple[str, ...] = get_args(Analyzer)
+
+_SPANS = 1 << 15  # that are numbered at a time, so that they stay in the cache
+_LONGEST = {IDEOGRAPH: 2, COMPLEX: 3}  # n-grams of scripts without spaces
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a batch of texts.
-
-    Parameters
-    ----------
-    tokens : place in `words` of every token of every text
-    ends : where the tokens of each text end
-    words : the distinct words, by first appearance
-    """
+    """The tokens of a batch of texts: the index into `words` of each, the end of each text, and the distinct words."""
 
     tokens: Array
     ends: Array
@@ -38,68 +112,149 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Tokeniser:
-    """Says what a word is and finds the words of texts.
+    """Finds the tokens of texts.
 
     Parameters
     ----------
     lowercase : whether "Grain" and "grain" are one word
-    characters : "words" takes letters, digits and underscores, as scikit-learn's default pattern does;
-        "letters" takes letters only
-    min_length : the fewest characters of a word
-
-    Examples
-    --------
-    >>> found = Tokeniser()(["The corn, THE 2 oats", "naïve 🌽"])
-    >>> found.words.to_strings(), found.tokens.tolist(), found.ends.tolist()
-    (['the', 'corn', 'oats', 'naïve'], [0, 1, 0, 2, 3], [4, 5])
+    characters : "words" are made of letters, digits and underscores, as in scikit-learn's default pattern;
+        "letters" of letters only
+    min_length : minimum number of characters of a word
+    unspaced : scripts without spaces are split into "ngrams" of characters, or only at punctuation ("words")
+    analyzer : "word", or n-grams of characters: "char", or "char_wb" within words and the blanks around them
+    ngram_range : shortest and longest n-gram of characters
+    tokenizer : finds the words of a text in place of the rules above
+    strip_html : whether texts are HTML
     """
 
     lowercase: bool = True
     characters: Characters = "words"
     min_length: int = 2
+    unspaced: Unspaced = "ngrams"
+    analyzer: Analyzer = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    tokenizer: Callable[[str], Iterable[str]] | None = None
+    strip_html: bool = False
 
     def __call__(self, texts: list[str] | pa.LargeStringArray) -> Tokens:
-        """Find the words of a batch of texts."""
+        """Find the tokens of a batch of texts."""
         return self.split(self.encode(texts))
 
-    def encode(self, texts: list[str] | pa.LargeStringArray) -> pa.LargeStringArray:
-        """The texts as UTF-8, with what only Python's own rules get right: capitals beyond ASCII, lone surrogates."""
+    def encode(self, texts: list[str] | pa.LargeStringArray) -> Any:
+        """What `split` takes: texts as UTF-8, after what Python has to do, or their tokens."""
+        if self.strip_html:
+            texts = _stripped(texts)
+        if self.tokenizer is not None:
+            given = texts.to_pylist() if isinstance(texts, pa.LargeStringArray) else texts
+            return _tokens_of([self._tokenise(text) for text in given])
         if isinstance(texts, pa.LargeStringArray):
             wide = pc.invert(pc.string_is_ascii(texts))
             exact = [self._exact(text) for text in texts.filter(wide).to_pylist()]
             return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string())) if exact else texts
         return pa.array([text if text.isascii() else self._exact(text) for text in texts], pa.large_string())
 
-    def split(self, encoded: pa.LargeStringArray) -> Tokens:
-        """Find the words of encoded texts; runs without the GIL."""
+    def split(self, encoded: Any) -> Tokens:
+        """Find the tokens of encoded texts, without the GIL."""
+        if isinstance(encoded, Tokens):
+            return encoded
         text, offsets = utf8_buffers(encoded)
-        n_bytes = int(offsets[-1] - offsets[0])
+        table = WordTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
+        find = self._words if self.analyzer == "word" else self._characters
+        tokens, ends = find(text, offsets, table)
+        words = table.words
+        return Tokens(tokens, ends, Words(words.pool.copy(), words.starts.copy()))
+
+    def are_ngrams(self, words: Words) -> Array:
+        """Which words are n-grams of scripts without spaces."""
+        if self.unspaced == "words" or self.tokenizer is not None:
+            return np.zeros(len(words), dtype=np.bool_)
+        return kernels.first_kinds(words.pool, words.starts, character_kinds(self.characters, self.unspaced)) > WORD
+
+    def _words(self, text: Array, offsets: Array, table: WordTable) -> tuple[Array, Array]:
         ends = offsets[1:] - offsets[0] + np.arange(len(offsets) - 1)
-        folded = np.empty(n_bytes + len(offsets) - 1 + kernels.PADDING, dtype=np.uint8)
-        digits = self.characters == "words"
-        beyond_ascii = kernels.fold_text(text, offsets, self.lowercase, digits, folded)
-        wide = np.flatnonzero(beyond_ascii)
+        folded = np.empty(int(offsets[-1] - offsets[0]) + len(ends) + kernels.PADDING, dtype=np.uint8)
+        wide = np.flatnonzero(kernels.fold_text(text, offsets, self.lowercase, self.characters == "words", folded))
         if len(wide):
-            kernels.fold_wide(text, offsets, wide, word_characters(self.characters), self.min_length, folded)
-        tokens, token_ends, pool, starts = kernels.tokenise(
-            folded, ends, self.min_length, empty_table(min(n_bytes // 100, 1 << 15))
-        )
-        return Tokens(tokens, token_ends, Words(pool, starts))
+            kinds = character_kinds(self.characters, self.unspaced)
+            unspaced = wide[kernels.fold_wide(text, offsets, wide, kinds, self.min_length, folded)]
+            if len(unspaced):
+                return self._words_and_ngrams(folded, ends, kinds, unspaced, table)
+        return table.add_text(folded, ends, 0, self.min_length)
+
+    def _words_and_ngrams(
+        self, folded: Array, ends: Array, kinds: Array, unspaced: Array, table: WordTable
+    ) -> tuple[Array, Array]:
+        """Words of most documents, words and n-grams of the unspaced ones; numbered in the order of documents."""
+        has_ngrams = np.zeros(len(ends), dtype=np.bool_)
+        has_ngrams[unspaced] = True
+        longest = np.ones(COMPLEX + 1, dtype=np.int64)
+        longest[list(_LONGEST)] = list(_LONGEST.values())
+        tokens: list[Array] = []
+        token_ends = np.empty(len(ends), dtype=np.int64)
+        n_tokens = 0
+        for first, last in pairwise([0, *(np.flatnonzero(np.diff(has_ngrams)) + 1).tolist(), len(ends)]):
+            begin = int(ends[first - 1]) + 1 if first else 0
+            if has_ngrams[first]:
+                spans = partial(ngrams.unspaced_spans, folded, ends[first:last], kinds, longest)
+                part, part_ends = _number(spans, folded, last - first, begin, int(longest.max()), table)
+            else:
+                part, part_ends = table.add_text(folded, ends[first:last], begin, self.min_length)
+            tokens.append(part)
+            token_ends[first:last] = part_ends + n_tokens
+            n_tokens += len(part)
+        return np.concatenate(tokens), token_ends
+
+    def _characters(self, text: Array, offsets: Array, table: WordTable) -> tuple[Array, Array]:
+        ends = np.empty(len(offsets) - 1, dtype=np.int64)
+        folded = np.zeros(int(offsets[-1] - offsets[0]) + 2 * len(ends) + kernels.PADDING, dtype=np.uint8)
+        by_word = self.analyzer == "char_wb"
+        ngrams.fold_characters(text, offsets, white_space(), self.lowercase, by_word, folded, ends)
+        lengths = np.array(self.ngram_range, dtype=np.int64)
+        spans = partial(ngrams.character_spans, folded, ends, by_word, lengths)
+        return _number(spans, folded, len(ends), 0, int(lengths[1]), table)
 
     def _exact(self, text: str) -> str:
         lowered = text.lower() if self.lowercase else text
-        return _LONE_SURROGATE.sub(" ", lowered)
+        # UTF-8 has no lone surrogates: no part of a word, and an unknown character.
+        return _LONE_SURROGATE.sub(" " if self.analyzer == "word" else "\ufffd", lowered)
+
+    def _tokenise(self, text: str) -> list[str]:
+        assert self.tokenizer is not None
+        found = self.tokenizer(text.lower() if self.lowercase else text)
+        words = list(found) if isinstance(found, Iterable) and not isinstance(found, str) else [None]
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError(f"the tokenizer must return a list of strings, got {found!r:.60}")
+        return cast(list[str], words)
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@cache
-def word_characters(characters: Characters) -> Array:
-    r"""For every code point, whether Python's `re` takes it as part of a word: `\w`, or `[^\W\d_]` for letters."""
-    points = np.arange(N_CODE_POINTS, dtype=np.uint32).view("<U1")
-    letters = np.strings.isalnum(points)
-    if characters == "letters":
-        return letters & ~np.strings.isdecimal(points)
-    letters[ord("_")] = True
-    return letters
+def _stripped(texts: list[str] | pa.LargeStringArray) -> list[str] | pa.LargeStringArray:
+    if not isinstance(texts, pa.LargeStringArray):
+        return [strip_html(text) for text in texts]
+    marked = pc.match_substring_regex(texts, "[<&]")
+    stripped = [strip_html(text) for text in texts.filter(marked).to_pylist()]
+    return pc.replace_with_mask(texts, marked, pa.array(stripped, pa.large_string())) if stripped else texts
+
+
+def _tokens_of(lists: list[list[str]]) -> Tokens:
+    """The tokens of texts that are split already."""
+    table = WordTable()
+    joined = [_LONE_SURROGATE.sub("\ufffd", word) for words in lists for word in words]
+    tokens = table.add(Words.of(joined))
+    return Tokens(tokens, np.cumsum([len(words) for words in lists], dtype=np.int64), table.words)
+
+
+def _number(
+    spans: Callable[..., int], text: Array, n_texts: int, begin: int, longest: int, table: WordTable
+) -> tuple[Array, Array]:
+    """Numbers of the n-grams of texts, and where those of each end; `spans` finds a part of them at a time."""
+    begins, stops = (np.empty(_SPANS + longest, dtype=np.int64) for _ in range(2))
+    ends, recent = np.empty(n_texts, dtype=np.int64), np.zeros(longest, dtype=np.int64)
+    state = np.array([0, begin, 0, 0, 0], dtype=np.int64)
+    numbers = [np.empty(0, dtype=np.int32)]
+    while state[ngrams.DOCUMENT] < n_texts:
+        n = spans(begins, stops, ends, state, recent)
+        numbers.append(table.add_spans(text, begins[:n], stops[:n]))
+    return np.concatenate(numbers), ends

@@ -3,56 +3,63 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.text.batches import batches_of, in_order
-from bayesift.text.counting import Counts, Frequencies, Lexicon, assemble, count_batches
-from bayesift.text.stems import stemmer
-from bayesift.text.stopwords import stop_words_of
-from bayesift.text.tokens import Characters, Tokeniser
-from bayesift.text.vocabulary import Vocabulary
-from bayesift.text.weighting import WEIGHTINGS, Weighting, weigh
-from bayesift.text.words import Words, WordTable
+from bayesift.state import Arrays, Parameters, decode_fitted, encode, storable
+from bayesift.text.counting import WEIGHTINGS, Counts, Frequencies, Lexicon, Weighting, assemble, count_batches, weigh
+from bayesift.text.language import stemmer, stop_words_of
+from bayesift.text.scripts import UNSPACED, Characters, Unspaced
+from bayesift.text.tokens import ANALYZERS, Analyzer, Tokeniser, batches_of, in_order
+from bayesift.text.words import Vocabulary, Words, WordTable
 from bayesift.text.zipf import moderate_zone
 
-Array = np.ndarray[Any, Any]
 
-
+@storable("term-vectorizer")
 class TermVectorizer(TransformerMixin, BaseEstimator):
-    """Turns texts into sparse vectors of term weights; tokens are exactly scikit-learn's default ones.
+    """Turns texts into sparse vectors of term weights; words are those of scikit-learn's default pattern.
 
-    Texts come as a list, any iterator, or an Arrow array of strings. `fit` sorts its columns by name;
-    `partial_fit` gives new terms the next columns, and earlier columns never move.
+    Texts are a list, an iterator, or an Arrow array of strings. `fit` sorts the columns by term; `partial_fit` appends
+    columns for new terms and never moves earlier ones.
 
     Parameters
     ----------
-    weighting : "binary", "tf", "log-tf", "tf-idf" or "ltc"; see `bayesift.text.weighting` for the formulas
-    cosine : scale each document to length one ("ltc" always does)
-    stop_words : a language such as "english", or the words to leave out themselves
-    stemmer : "porter", or a Snowball language such as "english"; stop words are left out before stemming
-    ngrams : shortest and longest n-gram of words
-    min_df, max_df : leave out terms in fewer or more documents: a number (int) or a share of them (float)
-    drop_frequent, drop_rare : leave out the ends of the Zipf curve: a number of terms (int) or a share (float)
+    weighting : "binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf" or "ltc"; formulas in `bayesift.text.weigh`. None
+        is "tf", and in a `TextClassifier` what its model wants
+    cosine : scale each document to length one ("sublinear-tf-idf" and "ltc" always do)
+    stop_words : a language such as "english", or a collection of words; removed before stemming
+    stemmer : "porter", or a Snowball language such as "english"
+    ngram_range : shortest and longest n-gram of words, or of characters if the analyzer is one of characters
+    min_df, max_df : remove terms in fewer or more documents: a number (int) or a share of documents (float)
+    drop_frequent, drop_rare : remove the most and least frequent terms: a number (int) or a share of terms (float)
     lowercase : whether "Grain" and "grain" are one term
-    characters : "words" takes letters, digits and underscores as parts of a word, "letters" letters only
-    min_length : the fewest characters of a word
-    n_jobs : threads; -1 for all cores. The result does not depend on it
-    progress : called after each batch with the number of documents done so far
+    characters : "words" are made of letters, digits and underscores, "letters" of letters only
+    min_length : minimum number of characters of a word
+    analyzer : "word"; "char" for n-grams of characters, "char_wb" for those within words and the blanks around them
+    unspaced : how text of scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar, ...) is split: "ngrams" of one
+        and two characters (to three in Katakana and South East Asia), or "words" between spaces and punctuation
+    tokenizer : a function from a text to its words, in place of the rules for words; a model with one is not saved
+    separate_ngrams : with words and n-grams of words, scale n-grams of each length to length one by themselves, so that
+        words weigh what they weigh alone; and leave out n-grams of several words that are in one document only
+    strip_html : whether texts are HTML: tags, comments, scripts and styles are left out, entities become characters
+    n_jobs : number of threads; -1 for all cores. The result does not depend on it
+    progress : called after each batch with the number of documents done
 
     Attributes
     ----------
     vocabulary_ : mapping of each term to its column
-    document_frequencies_, collection_frequencies_ : in how many documents, and how often, each term was seen
-    n_documents_ : how many documents were seen
+    document_frequencies_, collection_frequencies_ : number of documents with each term, and of its occurrences
+    n_documents_ : number of documents
 
     Examples
     --------
@@ -65,14 +72,19 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
            [1.693, 0.   ]])
     """
 
+    FITTED = ("_frequencies",)
+    UNSTORED = ("n_jobs", "progress")
+
+    _frequencies: Frequencies
+
     def __init__(
         self,
         *,
-        weighting: Weighting = "tf",
+        weighting: Weighting | None = None,
         cosine: bool = False,
         stop_words: str | Collection[str] | None = None,
         stemmer: str | None = None,
-        ngrams: tuple[int, int] = (1, 1),
+        ngram_range: tuple[int, int] = (1, 1),
         min_df: float = 1,
         max_df: float = 1.0,
         drop_frequent: float = 0,
@@ -80,6 +92,11 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         lowercase: bool = True,
         characters: Characters = "words",
         min_length: int = 2,
+        analyzer: Analyzer = "word",
+        unspaced: Unspaced = "ngrams",
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        strip_html: bool = False,
+        separate_ngrams: bool = False,
         n_jobs: int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
@@ -87,7 +104,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self.cosine = cosine
         self.stop_words = stop_words
         self.stemmer = stemmer
-        self.ngrams = ngrams
+        self.ngram_range = ngram_range
         self.min_df = min_df
         self.max_df = max_df
         self.drop_frequent = drop_frequent
@@ -95,28 +112,27 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self.lowercase = lowercase
         self.characters = characters
         self.min_length = min_length
+        self.analyzer = analyzer
+        self.unspaced = unspaced
+        self.tokenizer = tokenizer
+        self.strip_html = strip_html
+        self.separate_ngrams = separate_ngrams
         self.n_jobs = n_jobs
         self.progress = progress
 
     def fit(self, texts: Iterable[str], y: object = None) -> Self:
-        """Learn the vocabulary and the document frequencies."""
+        """Learn the vocabulary and the frequencies of terms."""
         self._learn(texts)
         return self
 
     def fit_transform(self, texts: Iterable[str], y: object = None) -> sparse.csr_array:
-        """Learn from texts and return their vectors, reading them once."""
+        """Fit to texts and return their vectors, in one pass."""
         counts: list[Counts] = []
         columns = self._learn(texts, counts.append)
         return self._weighted(counts, columns)
 
     def fit_frequencies(self, terms: Any, documents: Array, collection: Array, n_documents: int) -> Self:
-        """Learn from terms that were counted elsewhere; the result is that of `fit` to the texts they were counted in.
-
-        Parameters
-        ----------
-        terms : the distinct terms, in any order: strings, or an Arrow array of large strings
-        documents, collection : in how many documents, and how often, each was seen
-        n_documents : how many documents were seen
+        """Fit to terms that were counted elsewhere, with the result of `fit` on their texts.
 
         Examples
         --------
@@ -126,15 +142,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         ['corn']
         """
         self._check_parameters()
-        frequencies = Frequencies()
-        frequencies.n_documents = int(n_documents)
-        frequencies.documents = np.asarray(documents, dtype=np.int64)
-        frequencies.collection = np.asarray(collection, dtype=np.int64)
+        seen = np.asarray(documents, dtype=np.int64), np.asarray(collection, dtype=np.int64)
+        frequencies = Frequencies(int(n_documents), *seen)
         self._choose_terms(Words.of(terms), frequencies)
         return self
 
     def partial_fit(self, texts: Iterable[str], y: object = None) -> Self:
-        """Learn from more texts: new terms get the next columns, document frequencies are kept up to date."""
+        """Update vocabulary and frequencies with more texts; new terms get the next columns."""
         self._check_parameters()
         if (self.min_df, self.max_df, self.drop_frequent, self.drop_rare) != (1, 1.0, 0, 0):
             raise ValueError("partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit")
@@ -145,7 +159,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Vectors of texts over the learned vocabulary; other words are passed over."""
+        """Vectors of texts over the vocabulary; other words are ignored."""
         check_is_fitted(self)
         self._check_parameters()
         counts = list(self._count(texts, self.vocabulary_.table, grow=False))
@@ -166,7 +180,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return [names[rows.indices[a:b]] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
 
     def term_counts(self, text: str) -> dict[str, int]:
-        """The terms of one text, known or not, with how often they stand in it, by first appearance.
+        """The counts of all terms of one text, in the vocabulary or not, in order of first appearance.
 
         Examples
         --------
@@ -180,48 +194,45 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         numbers = counts.terms[counts.indices]
         return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
-        """All that `from_state` needs: parameters that JSON can hold, arrays, and the terms."""
-        check_is_fitted(self)
-        unsaved = {"n_jobs", "progress"}
-        parameters = {name: value for name, value in self.get_params().items() if name not in unsaved}
-        if not isinstance(self.stop_words, str | None):
-            parameters["stop_words"] = sorted(self.stop_words)
-        parameters["ngrams"] = list(self.ngrams)
-        parameters["n_documents"] = self.n_documents_
-        arrays = {
-            "document_frequencies": self.document_frequencies_,
-            "collection_frequencies": self.collection_frequencies_,
-        }
-        return parameters, arrays, self.vocabulary_.names
-
-    @classmethod
-    def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array], terms: list[str]) -> Self:
-        """The vectorizer of `get_state`; refuses what does not fit together.
+    def n_terms(self, texts: Iterable[str]) -> Array:
+        """The number of distinct terms of each text, in the vocabulary or not.
 
         Examples
         --------
-        >>> fitted = TermVectorizer(weighting="ltc").fit(["corn", "wheat"])
-        >>> TermVectorizer.from_state(*fitted.get_state()).transform(["corn"]).toarray()
-        array([[1., 0.]])
+        >>> TermVectorizer().fit(["corn exports"]).n_terms(["corn and corn", ""])
+        array([2, 0])
         """
-        frequencies = Frequencies()
-        try:
-            options = dict(parameters)
-            frequencies.n_documents = int(options.pop("n_documents"))
-            vectorizer = cls(**{**options, "ngrams": tuple(options["ngrams"])})
-            vectorizer.term_counts("a probe of the parameters")
-            frequencies.documents = np.array(arrays["document_frequencies"], dtype=np.int64)
-            frequencies.collection = np.array(arrays["collection_frequencies"], dtype=np.int64)
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise DataError(f"not a saved vectorizer ({error})") from error
-        shape = (len(terms),)
-        if frequencies.documents.shape != shape or frequencies.collection.shape != shape or frequencies.n_documents < 0:
+        self._check_parameters()
+        sizes = [np.diff(counts.indptr) for counts in self._count(texts, WordTable(), grow=True)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *sizes]).astype(np.int64)
+
+    def get_state(self) -> tuple[Parameters, Arrays, list[str]]:
+        """All that `from_state` needs: parameters that JSON can hold, arrays, and the terms."""
+        check_is_fitted(self)
+        if self.tokenizer is not None:
+            raise DataError(
+                "a vectorizer with a tokenizer cannot be saved, since a model file holds no code; split the texts "
+                "before, join their words by spaces, and fit with min_length=1 and unspaced='words'"
+            )
+        arrays: Arrays = {}
+        return encode(self, arrays), arrays, [_escaped(term) for term in self.vocabulary_.names]
+
+    @classmethod
+    def from_state(cls, parameters: Parameters, arrays: Arrays, terms: list[str]) -> Self:
+        """The inverse of `get_state`; refuses parts that do not fit together."""
+        vectorizer = decode_fitted(parameters, arrays, cls)
+        terms = [_unescaped(term) for term in terms]
+        if len(vectorizer.document_frequencies_) != len(terms):
             raise DataError(f"not a saved vectorizer: frequencies do not fit its {len(terms):,} terms")
-        vectorizer._set_vocabulary(Words.of(terms), frequencies)
+        if vectorizer.document_frequencies_.max(initial=0) > vectorizer.n_documents_:
+            raise DataError(f"not a saved vectorizer: a term in more than its {vectorizer.n_documents_:,} documents")
+        vectorizer._set_vocabulary(Words.of(terms), vectorizer._frequencies)
         if len(vectorizer.vocabulary_.table) != len(terms):
-            raise DataError("not a saved vectorizer: a term stands twice in its vocabulary")
+            raise DataError("not a saved vectorizer: a term occurs twice in its vocabulary")
         return vectorizer
+
+    def _post_load(self) -> None:
+        self.term_counts("a probe of the parameters")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,25 +245,38 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     @property
     def document_frequencies_(self) -> Array:
-        """In how many documents each term was seen."""
+        """Number of documents with each term."""
         return self._frequencies.documents
 
     @property
     def collection_frequencies_(self) -> Array:
-        """How often each term was seen."""
+        """Number of occurrences of each term."""
         return self._frequencies.collection
 
     @property
     def n_documents_(self) -> int:
-        """How many documents were seen."""
+        """Number of documents."""
         return self._frequencies.n_documents
+
+    @property
+    def ngram_lengths_(self) -> Array:
+        """How many words each term joins."""
+        check_is_fitted(self, "vocabulary_")
+        return self.vocabulary_.table.words.ngram_lengths()
+
+    def only_words(self) -> Self:
+        """A fitted vectorizer of the same words without n-grams of several words."""
+        chosen = np.flatnonzero(self.ngram_lengths_ == 1)
+        made: Self = clone(self).set_params(ngram_range=(1, 1), separate_ngrams=False)
+        made._set_vocabulary(self.vocabulary_.table.words.take(chosen), self._frequencies.take(chosen))
+        return made
 
     def _set_vocabulary(self, words: Words, frequencies: Frequencies) -> None:
         self.vocabulary_ = Vocabulary(words)
         self._frequencies = frequencies
 
     def _learn(self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None) -> Array:
-        """Learn the pruned and sorted vocabulary; returns the column of each term as it was found, -1 if pruned."""
+        """Learn the pruned and sorted vocabulary; returns the column of each term in order of appearance, or -1."""
         self._check_parameters()
         table, frequencies = WordTable(), Frequencies()
         for counts in self._count(texts, table, grow=True):
@@ -262,11 +286,15 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return self._choose_terms(table.words, frequencies)
 
     def _choose_terms(self, words: Words, frequencies: Frequencies) -> Array:
-        """Keep the moderate terms, sorted; returns the column of each, -1 if it is left out."""
+        """Keep the terms of moderate frequency, sorted; returns the column of each term, or -1."""
         if not len(words):
-            raise ValueError("empty vocabulary: there are no texts, or they hold nothing but stop words")
+            short = f"words of fewer than {self.min_length} characters"
+            raise ValueError(f"empty vocabulary: there are no texts, or they hold nothing but stop words and {short}")
         by_name = words.sorted_order()
-        chosen = by_name[self._moderate(frequencies.take(by_name))]
+        kept = self._moderate(frequencies.take(by_name))
+        if self.separate_ngrams:
+            kept &= (words.take(by_name).ngram_lengths() == 1) | (frequencies.documents[by_name] > 1)
+        chosen = by_name[kept]
         if not len(chosen):
             raise ValueError("no terms are left; lower min_df, drop_frequent or drop_rare, or raise max_df")
         columns = np.full(len(words), -1, dtype=np.int32)
@@ -280,19 +308,31 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         most = _number_of_documents(self.max_df, frequencies.n_documents)
         if most < fewest:
             raise ValueError(f"max_df asks for at most {most:g} documents, min_df for at least {fewest:g}")
-        kept = (frequencies.documents >= fewest) & (frequencies.documents <= most)
-        zone = moderate_zone(frequencies.collection, drop_frequent=self.drop_frequent, drop_rare=self.drop_rare)
-        return kept & zone
+        kept: Array = (frequencies.documents >= fewest) & (frequencies.documents <= most)
+        if self.drop_frequent or self.drop_rare:
+            kept &= moderate_zone(frequencies.collection, drop_frequent=self.drop_frequent, drop_rare=self.drop_rare)
+        return kept
 
     def _count(self, texts: Iterable[str], table: WordTable, *, grow: bool) -> Iterator[Counts]:
+        lengths = self.ngram_range[0], self.ngram_range[1]
+        tokeniser = Tokeniser(
+            lowercase=self.lowercase,
+            characters=self.characters,
+            min_length=self.min_length,
+            unspaced=self.unspaced,
+            analyzer=self.analyzer,
+            ngram_range=lengths,
+            tokenizer=self.tokenizer,
+            strip_html=self.strip_html,
+        )
         lexicon = Lexicon(
             table,
             grow=grow,
             stop_words=self._stop_words(),
             stem=None if self.stemmer is None else stemmer(self.stemmer),
-            ngrams=(self.ngrams[0], self.ngrams[1]),
+            ngram_range=lengths if self.analyzer == "word" else (1, 1),
+            are_ngrams=tokeniser.are_ngrams,
         )
-        tokeniser = Tokeniser(self.lowercase, self.characters, self.min_length)
         done = 0
         with self._threads() as (pool, width):
             encoded = map(tokeniser.encode, batches_of(texts))
@@ -308,10 +348,11 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             matrix = assemble(counts, columns, len(self.vocabulary_), pool, width)
         return weigh(
             matrix,
-            self.weighting,
+            self.weighting or "tf",
             document_frequencies=self.document_frequencies_,
             n_documents=self.n_documents_,
             cosine=self.cosine,
+            blocks=self.ngram_lengths_ if self.separate_ngrams else None,
         )
 
     def _stop_words(self) -> Collection[str]:
@@ -321,7 +362,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     @contextmanager
     def _threads(self) -> Iterator[tuple[Executor | None, int]]:
-        """A pool of threads and how far it may run ahead; no pool for one thread."""
+        """A pool of threads and how many batches it may be ahead; no pool for one thread."""
         n_jobs = 1 if self.n_jobs is None else self.n_jobs
         n_threads = max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)
         if n_threads == 1:
@@ -331,19 +372,41 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             yield pool, 2 * n_threads
 
     def _check_parameters(self) -> None:
-        if self.weighting not in WEIGHTINGS:
+        if self.weighting is not None and self.weighting not in WEIGHTINGS:
             raise ValueError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
-        if self.characters not in ("words", "letters"):
-            raise ValueError(f"characters must be 'words' or 'letters', got {self.characters!r}")
-        shortest, longest = self.ngrams
+        if callable(self.analyzer):
+            raise ValueError("analyzer is the name of one; give a function that splits texts as tokenizer")
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                either = " or ".join(map(repr, known))
+                raise ValueError(f"{name} must be {either}, got {getattr(self, name)!r}")
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise ValueError(f"tokenizer must be a function from a text to its words, got {self.tokenizer!r}")
+        if self.analyzer != "word" and (self.stop_words or self.stemmer or self.tokenizer):
+            raise ValueError("stop_words, stemmer and tokenizer are for analyzer='word'")
+        shortest, longest = self.ngram_range
         if not 1 <= shortest <= longest:
-            raise ValueError(f"ngrams must be (shortest, longest) with 1 <= shortest <= longest, got {self.ngrams!r}")
+            raise ValueError(
+                f"ngram_range must be (shortest, longest), 1 <= shortest <= longest, got {self.ngram_range!r}"
+            )
         if self.min_length < 1:
             raise ValueError(f"min_length must be at least 1, got {self.min_length!r}")
 
 
+def _escaped(term: str) -> str:
+    """A term as it stands in a file with one term a line; only n-grams of characters hold what is escaped."""
+    return term.replace("\\", "\\\\").replace("\n", "\\n") if "\n" in term or "\\" in term else term
+
+
+def _unescaped(term: str) -> str:
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], term) if "\\" in term else term
+
+
+_CHOICES = {"characters": get_args(Characters), "analyzer": ANALYZERS, "unspaced": UNSPACED}
+
+
 def _number_of_documents(wanted: float, n_documents: int) -> float:
-    """A bound as a number of documents; a float is a share of them."""
+    """A bound on the number of documents; a float is a share of them."""
     if wanted < 0 or (isinstance(wanted, float) and wanted > 1):
         raise ValueError(
             f"min_df and max_df must be a number (int) or a share (float up to 1) of documents, got {wanted!r}"

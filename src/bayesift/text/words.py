@@ -1,41 +1,28 @@
-"""Words as bytes in one buffer, and the table that numbers them."""
+"""Words as bytes in one buffer, the table that numbers them, and the vocabulary."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from bayesift.arrays import Array
 from bayesift.kernels import words as kernels
-
-Array = np.ndarray[Any, Any]
+from bayesift.threads import computed_once
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A list of words without a Python object for each.
-
-    Parameters
-    ----------
-    pool : the UTF-8 bytes of all words, with padding at the end
-    starts : where each word begins in the pool, and where the last one ends
-
-    Examples
-    --------
-    >>> words = Words.of(["grain", "blé"])
-    >>> len(words), words.to_strings()
-    (2, ['grain', 'blé'])
-    """
+    """A list of words in one padded buffer of UTF-8 bytes; `starts` are their offsets, and the end of the last."""
 
     pool: Array
     starts: Array
 
     @classmethod
     def of(cls, strings: Iterable[str] | pa.LargeStringArray) -> Words:
-        """The words of these strings."""
+        """Words from strings."""
         given = strings if isinstance(strings, pa.LargeStringArray) else pa.array(list(strings), pa.large_string())
         text, starts = utf8_buffers(given)
         text = text[starts[0] : starts[-1]]
@@ -43,7 +30,7 @@ class Words:
 
     @classmethod
     def concatenate(cls, lists: Sequence[Words]) -> Words:
-        """The words of several lists, one after the other."""
+        """The words of several lists in one."""
         ends = np.cumsum([0, *(words.starts[-1] for words in lists)])
         starts = [words.starts[1:] + end for words, end in zip(lists, ends, strict=False)]
         pools = [words.pool[: words.starts[-1]] for words in lists]
@@ -63,8 +50,14 @@ class Words:
         buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.pool)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
+    def ngram_lengths(self) -> Array:
+        """How many words each term joins: one more than its blanks."""
+        blanks = np.concatenate([[0], np.cumsum(self.pool == ord(" "))])
+        lengths: Array = 1 + blanks[self.starts[1:]] - blanks[self.starts[:-1]]
+        return lengths
+
     def take(self, rows: Array) -> Words:
-        """The words at these places."""
+        """The words in these rows."""
         begins = self.starts[:-1][rows]
         lengths = self.starts[1:][rows] - begins
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -88,7 +81,7 @@ class Words:
 
 
 def _order_ties(order: Array, keys: Array, order_within: Callable[[Array, Array], Array | list[int]]) -> None:
-    """Reorder in place the runs of equal keys; `order_within` gets the tied places and the run each belongs to."""
+    """Reorder runs of equal keys in place; `order_within` gets the tied rows and the run of each."""
     same = keys[order[1:]] == keys[order[:-1]]
     same = same if same.ndim == 1 else same.all(axis=1)
     tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
@@ -97,7 +90,7 @@ def _order_ties(order: Array, keys: Array, order_within: Callable[[Array, Array]
 
 
 def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
-    """The UTF-8 bytes of all texts and where each begins, without a copy."""
+    """The UTF-8 bytes of all texts and the offset of each, without a copy."""
     _, offsets, data = texts.buffers()
     if offsets is None:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
@@ -106,19 +99,11 @@ def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
 
 
 class WordTable:
-    """Numbers words by first appearance; a number never changes.
+    """A hash table that numbers words by first appearance."""
 
-    Examples
-    --------
-    >>> table = WordTable()
-    >>> table.add(Words.of(["corn", "wheat", "corn"])).tolist()
-    [0, 1, 0]
-    >>> table.find(Words.of(["wheat", "oil"])).tolist()
-    [1, -1]
-    """
-
-    def __init__(self, words: Words | None = None) -> None:
-        self._table = empty_table(0 if words is None else len(words))
+    def __init__(self, words: Words | None = None, *, room: int = 0) -> None:
+        n_words = room if words is None else len(words)
+        self._table = np.zeros((1 << max(6, (2 * n_words + 1).bit_length()), 4), dtype=np.uint64)
         self._pool = np.zeros(kernels.PADDING, dtype=np.uint8)
         self._starts = np.zeros(len(self._table) // 2 + 2, dtype=np.int64)
         self._n_words = 0
@@ -135,19 +120,94 @@ class WordTable:
         return Words(self._pool[: starts[-1] + kernels.PADDING], starts)
 
     def add(self, words: Words) -> Array:
-        """Numbers of the words; new ones get the next numbers."""
-        self._table, self._pool, self._starts, self._n_words, ids = kernels.add_words(
-            self._table, self._pool, self._starts, self._n_words, words.pool, words.starts
-        )
-        added: Array = ids
-        return added
+        """Numbers of words; new words get the next numbers."""
+        return self.add_spans(words.pool, words.starts[:-1], words.starts[1:])
+
+    def add_spans(self, text: Array, begins: Array, ends: Array) -> Array:
+        """As `add`, for the words that begin and end at these bytes of a padded text."""
+        ids = np.empty(len(begins), dtype=np.int32)
+        done = 0
+        while True:
+            done, self._n_words = kernels.add_until_full(
+                self._table, self._pool, self._starts, self._n_words, text, begins, ends, ids, done
+            )
+            if done == len(ids):
+                return ids
+            self._make_room(int(ends[done] - begins[done]))
+
+    def add_text(self, folded: Array, ends: Array, begin: int, min_length: int) -> tuple[Array, Array]:
+        """Numbers of the words of folded documents from a byte on, and where those of each document end."""
+        n_bytes = int(ends[-1]) - begin if len(ends) else 0
+        tokens, token_ends = np.empty(n_bytes // 2 + 1, dtype=np.int32), np.empty(len(ends), dtype=np.int64)
+        state = np.array([0, begin, self._n_words, 0], dtype=np.int64)
+        self._make_room(n_bytes)
+        while not kernels.tokenise_until_full(
+            folded, ends, min_length, self._table, self._pool, self._starts, tokens, token_ends, state
+        ):
+            self._n_words = int(state[2])
+            self._make_room(0)
+        self._n_words = int(state[2])
+        return tokens[: state[3]].copy(), token_ends
 
     def find(self, words: Words) -> Array:
-        """Numbers of the words, -1 for those that are not here."""
+        """Numbers of words, -1 for unknown ones."""
         found: Array = kernels.find_words(self._table, self._pool, self._starts, words.pool, words.starts)
         return found
 
+    def _make_room(self, n_bytes: int) -> None:
+        """Room for one more word, and for this many bytes of words."""
+        if 2 * self._n_words >= len(self._table):
+            wider = np.zeros((2 * len(self._table), 4), dtype=np.uint64)
+            kernels.rehash(self._table, wider)
+            self._table = wider
+            self._starts = np.concatenate([self._starts, np.zeros(len(wider) // 2 + 2 - len(self._starts), np.int64)])
+        used = int(self._starts[self._n_words])
+        if used + n_bytes + kernels.PADDING > len(self._pool):
+            roomier = np.zeros(2 * used + n_bytes + kernels.PADDING, dtype=np.uint8)
+            roomier[:used] = self._pool[:used]
+            self._pool = roomier
 
-def empty_table(n_words: int) -> Array:
-    """A table that takes this many words before it grows."""
-    return np.zeros((1 << max(6, (2 * n_words + 1).bit_length()), 4), dtype=np.uint64)
+
+class Vocabulary(Mapping[str, int]):
+    """A read-only mapping of terms to columns, without a Python object per term."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._names: list[str] = []
+
+    @computed_once
+    def table(self) -> WordTable:
+        """The hash table of the terms, built on first use; terms added to it are added to the vocabulary."""
+        return WordTable(self._words)
+
+    @property
+    def words(self) -> Words:
+        """The terms in column order, as bytes."""
+        return self.table.words if "table" in self.__dict__ else self._words
+
+    @property
+    def names(self) -> list[str]:
+        """The terms in column order."""
+        if len(self._names) < len(self):
+            self._names = self.words.to_strings()
+        return self._names
+
+    def columns(self, terms: Iterable[str]) -> list[int]:
+        """The columns of terms, -1 for unknown ones."""
+        columns: list[int] = self.table.find(Words.of(terms)).tolist()
+        return columns
+
+    def __getitem__(self, term: str) -> int:
+        column = self.columns([term])[0] if isinstance(term, str) else -1
+        if column < 0:
+            raise KeyError(term)
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self):,} terms)"

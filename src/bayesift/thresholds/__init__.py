@@ -1,16 +1,19 @@
 """Decision rules: scores in, decisions out, category by category."""
 
-from bayesift.thresholds.bayes import Bayes
-from bayesift.thresholds.classifier import ThresholdedClassifier
-from bayesift.thresholds.empirical import EmpiricalRule, MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut
+from bayesift.thresholds.classifier import THRESHOLD_RULES, ThresholdedClassifier, category_folds, threshold_rule
+from bayesift.thresholds.cuts import PCut, RCut
+from bayesift.thresholds.empirical import (
+    EmpiricalRule,
+    MaxF1,
+    MinimumErrors,
+    PrecisionTarget,
+    RecallTarget,
+    SCut,
+    Utility,
+    threshold_intervals,
+)
 from bayesift.thresholds.expected_f1 import ExpectedF1, expected_f1_thresholds
-from bayesift.thresholds.folds import category_folds
-from bayesift.thresholds.intervals import threshold_intervals
-from bayesift.thresholds.ranks import PCut, RCut
-from bayesift.thresholds.registry import THRESHOLD_RULES, threshold_rule
-from bayesift.thresholds.rule import ThresholdRule
-from bayesift.thresholds.sign import Sign
-from bayesift.thresholds.utility import Utility
+from bayesift.thresholds.rule import Bayes, Sign, ThresholdRule
 
 __all__ = [
     "THRESHOLD_RULES",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Integral
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from scipy import sparse
@@ -15,12 +16,48 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.thresholds.folds import category_folds
-from bayesift.thresholds.registry import threshold_rule
-from bayesift.thresholds.responses import Response, category_scores, response_method, take_rows
-from bayesift.thresholds.rule import ThresholdRule
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.folds import deal_folds
+from bayesift.state import storable
+from bayesift.thresholds.cuts import PCut, RCut
+from bayesift.thresholds.empirical import MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut, Utility
+from bayesift.thresholds.expected_f1 import ExpectedF1
+from bayesift.thresholds.rule import Bayes, Sign, ThresholdRule, label_matrix, score_matrix
 
-Array = np.ndarray[Any, Any]
+Response = Literal["auto", "predict_proba", "decision_function"]
+
+_SHRINKAGE = 50.0  # of the thresholds of "auto" towards the best common one
+
+THRESHOLD_RULES: Mapping[str, type[ThresholdRule]] = MappingProxyType(
+    {
+        "bayes": Bayes,
+        "sign": Sign,
+        "max-f1": MaxF1,
+        "expected-f1": ExpectedF1,
+        "minimum-errors": MinimumErrors,
+        "scut": SCut,
+        "rcut": RCut,
+        "pcut": PCut,
+        "utility": Utility,
+        "precision-target": PrecisionTarget,
+        "recall-target": RecallTarget,
+    }
+)
+for _name, _rule in THRESHOLD_RULES.items():
+    storable(f"{_name}-rule")(_rule)
+
+
+def threshold_rule(name: str, **parameters: Any) -> ThresholdRule:
+    """A new rule by its name in `THRESHOLD_RULES`."""
+    if name not in THRESHOLD_RULES:
+        raise ValueError(f"no threshold rule {name!r}; there are: {', '.join(THRESHOLD_RULES)}")
+    return THRESHOLD_RULES[name](**parameters)
+
+
+def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
+    """The fold in which each document is held out, -1 for those that always stay in training: see `deal_folds`."""
+    return deal_folds(label_matrix(Y), n_folds=n_folds, random_state=random_state)
 
 
 def _has_probabilities(self: ThresholdedClassifier) -> bool:
@@ -36,12 +73,13 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : any classifier with `predict_proba` or `decision_function`
-    rule : a name of `THRESHOLD_RULES`, or a rule; "auto" is "bayes" where there are probabilities, otherwise "sign"
-    cv : None fits the rule on the scores of the training documents themselves; a number of folds, or a splitter, on the
-        scores of documents held out. Folds are dealt by `category_folds`; documents that are never held out count with
-        their training scores
-    response : the scores to use: "predict_proba", "decision_function", or "auto", the first of them there is
-    random_state : deals the folds
+    rule : a name of `THRESHOLD_RULES`, or a rule; "auto" is "bayes" where there are probabilities, otherwise "sign"; of
+        an estimator that keeps held-out probabilities (`AutoClassifier`) and an indicator matrix it is "max-f1" on them
+    cv : None fits the rule on held-out scores that the estimator kept, else on the training scores; a number of folds,
+        or a splitter, on out-of-fold scores. Folds are those of `category_folds`; documents that are never held out
+        count with their training scores
+    response : the scores to use: "predict_proba", "decision_function", or "auto", the first that exists
+    random_state : seed of the folds
 
     Attributes
     ----------
@@ -74,17 +112,28 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.response = response
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, supports: Any = None) -> Self:
-        """Fit the classifier, then the rule on its scores; `supports` is for classifiers that take it."""
-        parameters = {} if supports is None else {"supports": supports}
-        rule = self._new_rule()
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit the classifier, then the rule on its scores.
+
+        `fit_params`, such as `sample_weight` or `feature_mask`, go to the classifier; the rule counts every document
+        once.
+        """
+        rule = self.new_rule()
         method = response_method(self.estimator, self.response, probabilities=rule.needs_probabilities)
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
-        self.estimator_, self._method = clone(self.estimator).fit(X, y, **parameters), method
+        self.estimator_, self._method = clone(self.estimator).fit(X, y, **fit_params), method
         self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)
         Y = y if self.multilabel_ else y[:, None] == self.classes_
-        scores = self._sample_scores(X, y, Y, parameters)
+        if rule.needs_scores and "sample_weight" in fit_params:
+            _refuse_weightless(Y, fit_params["sample_weight"])
+        held_out = getattr(self.estimator_, "held_out_", None) if self.cv is None else None
+        if self.rule == "auto" and self.multilabel_ and held_out is not None:
+            rule = MaxF1(shrinkage=_SHRINKAGE)
+        if rule.needs_scores and held_out is not None and method == "predict_proba":
+            self.rule_ = rule.fit(held_out.labels, held_out.probabilities)
+            return self
+        scores = self._sample_scores(X, y, Y, fit_params) if rule.needs_scores else None
         self.rule_ = rule.fit(Y[:, [1]] if self._binary else Y, scores)
         return self
 
@@ -106,11 +155,11 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return labels
 
     def choose(self, scores: Array) -> Array:
-        """The place in `classes_` of the class predicted for documents with these decision scores."""
+        """The index in `classes_` of the class predicted for documents with these decision scores."""
         if self._binary:
             return self.rule_.decide(scores)[:, 0].astype(np.intp)
-        places: Array = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
-        return places
+        chosen: Array = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
+        return chosen
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
@@ -121,23 +170,23 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def decision_scores(self, X: Any) -> Array:
         """The scores the rule decides on: documents x categories, one column for two classes."""
         check_is_fitted(self)
-        return self._scores_of(self.estimator_, X)
+        return self._score(self.estimator_, X)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores minus thresholds: yes above 0; of several classes the largest. A vector for two classes."""
+        """Scores minus thresholds; a vector for two classes."""
         scores = self.decision_scores(X)
         margins: Array = scores - self.rule_.thresholds_for(scores)
         return margins[:, 0] if self._binary else margins
 
     @property
     def n_features_in_(self) -> int:
-        """How many features the classifier was fitted with."""
+        """Number of features seen during `fit`."""
         check_is_fitted(self)
         return int(self.estimator_.n_features_in_)
 
     @property
     def feature_names_in_(self) -> Array:
-        """The names of the features, where the classifier knows them."""
+        """Names of the features seen during `fit`, where the classifier has them."""
         check_is_fitted(self)
         names: Array = self.estimator_.feature_names_in_
         return names
@@ -156,22 +205,24 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _binary(self) -> bool:
         return not self.multilabel_ and len(self.classes_) == 2
 
-    def _new_rule(self) -> ThresholdRule:
+    def new_rule(self) -> ThresholdRule:
+        """The unfitted rule."""
         if not isinstance(self.rule, str):
             rule: ThresholdRule = clone(self.rule)
             return rule
         by_kind = "bayes" if hasattr(self.estimator, "predict_proba") else "sign"
         return threshold_rule(by_kind if self.rule == "auto" else self.rule)
 
-    def _sample_scores(self, X: Any, y: Any, Y: Any, parameters: dict[str, Any]) -> Array:
-        """Training scores, or those of documents when they are held out."""
-        scores = self._scores_of(self.estimator_, X)
+    def _sample_scores(self, X: Any, y: Any, Y: Any, fit_params: dict[str, Any]) -> Array:
+        """Training scores, replaced by out-of-fold scores where documents are held out."""
+        scores = self._score(self.estimator_, X)
         for train, held_out in self._splits(X, y, Y):
-            fold = clone(self.estimator).fit(take_rows(X, train), y[train], **parameters)
-            scores[held_out] = self._scores_of(fold, take_rows(X, held_out))
+            part = {name: value[train] if name == "sample_weight" else value for name, value in fit_params.items()}
+            fold = clone(self.estimator).fit(take_rows(X, train), y[train], **part)
+            scores[held_out] = self._score(fold, take_rows(X, held_out))
         return scores
 
-    def _scores_of(self, estimator: Any, X: Any) -> Array:
+    def _score(self, estimator: Any, X: Any) -> Array:
         return category_scores(estimator, X, self._method, n_categories=1 if self._binary else len(self.classes_))
 
     def _splits(self, X: Any, y: Any, Y: Any) -> Iterator[tuple[Array, Array]]:
@@ -186,7 +237,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _target(y: Any) -> tuple[Any, bool]:
-    """Class labels as a vector, or an indicator matrix of which rows can be taken; and whether it is one.
+    """Class labels as a vector, or an indicator matrix that can be indexed by rows; and whether it is one.
 
     A sparse y is an indicator even if it has one column; a dense column holds labels.
     """
@@ -199,3 +250,54 @@ def _target(y: Any) -> tuple[Any, bool]:
     if type_of_target(y, input_name="y") == "multilabel-indicator":
         return (sparse.csr_array(y) if sparse.issparse(y) else np.asarray(y)), True
     return column_or_1d(y, warn=True), False
+
+
+def _refuse_weightless(Y: Any, sample_weight: Any) -> None:
+    """Refuse a class of whose documents none has a weight: a rule cannot set its threshold."""
+    if np.any((np.asarray(sample_weight) > 0) @ Y == 0):
+        raise DataError("sample_weight is 0 for all documents of one of the classes")
+
+
+def response_method(estimator: Any, response: Response, *, probabilities: bool) -> str:
+    """The method that gives scores; "auto" takes probabilities where there are any."""
+    if response not in get_args(Response):
+        raise ValueError(f"response must be one of {', '.join(get_args(Response))}, got {response!r}")
+    wanted = [response] if response != "auto" else ["predict_proba", "decision_function"]
+    if probabilities:
+        wanted = [method for method in wanted if method == "predict_proba"]
+    for method in wanted:
+        if hasattr(estimator, method):
+            return method
+    need = "predict_proba, which its rule needs" if probabilities else " or ".join(wanted)
+    raise TypeError(f"{type(estimator).__name__} has no {need}")
+
+
+def category_scores(estimator: Any, X: Any, method: str, *, n_categories: int) -> Array:
+    """Scores of a fitted classifier, documents x categories; of two probabilities for one category the second."""
+    output = getattr(estimator, method)(X)
+    if isinstance(output, list):  # one matrix per category, as trees and neighbours return them
+        output = np.column_stack([_positive(p, c) for p, c in zip(output, estimator.classes_, strict=True)])
+    scores = score_matrix(output)
+    if n_categories == 1 and scores.shape[1] == 2:
+        return scores[:, [1]]
+    if scores.shape[1] != n_categories:
+        raise DataError(
+            f"{type(estimator).__name__} gives scores of {scores.shape[1]} categories, there are {n_categories}; "
+            "every training part must hold every class"
+        )
+    return scores
+
+
+def _positive(probabilities: Array, classes: Array) -> Array:
+    """The probability of class 1; 0 when the category was never seen."""
+    column: Array = probabilities[:, np.asarray(classes) == 1].sum(axis=1)
+    return column
+
+
+def take_rows(X: Any, rows: Array) -> Any:
+    """The rows of a matrix, a table or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
+    return X[rows]

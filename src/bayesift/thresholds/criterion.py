@@ -1,18 +1,17 @@
-"""What a threshold is chosen for."""
+"""What a threshold maximises, and the ranking of a labelled sample in which the best one is found."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
-Coefficients = tuple[float, float, float, float]
+from bayesift.arrays import Array
+from bayesift.kernels.ranking import best_cuts
+from bayesift.thresholds.rule import labelled_scores
 
-# Below one even when multiplied by 67 million documents, and exact beside that many.
-_TIE_BREAK = 2.0**-26
+Coefficients = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -20,11 +19,6 @@ class Criterion:
     """A quotient to maximise under a linear constraint.
 
     Each part holds the coefficients of 1, t (true positives), s (documents assigned) and r (positives in all).
-
-    Examples
-    --------
-    >>> F1.of(true_positives=2, assigned=3, positives=5)
-    0.5
     """
 
     numerator: Coefficients
@@ -36,47 +30,56 @@ class Criterion:
         """The coefficients as the kernel reads them."""
         return np.array([self.numerator, self.denominator, self.constraint], dtype=np.float64)
 
-    def of(self, *, true_positives: float, assigned: float, positives: float) -> float:
-        """The value for one outcome, whether the constraint holds or not; 0 for 0 / 0."""
-        above, below, _ = self.array @ np.array([1.0, true_positives, assigned, positives])
-        return float(above / below) if below else 0.0
-
 
 F1 = Criterion(numerator=(0, 2, 0, 0), denominator=(0, 0, 1, 1))
 FEWEST_ERRORS = Criterion(numerator=(0, 2, -1, -1))
 
 
-def linear_utility(gains: Sequence[Sequence[float]]) -> Criterion:
-    """The utility of a gain matrix [[true negative, false positive], [false negative, true positive]].
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Documents ranked by score in each category, sorted once for many criteria and resamples.
 
-    What does not depend on the cut (the true negatives' gain times all negatives) is left out.
-
-    Examples
-    --------
-    >>> linear_utility([[0, -1], [0, 2]]).of(true_positives=3, assigned=5, positives=4)
-    4.0
+    `scores` (categories x ranks) descend along each row; `rows` and `positive` are the document at each rank, and
+    whether it belongs to the category.
     """
-    (rejected, alarm), (missed, found) = gains
-    return Criterion(numerator=(0, found - alarm - missed + rejected, alarm - rejected, missed - rejected))
 
+    scores: Array
+    rows: Array
+    positive: Array
+    n_documents: int
 
-def recall_at_precision(precision: float) -> Criterion:
-    """The highest recall, then the highest precision, among cuts of at least this precision.
+    @classmethod
+    def of(cls, Y: Any, scores: Any) -> Self:
+        """Rank the documents of a labelled sample."""
+        positive, checked = labelled_scores(Y, scores)
+        falling = np.negative(checked.T, order="C")
+        order = np.argsort(falling, axis=1)
+        by_rank = np.take_along_axis(falling, order, axis=1)
+        ranked = np.take_along_axis(positive.T, order, axis=1)
+        return cls(np.negative(by_rank, out=by_rank), order.astype(np.int32), ranked, len(checked))
 
-    Examples
-    --------
-    >>> recall_at_precision(0.9).constraint
-    (0, 1, -0.9, 0)
-    """
-    return Criterion(numerator=(0, 1, -_TIE_BREAK, 0), constraint=(0, 1, -precision, 0))
+    @property
+    def positives(self) -> Array:
+        """The number of positives of each category."""
+        counts: Array = self.positive.sum(axis=1)
+        return counts
 
+    def highest(self, weights: Array | None = None) -> Array:
+        """The highest score of each category among the documents of positive weight."""
+        first = 0 if weights is None else np.argmax(weights[self.rows] > 0, axis=1)
+        scores: Array = self.scores[np.arange(len(self.scores)), first]
+        return scores
 
-def precision_at_recall(recall: float) -> Criterion:
-    """The highest precision among cuts of at least this recall.
+    def pooled(self) -> Ranking:
+        """The scores of all categories in one ranking."""
+        order = np.argsort(-self.scores, axis=None)
+        scores, rows, positive = (part.ravel()[order][None] for part in (self.scores, self.rows, self.positive))
+        return Ranking(scores, rows, positive, self.n_documents)
 
-    Examples
-    --------
-    >>> precision_at_recall(0.95).constraint
-    (0, 1, 0, -0.95)
-    """
-    return Criterion(numerator=(0, 1, 0, 0), denominator=(0, 0, 1, 0), constraint=(0, 1, 0, -recall))
+    def best_thresholds(self, criterion: Criterion, weights: Array | None = None) -> tuple[Array, Array]:
+        """The best threshold of each category and its criterion; `weights` counts each document so many times."""
+        if weights is None:
+            weights = np.ones(self.n_documents, dtype=np.int32)
+        thresholds, values = np.empty((2, len(self.scores)))
+        best_cuts(self.scores, self.rows, self.positive, weights, criterion.array, thresholds, values)
+        return thresholds, values

@@ -1,52 +1,61 @@
-"""Rules that take the best threshold on a labelled sample."""
+"""Rules that take the best threshold on a labelled sample, and bootstrap intervals of their thresholds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from bayesift.thresholds.criterion import F1, FEWEST_ERRORS, Criterion, precision_at_recall, recall_at_precision
-from bayesift.thresholds.ranking import Ranking
-from bayesift.thresholds.rule import ThresholdRule
+from bayesift.arrays import Array
+from bayesift.thresholds.criterion import F1, FEWEST_ERRORS, Criterion, Ranking
+from bayesift.thresholds.rule import ThresholdRule, n_categories_of, probability_matrix
 
-Array = np.ndarray[Any, Any]
 Fallback = Literal["never", "highest"]
+
+# Below one even when multiplied by 67 million documents, and exact beside that many.
+_TIE_BREAK = 2.0**-26
 
 
 class EmpiricalRule(ThresholdRule):
-    """A rule that supplies only its criterion; the best cut of each category is found in one pass.
+    """The threshold that maximises a criterion on a labelled sample; a subclass supplies the criterion.
 
-    A threshold lies midway between two neighbouring scores. Of equally good cuts that with the widest gap wins, then
-    the higher one. To assign nothing of the sample it is the highest score, to assign all just below the lowest.
+    A threshold lies midway between two neighbouring scores. Of equally good thresholds the one with the widest gap
+    wins, then the higher one. To assign nothing of the sample it is the highest score, to assign all just below the
+    lowest.
+
+    Parameters
+    ----------
+    shrinkage : k of the weight n/(n + k) that a category with n positives gives its own threshold; the rest goes to
+        the best common threshold of all categories. 0 leaves thresholds alone
 
     Examples
     --------
     A rule for F2, which counts recall more than precision, 5t / (assigned + 4 positives):
 
     >>> class MaxF2(EmpiricalRule):
-    ...     shrinkage = 0.0
     ...     criterion = Criterion(numerator=(0, 5, 0, 0), denominator=(0, 0, 1, 4))
     >>> y, scores = [1, 0, 0, 0, 1], [0.9, 0.5, 0.4, 0.3, 0.2]
     >>> MaxF2().fit(y, scores).decide(scores).tolist(), MaxF1().fit(y, scores).decide(scores).tolist()
     ([True, True, True, True, True], [True, False, False, False, False])
     """
 
-    shrinkage: float
+    def __init__(self, *, shrinkage: float = 0.0) -> None:
+        self.shrinkage = shrinkage
 
     @property
     def criterion(self) -> Criterion:
-        """What a cut is worth."""
+        """What the threshold maximises."""
         raise NotImplementedError
 
     def fit(self, Y: Any, scores: Any) -> Self:
         """Choose the best thresholds on labelled documents."""
-        self.thresholds_ = self.cut(Ranking.of(Y, scores))
+        self.thresholds_ = self.choose(Ranking.of(Y, scores))
         return self
 
-    def cut(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
-        """The thresholds for ranked documents; `weights` says how often each counts, `pooled` spares sorting again."""
-        thresholds, _ = ranking.cut(self.criterion, weights)
+    def choose(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
+        """The thresholds for ranked documents, each counted `weights` times; `pooled` is the sorted pooled ranking."""
+        thresholds, _ = ranking.best_thresholds(self.criterion, weights)
         return self._shrunk(thresholds, ranking, weights, pooled)
 
     def _shrunk(self, thresholds: Array, ranking: Ranking, weights: Array | None, pooled: Ranking | None) -> Array:
@@ -54,7 +63,7 @@ class EmpiricalRule(ThresholdRule):
             raise ValueError(f"shrinkage must be at least 0, got {self.shrinkage!r}")
         if self.shrinkage == 0:
             return thresholds
-        (centre,), _ = (pooled or ranking.pooled()).cut(self.criterion, weights)
+        (centre,), _ = (pooled or ranking.pooled()).best_thresholds(self.criterion, weights)
         if not np.isfinite(centre):  # no category has a positive
             return thresholds
         positives = ranking.positives if weights is None else (ranking.positive * weights[ranking.rows]).sum(axis=1)
@@ -67,11 +76,6 @@ class EmpiricalRule(ThresholdRule):
 class MaxF1(EmpiricalRule):
     """The threshold with the highest F1 on the sample (MaxF1 of the online paper, on its training scores).
 
-    Parameters
-    ----------
-    shrinkage : k of the weight n/(n + k) that a category with n positives gives its own threshold; the rest goes to
-        the best common threshold of all categories. 0 leaves thresholds alone
-
     Examples
     --------
     >>> Y, scores = [[1, 0], [1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.4, 0.2], [0.6, 0.3], [0.2, 0.1]]
@@ -81,21 +85,11 @@ class MaxF1(EmpiricalRule):
     array([0.283, 0.25 ])
     """
 
-    def __init__(self, *, shrinkage: float = 0.0) -> None:
-        self.shrinkage = shrinkage
-
-    @property
-    def criterion(self) -> Criterion:
-        """F1."""
-        return F1
+    criterion = F1
 
 
 class MinimumErrors(EmpiricalRule):
     """The threshold with the fewest errors, false positives plus false negatives, on the sample.
-
-    Parameters
-    ----------
-    shrinkage : see `MaxF1`
 
     Examples
     --------
@@ -103,13 +97,7 @@ class MinimumErrors(EmpiricalRule):
     array([0.6])
     """
 
-    def __init__(self, *, shrinkage: float = 0.0) -> None:
-        self.shrinkage = shrinkage
-
-    @property
-    def criterion(self) -> Criterion:
-        """Errors, negated."""
-        return FEWEST_ERRORS
+    criterion = FEWEST_ERRORS
 
 
 class SCut(EmpiricalRule):
@@ -119,7 +107,7 @@ class SCut(EmpiricalRule):
     ----------
     minimum_f1 : the F1 that a category has to reach on the sample (`fbr` of Yang 2001)
     fallback : the threshold of the categories that do not: "highest" score of the sample, or "never"
-    shrinkage : see `MaxF1`
+    shrinkage : see `EmpiricalRule`
 
     References
     ----------
@@ -132,24 +120,21 @@ class SCut(EmpiricalRule):
     array([0.75, 0.4 ])
     """
 
+    criterion = F1
+
     def __init__(self, *, minimum_f1: float = 0.1, fallback: Fallback = "highest", shrinkage: float = 0.0) -> None:
+        super().__init__(shrinkage=shrinkage)
         self.minimum_f1 = minimum_f1
         self.fallback = fallback
-        self.shrinkage = shrinkage
 
-    @property
-    def criterion(self) -> Criterion:
-        """F1."""
-        return F1
-
-    def cut(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
+    def choose(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
         """The best thresholds where they are good enough, the fallback elsewhere."""
         if self.fallback not in get_args(Fallback):
             raise ValueError(f"fallback must be one of {', '.join(get_args(Fallback))}, got {self.fallback!r}")
-        thresholds, worths = ranking.cut(self.criterion, weights)
+        thresholds, values = ranking.best_thresholds(self.criterion, weights)
         safe = np.inf if self.fallback == "never" else ranking.highest(weights)
         shrunk = self._shrunk(thresholds, ranking, weights, pooled)
-        return np.where(worths < self.minimum_f1, safe, shrunk)
+        return np.where(values < self.minimum_f1, safe, shrunk)
 
 
 class PrecisionTarget(EmpiricalRule):
@@ -160,7 +145,7 @@ class PrecisionTarget(EmpiricalRule):
     Parameters
     ----------
     precision : the least precision
-    shrinkage : see `MaxF1`
+    shrinkage : see `EmpiricalRule`
 
     Examples
     --------
@@ -169,13 +154,14 @@ class PrecisionTarget(EmpiricalRule):
     """
 
     def __init__(self, *, precision: float = 0.9, shrinkage: float = 0.0) -> None:
+        super().__init__(shrinkage=shrinkage)
         self.precision = precision
-        self.shrinkage = shrinkage
 
     @property
     def criterion(self) -> Criterion:
-        """Recall, where precision is reached."""
-        return recall_at_precision(_share("precision", self.precision))
+        """Recall, then precision, where t >= precision s."""
+        least = _share("precision", self.precision)
+        return Criterion(numerator=(0, 1, -_TIE_BREAK, 0), constraint=(0, 1, -least, 0))
 
 
 class RecallTarget(EmpiricalRule):
@@ -184,7 +170,7 @@ class RecallTarget(EmpiricalRule):
     Parameters
     ----------
     recall : the least recall
-    shrinkage : see `MaxF1`
+    shrinkage : see `EmpiricalRule`
 
     Examples
     --------
@@ -193,16 +179,121 @@ class RecallTarget(EmpiricalRule):
     """
 
     def __init__(self, *, recall: float = 0.95, shrinkage: float = 0.0) -> None:
+        super().__init__(shrinkage=shrinkage)
         self.recall = recall
-        self.shrinkage = shrinkage
 
     @property
     def criterion(self) -> Criterion:
-        """Precision, where recall is reached."""
-        return precision_at_recall(_share("recall", self.recall))
+        """Precision t / s, where t >= recall r."""
+        least = _share("recall", self.recall)
+        return Criterion(numerator=(0, 1, 0, 0), denominator=(0, 0, 1, 0), constraint=(0, 1, 0, -least))
+
+
+class Utility(EmpiricalRule):
+    """The threshold with the highest linear utility, from probabilities or on a sample.
+
+    With probabilities, a document is assigned when p (found - missed) > (1 - p) (rejected - alarm), that is
+
+        p > (rejected - alarm) / ((rejected - alarm) + (found - missed)).
+
+    Parameters
+    ----------
+    gains : [[rejected, alarm], [missed, found]], the gain of a true negative, false positive, false negative and true
+        positive; a right decision must gain more than a wrong one. The default is TREC-9's 2 R+ - N+
+    calibrated : take the scores for probabilities; otherwise choose the best threshold on the sample
+    shrinkage : see `EmpiricalRule`; used only on a sample
+
+    Examples
+    --------
+    >>> Utility().fit([1, 0, 0]).thresholds_.round(3)
+    array([0.333])
+    >>> Utility(calibrated=False).fit([1, 0, 0], [9.0, 5.0, 1.0]).thresholds_
+    array([7.])
+    """
+
+    def __init__(
+        self,
+        *,
+        gains: Sequence[Sequence[float]] = ((0.0, -1.0), (0.0, 2.0)),
+        calibrated: bool = True,
+        shrinkage: float = 0.0,
+    ) -> None:
+        super().__init__(shrinkage=shrinkage)
+        self.gains = gains
+        self.calibrated = calibrated
+
+    @property
+    def needs_probabilities(self) -> bool:
+        """Whether the scores are taken for probabilities."""
+        return self.calibrated
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the threshold is chosen on a sample."""
+        return not self.calibrated
+
+    @property
+    def criterion(self) -> Criterion:
+        """The utility less its constant part, the gain of a true negative times the number of negatives."""
+        self._stakes()
+        (rejected, alarm), (missed, found) = self.gains
+        return Criterion(numerator=(0, found - alarm - missed + rejected, alarm - rejected, missed - rejected))
+
+    def fit(self, Y: Any, scores: Any = None) -> Self:
+        """Compute the threshold, or choose it on labelled documents."""
+        if not self.calibrated:
+            return super().fit(Y, scores)
+        checked = None if scores is None else probability_matrix(scores)
+        self.thresholds_ = np.full(n_categories_of(Y, checked), self._break_even())
+        return self
+
+    def choose(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
+        """The thresholds for ranked documents."""
+        if self.calibrated:
+            return np.full(len(ranking.scores), self._break_even())
+        return super().choose(ranking, weights, pooled)
+
+    def _break_even(self) -> float:
+        negative, positive = self._stakes()
+        return negative / (negative + positive)
+
+    def _stakes(self) -> tuple[float, float]:
+        """The difference between a right and a wrong decision on a negative and on a positive document."""
+        (rejected, alarm), (missed, found) = self.gains
+        if rejected <= alarm or found <= missed:
+            raise ValueError(f"a right decision must gain more than a wrong one, got {self.gains!r}")
+        return rejected - alarm, found - missed
+
+
+def threshold_intervals(
+    rule: EmpiricalRule, Y: Any, scores: Any, *, n_resamples: int = 200, level: float = 0.95, random_state: int = 0
+) -> Array:
+    """Bootstrap percentile interval of each category's threshold, lower and upper: categories x 2.
+
+    Documents are drawn with replacement; they are sorted once, and a resample is a pass with other weights. An upper
+    end of +inf means that resamples without a positive make up that tail.
+
+    Examples
+    --------
+    >>> from bayesift.thresholds import MaxF1
+    >>> Y, scores = [0] * 50 + [1] * 50, np.linspace(-1, 1, 100)
+    >>> threshold_intervals(MaxF1(), Y, scores).round(2)
+    array([[-0.03,  0.02]])
+    """
+    ranking = Ranking.of(Y, scores)
+    pooled = ranking.pooled() if rule.shrinkage else None
+    random = np.random.default_rng(random_state)
+    thresholds = np.empty((n_resamples, len(ranking.scores)))
+    for resample in thresholds:
+        drawn = random.integers(ranking.n_documents, size=ranking.n_documents)
+        weights = np.bincount(drawn, minlength=ranking.n_documents).astype(np.int32)
+        resample[:] = rule.choose(ranking, weights, pooled)
+    tail = (1 - level) / 2
+    # Nearest ranks: interpolation would make nan of two infinite neighbours.
+    return np.quantile(thresholds, [tail, 1 - tail], axis=0, method="inverted_cdf").T
 
 
 def _share(name: str, value: float) -> float:
     if not 0 < value <= 1:
-        raise ValueError(f"{name} must lie above 0 and up to 1, got {value!r}")
+        raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
     return value

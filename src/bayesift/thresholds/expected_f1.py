@@ -6,30 +6,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesift.thresholds.matrices import probability_matrix
-from bayesift.thresholds.rule import ThresholdRule
-
-Array = np.ndarray[Any, Any]
+from bayesift.arrays import Array
+from bayesift.thresholds.rule import ThresholdRule, probability_matrix
 
 
 class ExpectedF1(ThresholdRule):
-    """Choose the threshold of each category on the very documents to be decided, by their probabilities alone.
+    """Choose the threshold of each category on the documents to be decided, by their probabilities alone.
 
     Maximises Lewis's approximation of the expected F1 over the sets D+ of documents above a threshold,
 
         E[F1] ≈ 2 Σ_{D+} p_i / (|D+| + Σ_D p_i),   or   Π_D (1 - p_i)   when D+ is empty.
 
-    The optimum is exact: probabilities are sorted once and every cut is looked at. Of equally good cuts the highest
-    wins.
+    The optimum is exact: probabilities are sorted once and every threshold is tried. Ties go to the highest.
 
     Parameters
     ----------
-    batch : choose anew for each batch of documents, as the formula asks; otherwise keep the thresholds of `fit`, so
-        that the decision on a document does not depend on its neighbours
-
-    Attributes
-    ----------
-    thresholds_ : the best for the documents of `fit`
+    batch : choose again for each batch of documents, as the formula requires; otherwise keep the thresholds of `fit`,
+        so that the decision on a document does not depend on the others
 
     References
     ----------
@@ -44,16 +37,13 @@ class ExpectedF1(ThresholdRule):
            [1, 0]])
     """
 
+    needs_probabilities = True
+
     def __init__(self, *, batch: bool = True) -> None:
         self.batch = batch
 
-    @property
-    def needs_probabilities(self) -> bool:
-        """Yes."""
-        return True
-
     def fit(self, Y: Any, scores: Any) -> Self:
-        """Choose the thresholds for these documents; their labels are not looked at."""
+        """Choose the thresholds for these documents; their labels are not used."""
         self.thresholds_ = expected_f1_thresholds(scores)
         return self
 
@@ -68,11 +58,6 @@ def expected_f1_thresholds(probabilities: Any) -> Array:
     """The threshold of each category with the highest expected F1 over these documents.
 
     To assign nothing it is the highest probability, to assign everything it lies just below the lowest.
-
-    Examples
-    --------
-    >>> expected_f1_thresholds([[0.9], [0.3], [0.1]]).round(3)
-    array([0.6])
     """
     rising = np.sort(probability_matrix(probabilities).T, axis=1)
     n_categories, n_documents = rising.shape
@@ -84,13 +69,13 @@ def expected_f1_thresholds(probabilities: Any) -> Array:
     expected[:, 0] = np.prod(1 - falling, axis=1)
     below = np.arange(1, n_documents + 1) + sums[:, -1:]
     np.divide(2 * sums, below, out=expected[:, 1:])
-    # Equals share their fate: a cut that would part them is no cut.
+    # No threshold separates equal probabilities.
     expected[:, 1:-1][falling[:, :-1] == falling[:, 1:]] = -np.inf
     return _thresholds_at(falling, np.argmax(expected, axis=1))
 
 
 def _thresholds_at(falling: Array, assigned: Array) -> Array:
-    """Thresholds above which so many of the falling probabilities lie."""
+    """Thresholds above which so many of the descending probabilities lie."""
     category = np.arange(len(falling))
     last = falling.shape[1]
     high = falling[category, np.maximum(assigned - 1, 0)]

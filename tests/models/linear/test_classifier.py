@@ -7,9 +7,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from bayesift.errors import DataError
-from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, LogF, SparseBayesClassifier, make_learner
+from bayesift.models import (
+    STORABLE,
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    LogF,
+    SparseBayesClassifier,
+    make_learner,
+)
 from bayesift.models.linear.weights import scores_of
-from bayesift.models.storable import STORABLE
 
 
 def documents(n=120, d=15, k=4, seed=0):
@@ -91,19 +98,22 @@ def test_everything_is_stored(model):
 @pytest.mark.parametrize(
     ("where", "name", "value", "message"),
     [
-        ("settings", "link", {"kind": "cauchit"}, "no link"),
-        ("settings", "link", 3, "not a link"),
-        ("settings", "prior", {"kind": "laplace", "gamma": -1}, "gamma must be positive"),
-        ("settings", "tol", "tight", "is no tol"),
-        ("settings", "magic", 1, "has no 'magic'"),
-        ("arrays", "intercepts", np.zeros(3), "intercepts|weights"),
-        ("arrays", "coefficients", np.full((4, 15), np.nan), "finite"),
+        ("parameters", "link", {"kind": "cauchit-link"}, "unknown kind 'cauchit-link'"),
+        ("parameters", "link", {"kind": "probit-noise", "sigma0": 1.0}, "not a link"),
+        ("parameters", "link", 3, "not a link"),
+        ("parameters", "prior", {"kind": "laplace-prior", "gamma": -1}, "gamma must be positive"),
+        ("parameters", "prior", {"kind": "laplace-prior", "mode": "high"}, "mode must be a number"),
+        ("parameters", "tol", "tight", "'tol' of a sparse-bayes must be float"),
+        ("parameters", "magic", 1, "has no 'magic'"),
+        ("parameters", "posteriors_", [1], "one per model|posterior"),
+        ("arrays", "intercept_", np.zeros(3), "fit together"),
+        ("arrays", "coef_", np.full((4, 15), np.nan), "finite"),
     ],
 )
 def test_damaged_states_are_refused(where, name, value, message):
     X, Y, _ = documents()
-    parameters, arrays = SparseBayesClassifier(prior=GaussianPrior()).fit(X, Y).get_state()
-    target = arrays if where == "arrays" else parameters["settings"]
+    parameters, arrays = SparseBayesClassifier(prior=GaussianPrior(), posterior="normal").fit(X, Y).get_state()
+    target = arrays if where == "arrays" else parameters
     target[name] = value
     with pytest.raises(DataError, match=message):
         SparseBayesClassifier.from_state(parameters, arrays)
@@ -114,21 +124,21 @@ def test_damaged_sparse_weights_are_refused():
     model = SparseBayesClassifier(prior=LaplacePrior(gamma=200.0)).fit(X, Y)
     for name, value in (("indices", np.array([99])), ("indptr", np.array([0, 5, 2, 3, 4])), ("data", np.ones(2))):
         parameters, arrays = model.get_state()
-        arrays[name] = value
+        arrays[f"coef_.{name}"] = value
         with pytest.raises(DataError):
             SparseBayesClassifier.from_state(parameters, arrays)
 
 
 def test_supports_limit_the_terms_of_each_category():
     X, Y, _ = documents()
-    supports = np.zeros((4, 15), dtype=bool)
-    supports[:, :5] = True
-    model = SparseBayesClassifier(prior=GaussianPrior(), tol=1e-6).fit(X, Y, supports=supports)
+    feature_mask = np.zeros((4, 15), dtype=bool)
+    feature_mask[:, :5] = True
+    model = SparseBayesClassifier(prior=GaussianPrior(), tol=1e-6).fit(X, Y, feature_mask=feature_mask)
     alone = SparseBayesClassifier(prior=GaussianPrior(), tol=1e-6).fit(X[:, :5], Y)
     np.testing.assert_allclose(model.coef_[:, :5], alone.coef_, atol=1e-4)
     assert not np.any(model.coef_[:, 5:])
     with pytest.raises(ValueError, match="models x terms"):
-        model.fit(X, Y, supports=supports[:2])
+        model.fit(X, Y, feature_mask=feature_mask[:2])
 
 
 def test_warm_start_takes_fewer_rounds():

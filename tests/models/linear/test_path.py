@@ -6,7 +6,7 @@ from scipy import sparse
 
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear import default_scales
-from bayesift.models.threads import in_threads
+from bayesift.threads import in_threads
 
 PRIORS = [LaplacePrior(gamma=4.0), GaussianPrior(variance=0.5), LaplacePrior(gamma=np.linspace(1.0, 3.0, 12))]
 
@@ -71,9 +71,9 @@ def test_two_classes_and_threads_and_supports():
     one, two = model.path(X, Y, n_scales=4), SparseBayesClassifier(tol=1e-6, n_jobs=2).path(X, Y, n_scales=4)
     for left, right in zip(one.coefficients, two.coefficients, strict=True):
         np.testing.assert_array_equal(dense(left), dense(right))
-    supports = np.zeros((3, X.shape[1]), dtype=int)
-    supports[:, :4] = 1
-    for weights in model.path(X, Y, n_scales=4, supports=supports).coefficients:
+    feature_mask = np.zeros((3, X.shape[1]), dtype=int)
+    feature_mask[:, :4] = 1
+    for weights in model.path(X, Y, n_scales=4, feature_mask=feature_mask).coefficients:
         assert not np.any(dense(weights)[:, 4:])
 
 

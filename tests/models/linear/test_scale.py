@@ -18,11 +18,13 @@ from bayesift.models.linear import (
     Probit,
     Problem,
     ScaleSearch,
-    cross_validation,
 )
-from bayesift.models.linear.cross_validation import HeldOut, folds_of, mean_and_error, pick_scale
+from bayesift.models.linear import (
+    scale as scale_rules,
+)
 from bayesift.models.linear.evidence import log_evidence
 from bayesift.models.linear.plots import path_figure, validation_figure
+from bayesift.models.linear.scale import HeldOut, folds_of, mean_and_error, pick_scale
 from bayesift.models.linear.solvers import solve_all
 
 FLAT = np.array([1.0, 0.0, 0.0])
@@ -52,7 +54,7 @@ def test_norm_is_terms_over_mean_squared_norm():
 
 @pytest.mark.parametrize("laplace", [True, False])
 def test_held_out_losses_are_those_of_a_plain_loop(laplace, monkeypatch):
-    monkeypatch.setattr(cross_validation, "_TOLERANCE", 1e-10)
+    monkeypatch.setattr(scale_rules, "_TOLERANCE", 1e-10)
     X, Y = documents()
     problem = problem_of(X, Y, LaplacePrior() if laplace else GaussianPrior())
     folds = folds_of(problem, 4, 0)
@@ -230,12 +232,21 @@ def test_stored_with_its_scale(rule):
 
 @pytest.mark.parametrize(
     "scale",
-    [-1.0, True, "best", [], {"kind": "no"}, {"kind": "search", "fold": 3}, {"kind": "cross-validation", "rule": 3}],
+    [
+        -1.0,
+        True,
+        "best",
+        [],
+        {"kind": "no"},
+        {"kind": "search-scale", "fold": 3},
+        {"kind": "cross-validation-scale", "rule": 3},
+        {"kind": "laplace-prior"},
+    ],
 )
 def test_stored_nonsense_is_refused(scale):
     X, Y = documents()
     parameters, arrays = SparseBayesClassifier().fit(X, Y).get_state()
-    parameters["settings"]["prior_scale"] = scale
+    parameters["prior_scale"] = scale
     with pytest.raises(DataError):
         SparseBayesClassifier.from_state(parameters, arrays)
 
@@ -245,7 +256,7 @@ def test_stored_scales_are_checked(scales):
     X, Y = documents()
     parameters, arrays = SparseBayesClassifier().fit(X, Y).get_state()
     with pytest.raises(DataError):
-        SparseBayesClassifier.from_state(parameters, {**arrays, "prior_scale": scales})
+        SparseBayesClassifier.from_state(parameters, {**arrays, "prior_scale_": scales})
 
 
 @pytest.mark.parametrize("scale", [0, -2.0, np.inf, "often", object(), True])
@@ -270,15 +281,15 @@ def test_the_same_seed_gives_the_same_scale_and_threads_do_not_matter():
 
 
 def test_pictures_of_paths_and_choices():
-    pytest.importorskip("matplotlib")
     X, Y = documents()
     model = SparseBayesClassifier(prior_scale=CrossValidation(folds=3, n_scales=5)).fit(X, Y)
-    axes = validation_figure(model.validation_, 1, title="corn").axes[0]
-    assert axes.get_title(loc="left") == "corn"
-    assert axes.get_legend().get_texts()[0].get_text() == f"chosen: {model.prior_scale_[1]:.3g}"
+    figure = validation_figure(model.validation_, 1, title="corn")
+    assert figure.title == "corn"
+    assert figure.panels[0].x.log
+    assert [key.name for key in figure.legend] == [f"chosen: {model.prior_scale_[1]:.3g}"]
     path = SparseBayesClassifier().path(X, Y, n_scales=5)
     weights = np.stack([dense(step)[1] for step in path.coefficients])
-    assert len(path_figure(path, 1).axes[0].lines) == np.any(weights, axis=0).sum()
+    assert len(path_figure(path, 1).panels[0].layers) == np.any(weights, axis=0).sum()
 
 
 def dense(weights):

@@ -174,14 +174,14 @@ def test_class_weights_are_sample_weights():
 @pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior(), JeffreysPrior()], ids=lambda prior: prior.kind)
 def test_supports_limit_the_terms_of_each_class(prior):
     X, y = documents()
-    supports = np.zeros((4, 20), dtype=bool)
-    supports[:, :8] = True
+    feature_mask = np.zeros((4, 20), dtype=bool)
+    feature_mask[:, :8] = True
     tol = 1e-3 if prior.kind == "jeffreys" else 1e-6
-    model = softmax(prior=prior, tol=tol).fit(X, y, supports=supports)
+    model = softmax(prior=prior, tol=tol).fit(X, y, feature_mask=feature_mask)
     alone = softmax(prior=prior, tol=tol).fit(X[:, :8], y)
     np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X[:, :8]), atol=1e-4)
-    supports[2] = False
-    model.fit(X, y, supports=supports)
+    feature_mask[2] = False
+    model.fit(X, y, feature_mask=feature_mask)
     assert not np.any(dense(model.coef_)[2])
     assert not np.any(dense(model.coef_)[:, 8:])
 
@@ -239,6 +239,6 @@ def test_softmax_models_are_stored():
     other = SparseBayesClassifier.from_state(json.loads(json.dumps(parameters)), arrays)
     np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
     assert other.softmax_
-    for damaged in ({"softmax": "yes"}, {"multilabel": True}):
+    for damaged in ({"softmax_": "yes"}, {"multilabel_": True}):
         with pytest.raises(DataError):
             SparseBayesClassifier.from_state({**parameters, **damaged}, arrays)

@@ -172,12 +172,12 @@ def test_solvers_that_cannot_are_refused():
 def test_dual_ascent_takes_scales_modes_weights_and_starts(link, intercept):
     generator = np.random.default_rng(5)
     variance, mode = generator.uniform(0.2, 5.0, size=(2, 12)), generator.normal(size=(2, 12))
-    importance = generator.uniform(0.0, 3.0, size=(2, 80)).round(1)
+    importance, balance = generator.uniform(0.0, 3.0, size=80).round(1), generator.uniform(0.5, 2.0, size=(2, 2))
     for prior in (GaussianPrior(variance=variance, mode=mode), GaussianPrior(variance=variance[0], mode=mode[0])):
-        problem = replace(problem_of(link, prior, intercept=intercept), importance=importance)
+        problem = replace(problem_of(link, prior, intercept=intercept), importance=importance, balance=balance)
         exact = solve_all(problem, "newton", [None, None], None)
         found = solve_all(problem, "dual", [None, None], None)
-        nearby = [replace(solution, coefficients=0.7 * solution.coefficients) for solution in exact]
+        nearby = [replace(solution, weights=0.7 * solution.coefficients) for solution in exact]
         for solutions in (found, solve_all(problem, "dual", list(nearby), 2)):
             for left, right in zip(exact, solutions, strict=True):
                 assert right.converged

@@ -167,22 +167,22 @@ def test_stored_and_restored(prior, kind):
 def test_hostile_arrays_are_refused():
     X, Y, _ = documents()
     parameters, arrays = SparseBayesClassifier(posterior="normal").fit(X, Y).get_state()
-    terms, lengths, values = (arrays[f"posterior.{name}"] for name in ("terms", "lengths", "covariances"))
+    terms, values = (arrays[f"posteriors_.1.{name}"] for name in ("terms", "covariance"))
     for change in (
         {"terms": terms + np.int32(100)},
         {"terms": terms[::-1].copy()},
         {"terms": terms.astype(float)},
         {"terms": terms[:-1]},
-        {"lengths": lengths[:-1]},
-        {"lengths": lengths * -1},
-        {"lengths": lengths + 1},
-        {"lengths": lengths.astype(np.int32)},
-        {"covariances": values[:-1]},
-        {"covariances": values * np.nan},
-        {"covariances": -values},
-        {"covariances": None},
+        {"terms": -terms},
+        {"terms": None},
+        {"covariance": values[:-1]},
+        {"covariance": values.ravel()},
+        {"covariance": np.float64(1.0) * np.zeros(())},
+        {"covariance": values * np.nan},
+        {"covariance": -values},
+        {"covariance": None},
     ):
-        mutated = {**arrays, **{f"posterior.{name}": value for name, value in change.items()}}
+        mutated = {**arrays, **{f"posteriors_.1.{name}": value for name, value in change.items()}}
         mutated = {name: value for name, value in mutated.items() if value is not None}
         with pytest.raises(DataError):
             SparseBayesClassifier.from_state(parameters, mutated)

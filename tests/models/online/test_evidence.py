@@ -15,32 +15,32 @@ def test_held_out_evidence_is_that_of_each_pass():
     X, Y = documents()
     candidates = [{"likelihood": ProbitNoise(0.5)}, {"likelihood": FlipNoise(0.1)}]
     table = select_by_evidence(
-        OnlinePerceptron(), X[:80], Y[:80], candidates=candidates, max_passes=3, held_out=(X[80:], Y[80:])
+        OnlinePerceptron(), X[:80], Y[:80], candidates=candidates, max_epochs=3, held_out=(X[80:], Y[80:])
     )
     for row, candidate in enumerate(candidates):
-        for passes in (1, 2, 3):
-            model = OnlinePerceptron(**candidate, passes=passes).fit(X[:80], Y[:80])
+        for n_epochs in (1, 2, 3):
+            model = OnlinePerceptron(**candidate, n_epochs=n_epochs).fit(X[:80], Y[:80])
             expected = model.log_evidence(X[80:], Y[80:]).mean()
-            np.testing.assert_allclose(table.evidence[row, passes - 1], expected, rtol=1e-12)
+            np.testing.assert_allclose(table.evidence[row, n_epochs - 1], expected, rtol=1e-12)
     row, column = np.unravel_index(np.argmax(table.evidence), (2, 3))
-    assert table.best == {**candidates[row], "passes": column + 1}
+    assert table.best == {**candidates[row], "n_epochs": column + 1}
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_cross_validation_judges_every_document_once_by_a_model_that_has_not_seen_it(form):
     X, Y = documents()
-    table = select_by_evidence(OnlinePerceptron(), form(X), Y, candidates=[{}], max_passes=1, folds=3)
+    table = select_by_evidence(OnlinePerceptron(), form(X), Y, candidates=[{}], max_epochs=1, folds=3)
     expected = 0.0
     for k in range(3):
         inside = np.arange(120) % 3 != k
-        model = OnlinePerceptron(passes=1).fit(X[inside], Y[inside])
+        model = OnlinePerceptron(n_epochs=1).fit(X[inside], Y[inside])
         expected += model.log_evidence(X[~inside], Y[~inside]).mean()
     np.testing.assert_allclose(table.evidence[0, 0], expected, rtol=1e-12)
 
 
 def test_supports_are_passed_on():
     X, Y = documents()
-    supports = np.eye(3, 5, dtype=bool)
-    limited = select_by_evidence(OnlinePerceptron(), X, Y, candidates=[{}], max_passes=1, supports=supports)
-    free = select_by_evidence(OnlinePerceptron(), X, Y, candidates=[{}], max_passes=1)
+    feature_mask = np.eye(3, 5, dtype=bool)
+    limited = select_by_evidence(OnlinePerceptron(), X, Y, candidates=[{}], max_epochs=1, feature_mask=feature_mask)
+    free = select_by_evidence(OnlinePerceptron(), X, Y, candidates=[{}], max_epochs=1)
     assert limited.evidence[0, 0] < free.evidence[0, 0]

@@ -9,10 +9,9 @@ from bayesift.models.online.likelihoods import (
     FlipNoise,
     LogitNoise,
     ProbitNoise,
-    describe_likelihood,
-    described_likelihood,
     likelihood_of,
 )
+from bayesift.state import decode, encode
 
 NOISES = [ProbitNoise(0.5), ProbitNoise(3.0), LogitNoise(), LogitNoise(by="probit"), FlipNoise(0.1), FlipNoise(0.02)]
 FIELDS = [(0.0, 1.0), (1.3, 0.2), (-2.0, 4.0), (3.0, 0.01), (-6.0, 2.0), (5.0, 30.0), (-20.0, 25.0)]
@@ -187,14 +186,14 @@ def test_fields_without_variance_tell_nothing():
 
 def test_names_and_descriptions():
     for noise in NOISES:
-        assert described_likelihood(describe_likelihood(noise)) == noise
+        assert decode(encode(noise)) == noise
     assert likelihood_of("probit") == ProbitNoise(0.5)
     for wrong in ("cauchy", 3, None):
         with pytest.raises(ValueError, match="likelihood"):
             likelihood_of(wrong)
-    for wrong in ({"kind": "cauchy"}, {"kind": "flip", "kappa": 0.7}, {"kind": "flip", "rate": 0.1}, {"kind": [1]}):
+    for wrong in ({"kappa": 0.7}, {"rate": 0.1}, {"kappa": "often"}):
         with pytest.raises(DataError):
-            described_likelihood(wrong)
+            decode({"kind": "flip-noise", **wrong})
     for make in (lambda: ProbitNoise(0.0), lambda: FlipNoise(0.5), lambda: LogitNoise(by="magic")):
         with pytest.raises(ValueError, match="must"):
             make()
@@ -202,3 +201,13 @@ def test_names_and_descriptions():
         ProbitNoise().log_evidence(0, 1.0, 1.0)
     with pytest.raises(ValueError, match="no information gain"):
         ProbitNoise().information_gain(1, 1.0, 1.0, kind="best")
+
+
+def test_values_of_likelihoods():
+    moments = ProbitNoise(1.0).moments([1.0], [0.0], [0.0])
+    assert [part.round(4).tolist() for part in moments] == [[-0.6931], [0.7979], [-0.6366]]
+    assert float(FlipNoise(0.1).log_evidence(-1, 0.0, 2.0).round(4)) == -0.6931
+    assert ProbitNoise(0.5).predictive(0.0, 1.0).tolist() == 0.5
+    assert LogitNoise().predictive(2.0, 1.0).round(6).tolist() == 0.844537
+    assert FlipNoise(0.1).predictive(9.0, 1.0).round(6).tolist() == 0.9
+    assert FlipNoise(0.1).expected_information_gain([0.0, 9.0], [1.0, 1.0]).round(3).tolist() == [0.531, 0.0]

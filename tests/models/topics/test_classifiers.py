@@ -2,11 +2,14 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.models import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
+from bayesift.models.baselines.neighbors import weighted_votes
+from bayesift.models.topics.classifier import choose_n_neighbors, leave_one_out
 
 ENCODER = SparseNMF(n_components=6, max_iter=2000)
 KINDS = [
@@ -90,14 +93,14 @@ def test_text_in_categories_out_saved_and_loaded(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("points", lambda a: a * np.nan),
-        ("points", lambda a: a[:, 1:].copy()),
-        ("points", lambda a: a[:5]),
-        ("indices", lambda a: a + 1000),
-        ("indices", lambda a: a.astype(float)),
-        ("indptr", lambda a: a[::-1].copy()),
-        ("encoder.components", lambda a: a[1:]),
-        ("similarity.weights", lambda a: a[1:]),
+        ("points_", lambda a: a * np.nan),
+        ("points_", lambda a: a[:, 1:].copy()),
+        ("points_", lambda a: a[:5]),
+        ("members_.indices", lambda a: a + 1000),
+        ("members_.indices", lambda a: a.astype(float)),
+        ("members_.indptr", lambda a: a[::-1].copy()),
+        ("encoder_.components_", lambda a: a[1:]),
+        ("similarity_.weights_", lambda a: a[1:]),
     ],
 )
 def test_stored_neighbours_that_do_not_fit_are_refused(name, change):
@@ -109,13 +112,18 @@ def test_stored_neighbours_that_do_not_fit_are_refused(name, change):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("n_neighbors", [None, 0]),
-        ("n_neighbors", 3),
+        ("n_neighbors", 0),
+        ("n_neighbors", [3]),
+        ("n_neighbors_", 0),
+        ("n_neighbors_", None),
         ("t", 0),
         ("t", "x"),
-        ("encoder", None),
-        ("classes", {}),
-        ("given", [1]),
+        ("encoder", 3),
+        ("encoder_", None),
+        ("encoder_", {"kind": "sparse-nmf"}),
+        ("similarity_", {"kind": "topic-similarity"}),
+        ("classes_", {}),
+        ("points_", {"kind": "array", "dtype": "<f8", "values": []}),
     ],
 )
 def test_stored_settings_that_do_not_fit_are_refused(name, value):
@@ -127,14 +135,26 @@ def test_stored_settings_that_do_not_fit_are_refused(name, value):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("coefficients", lambda a: a[:, 1:]),
-        ("coefficients", lambda a: a * np.inf),
-        ("intercepts", lambda a: a[1:]),
-        ("slopes", lambda a: a[1:]),
-        ("encoder.importance", lambda a: a[1:]),
+        ("coef_", lambda a: a[:, 1:]),
+        ("coef_", lambda a: a * np.inf),
+        ("intercept_", lambda a: a[1:]),
+        ("slopes_", lambda a: a[1:]),
+        ("encoder_.importance_", lambda a: a[1:]),
     ],
 )
 def test_stored_hyperplanes_that_do_not_fit_are_refused(name, change):
     parameters, arrays = KINDS[1].fit(*documents()).get_state()
     with pytest.raises(DataError):
         TopicSVMClassifier.from_state(json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])})
+
+
+def test_the_number_of_neighbours_is_chosen_by_leave_one_out():
+    points, members = np.array([[0.0], [0.1], [5.0], [5.1]]), sparse.csr_array([[1, 1, 0, 0], [0, 0, 1, 1]])
+    arguments = points, members, lambda distances: 1 / (1 + distances), np.random.RandomState(0)
+    assert leave_one_out(*arguments) == {1: 1.0, 3: 1.0}
+    assert choose_n_neighbors(*arguments) == 1
+
+
+def test_votes_are_sums_of_weights():
+    members = sparse.csr_array([[1.0, 0.0], [1.0, 1.0]])
+    assert weighted_votes(np.array([[0, 1]]), np.array([[0.5, 0.25]]), members).tolist() == [[0.75, 0.25]]

@@ -11,10 +11,10 @@ from sklearn.preprocessing import normalize
 
 from bayesift.errors import DataError
 from bayesift.models import TopicSimilarity
+from bayesift.models.baselines import neighbors
+from bayesift.models.baselines.neighbors import nearest_points
 from bayesift.models.topics import more_like_this
-from bayesift.models.topics.additive import best_factor, fit_additive
-from bayesift.models.topics.neighbours import nearest
-from bayesift.models.topics.pairs import draw_pairs
+from bayesift.models.topics.additive import best_factor, draw_pairs, fit_additive
 
 
 def coded(n=300, n_topics=6, seed=0):
@@ -182,9 +182,24 @@ def test_nearest_is_a_full_sort():
     generator = np.random.default_rng(0)
     points, others = generator.random((17, 3)), generator.random((50, 3))
     plain = np.square(points[:, None] - others).sum(axis=2)
-    places, distances = nearest(points, others, 7)
+    places, distances = nearest_points(points, others, 7)
     np.testing.assert_array_equal(places, np.argsort(plain, axis=1)[:, :7])
     np.testing.assert_allclose(distances, np.sort(plain, axis=1)[:, :7], atol=1e-12)
+
+
+@pytest.mark.parametrize("block_values", [4_000_000, 500])
+def test_ties_go_to_the_earlier_point(block_values, monkeypatch):
+    monkeypatch.setattr(neighbors, "_BLOCK_VALUES", block_values)
+    generator = np.random.default_rng(0)
+    distinct = generator.random((9, 7))
+    others, points = distinct[generator.integers(0, 9, 203)], generator.random((31, 7))
+    plain = np.square(points[:, None] - distinct).sum(axis=2)
+    kinds = np.array([np.flatnonzero((distinct == other).all(axis=1))[0] for other in others])
+    expected = np.argsort(plain[:, kinds], axis=1, kind="stable")
+    for k in (1, 10, 60, 203, 500):
+        places, distances = nearest_points(points, others, k)
+        np.testing.assert_array_equal(places, expected[:, :k])
+        np.testing.assert_allclose(distances, np.take_along_axis(plain[:, kinds], places, axis=1), atol=1e-12)
 
 
 def test_ranking_finds_the_liked_category_and_its_reasons_add_up():
@@ -217,14 +232,20 @@ def test_ranking_without_dislikes_and_bad_rows():
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("weights", lambda a: -a),
-        ("weights", lambda a: a[1:]),
-        ("factors", lambda a: a + np.inf),
-        ("line", lambda a: a[1:]),
-        ("variances", lambda a: a.T.copy()),
+        ("weights_", lambda a: -a),
+        ("weights_", lambda a: a[1:]),
+        ("factors_", lambda a: a + np.inf),
+        ("variances_", lambda a: a.T.copy()),
     ],
 )
 def test_stored_similarities_that_do_not_fit_are_refused(name, change):
     parameters, arrays = TopicSimilarity(n_pairs=100).fit(*coded()).get_state()
     with pytest.raises(DataError):
         TopicSimilarity.from_state(json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])})
+
+
+@pytest.mark.parametrize("line", [{"offset_": None}, {"slope_": -1.0}, {"shift_": {"kind": "float", "value": "nan"}}])
+def test_stored_lines_that_do_not_fit_are_refused(line):
+    parameters, arrays = TopicSimilarity(n_pairs=100).fit(*coded()).get_state()
+    with pytest.raises(DataError):
+        TopicSimilarity.from_state({**parameters, **line}, arrays)

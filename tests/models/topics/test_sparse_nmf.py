@@ -12,10 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.errors import DataError
 from bayesift.models import SparseNMF
-from bayesift.models.topics.multiplicative import step_basis, step_codes
-from bayesift.models.topics.objective import Objective, importance_of
-from bayesift.models.topics.solver import UPDATES, factorise
-from bayesift.models.topics.starts import STARTS
+from bayesift.models.topics.factorisation import (
+    STARTS,
+    UPDATES,
+    Objective,
+    factorise,
+    importance_of,
+    multiplicative_basis,
+    multiplicative_codes,
+)
 
 PENALTIES = ["squared", "absolute"]
 
@@ -53,6 +58,20 @@ def test_importance_is_the_variance():
     assert np.count_nonzero(importance) == pytest.approx(importance.sum())
 
 
+def test_terms_that_never_occur_have_no_importance():
+    rows = sparse.csr_array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    assert importance_of(rows, "variance").tolist() == [1.0, 0.0, 0.0]
+    assert importance_of(rows, "uniform").tolist() == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_starts_are_positive_and_topics_sum_to_one(start):
+    codes, basis = STARTS[start](sparse.csr_array(np.eye(3)), 2, np.random.RandomState(0))
+    assert codes.shape == (3, 2)
+    assert np.all(codes > 0)
+    np.testing.assert_allclose(basis.sum(axis=0), 1.0)
+
+
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("importance", ["variance", "uniform"])
 def test_objective_is_equation_8(penalty, importance):
@@ -79,7 +98,7 @@ def test_objective_never_rises(solver, alpha, penalty, importance, n_topics, sca
     V = generator.gamma(0.5, scale, (12, 9)) * (generator.random((12, 9)) > sparsity)
     _, objective, _, _ = problem(alpha, penalty, importance, V=V)
     H, W = generator.gamma(0.3, scale, (12, n_topics)) + 1e-6, generator.gamma(0.3, 1.0, (9, n_topics)) + 1e-6
-    result = factorise(objective, H, W, max_iter=25, tol=-np.inf, look_every=1, solver=solver)
+    result = factorise(objective, H, W, max_iter=25, tol=-np.inf, check_every=1, solver=solver)
     slack = 1e-11 * (np.abs(result.objectives[:-1]) + abs(objective.constant))
     assert np.all(np.diff(result.objectives) <= slack)
     if V.any():
@@ -100,7 +119,7 @@ def test_one_topic_has_the_sums_of_rows_and_columns(solver):
 def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, alpha):
     """The converse need not hold: an entry that was multiplied down to 0 stays there, a step brings it back."""
     _, objective, H, W = problem(alpha, penalty)
-    rest = factorise(objective, H, W, max_iter=2000, tol=-np.inf, look_every=1000, solver="coordinate")
+    rest = factorise(objective, H, W, max_iter=2000, tol=-np.inf, check_every=1000, solver="coordinate")
     further = factorise(objective, rest.codes, rest.basis, max_iter=20, tol=-np.inf, solver="multiplicative")
     assert further.objectives[-1] == pytest.approx(rest.objectives[-1], rel=1e-6)
 
@@ -116,8 +135,8 @@ def test_one_iteration_is_scikit_learns_for_uniform_importance_without_penalty()
     V, objective, H, W = problem(importance="uniform")
     peer = NMF(4, init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=1, tol=0)
     codes = peer.fit_transform(V, W=H.copy(), H=np.ascontiguousarray(W.T))
-    step_codes(objective, H, W)
-    step_basis(objective, H, W)
+    multiplicative_codes(objective, H, W)
+    multiplicative_basis(objective, H, W)
     np.testing.assert_allclose(H @ W.T, codes @ peer.components_, rtol=1e-6, atol=1e-9)
 
 
@@ -140,8 +159,8 @@ def test_scikit_learns_solution_has_our_objective_and_stays():
     codes, basis = codes * scales, np.ascontiguousarray((peer.components_ / scales[:, None]).T)
     theirs = objective.value(codes, basis)
     assert theirs == pytest.approx(peer.reconstruction_err_**2 / 2, rel=1e-5)
-    step_codes(objective, codes, basis)
-    step_basis(objective, codes, basis)
+    multiplicative_codes(objective, codes, basis)
+    multiplicative_basis(objective, codes, basis)
     assert objective.value(codes, basis) == pytest.approx(theirs, rel=1e-5)
 
 
@@ -155,7 +174,7 @@ def test_basis_step_minimises_its_bound(penalty, alpha):
     C = W * (ratios.T @ H)
     w, used = objective.importance, objective.importance > 0
     codes, basis = H.copy(), W.copy()
-    step_basis(objective, codes, basis)
+    multiplicative_basis(objective, codes, basis)
     for a in range(3):
         h, q = H[:, a].sum(), np.sum(H[:, a] ** 2)
 
@@ -189,7 +208,7 @@ def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
         root = brentq(lambda x, a=a, bottom=bottom: np.sum(C[used, a] / (bottom + x)) - 1, pole + 1e-12, 1e6)
         fixed[used, a] = C[used, a] / (bottom + root)
     ours, basis = H.copy(), W.copy()
-    step_basis(objective, ours, basis)
+    multiplicative_basis(objective, ours, basis)
     assert objective.value(ours, basis) <= objective.value(H, fixed) + 1e-9
     assert objective.value(H, fixed) <= objective.value(H, W)
 
@@ -334,13 +353,13 @@ def test_negative_values_and_wrong_names_are_refused():
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("components", lambda a: -a),
-        ("components", lambda a: a * np.nan),
-        ("components", lambda a: a[:, 1:]),
-        ("components", lambda a: a[1:]),
-        ("components", lambda a: a.astype(np.float32)),
-        ("importance", lambda a: a[1:]),
-        ("importance", lambda a: a.reshape(1, -1)),
+        ("components_", lambda a: -a),
+        ("components_", lambda a: a * np.nan),
+        ("components_", lambda a: a[:, 1:]),
+        ("components_", lambda a: a[1:]),
+        ("components_", lambda a: a.astype(np.float32)),
+        ("importance_", lambda a: a[1:]),
+        ("importance_", lambda a: a.reshape(1, -1)),
     ],
 )
 def test_stored_arrays_that_do_not_fit_are_refused(name, change):

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.categories import models_of, terms_of
-from bayesift.models.linear.importance import importance_of
-from bayesift.models.linear.kinds import describe_settings, described_settings
-from bayesift.models.linear.linear_probabilities import LinearProbabilities
-from bayesift.models.linear.links import link_of
-from bayesift.models.linear.path import Path, Progress, column, default_scales, follow
-from bayesift.models.linear.posterior_arrays import posteriors_from_arrays, posteriors_to_arrays
+from bayesift.models.base.categories import models_of, terms_of
+from bayesift.models.linear.links import Link, link_of
+from bayesift.models.linear.mixins import LinearProbabilitiesMixin
+from bayesift.models.linear.path import Choice, Path, Progress, column, default_scales, follow
+from bayesift.models.linear.posterior import Posterior
 from bayesift.models.linear.priors import prior_of
-from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.scale import Choice, FixedScale
-from bayesift.models.linear.scale_rules import scale_rule_of
-from bayesift.models.linear.softmax import is_softmax
+from bayesift.models.linear.problem import Problem, Solution, document_weights
+from bayesift.models.linear.scale import FixedScale, scale_rule_of
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.weights import compact, from_arrays, scales_from, to_arrays
-from bayesift.models.state import Arrays, Parameters, are_sorted, classes_of, describe_classes, expect
+from bayesift.models.linear.weights import rows_of, stack_rows
+from bayesift.state import expect_array, fits, storable
 from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
 
-Array = np.ndarray[Any, Any]
 
-
-class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator):
+@storable("sparse-bayes")
+class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier at the mode of its posterior, for exchangeable links and priors.
 
         beta, b = argmax  sum_i w_i log psi(y_i (x_i beta + b)) + sum_j log p(beta_j)
@@ -46,22 +40,22 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
     link : psi: "logit", "probit" or `LogF(shape)`, the family that holds both
     prior : `LaplacePrior`, `GaussianPrior` or `JeffreysPrior`, with numbers or arrays that broadcast to models x terms;
         or "laplace", "gaussian" or "jeffreys"
-    prior_scale : what to multiply the standard deviations of the prior by: nothing (None), a number, or how to choose
-        it: "norm", "cross-validation", "one-standard-error", "search", "evidence" (Gaussian priors), or `NormBased`,
+    prior_scale : the factor of the standard deviations of the prior: 1 (None), a number, or a rule that chooses it:
+        "norm", "cross-validation", "one-standard-error", "search", "evidence" (Gaussian priors), or `NormBased`,
         `CrossValidation`, `ScaleSearch` or `Evidence` with parameters
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
     solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique
-    tol : the largest violation of the optimality conditions, relative to the prior's strength (Laplace), or the square
-        root of the share of the objective that may be left to gain (Gaussian)
-    max_iter : rounds of the solver
+    tol : when a model has converged. Gaussian priors: at most tol^2 of the objective is left to gain. Laplace priors:
+        no optimality condition is violated by more than tol times the rate. `bayesift.models.linear.solvers` has a
+        table of all solvers. A model that does not converge is warned about
+    max_iter : the largest number of rounds of the solver
     multiclass : for more than two class labels "one-vs-rest", or "softmax" (logit link): one model of all classes
-    class_weight : None, "balanced", or with class labels a weight a class
+    class_weight : None, "balanced", or with class labels a weight per class
     warm_start : start from the weights of the last fit
     n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
-    posterior : "mode" keeps the weights at the mode alone; "normal" also how sure they are, by the normal (Laplace)
-        approximation about the mode, which `score_std` and `predict_proba_integrated` need; classes of a softmax model
-        count as independent there
-    progress : called with how much of the work is done and how much there is; first the choice of a scale, then the fit
+    posterior : "mode" keeps the weights at the mode alone; "normal" also their uncertainty, by the normal (Laplace)
+        approximation about the mode; classes of a softmax model count as independent there
+    progress : called with the number of steps that are done and of all steps, for the choice of a scale and for the fit
 
     Attributes
     ----------
@@ -69,9 +63,9 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
     multilabel_ : whether y was an indicator matrix
     softmax_ : whether the classes share one softmax model
     coef_ : models x terms, sparse when most weights are 0
-    intercept_ : one a model
-    prior_scale_ : what the standard deviations of the prior were multiplied by, one a model
-    validation_ : what each scale was worth, the `Validation` of the choice; None where nothing was compared
+    intercept_ : one per model
+    prior_scale_ : what the standard deviations of the prior were multiplied by, one per model
+    validation_ : the losses of the scales that were compared, a `Validation`; None where none were
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
     posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of each model, and the
@@ -90,11 +84,10 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
     ['grain', 'crude']
     """
 
-    classes_: Array
-    multilabel_: bool
+    FITTED = (*LinearProbabilitiesMixin.FITTED, "softmax_", "prior_scale_", "posteriors_")
+
     softmax_: bool
-    coef_: Any
-    intercept_: Array
+    prior_scale_: Array
 
     def __init__(
         self,
@@ -107,7 +100,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         tol: float = 1e-3,
         max_iter: int = 1000,
         multiclass: str = "one-vs-rest",
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         posterior: str = "mode",
@@ -127,15 +120,15 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         self.posterior = posterior
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Self:
-        """Find the mode; `supports` (models x terms) says which terms each model may use, all without it.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Self:
+        """Find the mode; `feature_mask` (models x terms) says which terms each model may use, by default all.
 
         An error or an interrupt leaves the classifier as it was.
         """
         before = dict(self.__dict__)
         try:
             self._check_posterior()
-            targets, problem = self._read(X, y, sample_weight, supports)
+            targets, problem = self._read(X, y, sample_weight, feature_mask)
             choice = self._choose_scale(problem)
             if self.prior_scale is not None:
                 problem = problem.varied(prior=problem.prior.rescaled(column(choice.scales)))
@@ -152,40 +145,32 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         return self
 
     def fit_solutions(self, solutions: list[Solution], classes: Any, *, multilabel: bool) -> Self:
-        """Take weights that were found elsewhere for the posterior with the prior as given.
-
-        Parameters
-        ----------
-        solutions : one a model
-        classes : the class labels, sorted; or the numbers of the categories
-        multilabel : whether a document may have none or several categories
-
-        Examples
-        --------
-        >>> found = Solution(np.array([1.0, -1.0]), 0.0, np.empty(0), 1, True)
-        >>> model = SparseBayesClassifier().fit_solutions([found], ["crude", "grain"], multilabel=False)
-        >>> model.predict([[1, 0], [0, 1]]).tolist()
-        ['grain', 'crude']
-        """
+        """Set weights that were found elsewhere, one solution per model, for the prior as given."""
         if self.posterior != "mode":
             raise ValueError("without the documents only the mode is known; use posterior='mode'")
         self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
         self.prior_scale_, self.validation_ = np.ones(len(solutions)), None
         self.n_features_in_ = len(solutions[0].coefficients)
-        self._keep(solutions)
+        self._keep([solution.compacted() for solution in solutions])
         return self
 
     def path(
-        self, X: Any, y: Any, *, scales: Any = None, n_scales: int = 20, sample_weight: Any = None, supports: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        scales: Any = None,
+        n_scales: int = 20,
+        sample_weight: Any = None,
+        feature_mask: Any = None,
     ) -> Path:
         """Weights along a sequence of scales of the prior, each found from the one before; fits nothing.
 
         Parameters
         ----------
-        X, y, sample_weight, supports : as in `fit`
-        scales : what the standard deviations of the prior are multiplied by, ascending: one row a step, for all models
-            or a column a model; without, `n_scales` of them from the strongest prior that leaves all weights at their
-            modes to one a thousand times weaker
+        X, y, sample_weight, feature_mask : as in `fit`
+        scales : factors of the standard deviations of the prior, ascending: one row per step, for all models or one
+            column per model; by default those of `default_scales`
 
         Examples
         --------
@@ -193,7 +178,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         >>> path.sizes.ravel().tolist()
         [0, 2, 2]
         """
-        problem = self.problem(X, y, sample_weight, supports)
+        problem = self.problem(X, y, sample_weight, feature_mask)
         n_models = problem.members.shape[0]
         if scales is None:
             steps = default_scales(problem, n_scales)
@@ -202,65 +187,47 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
             steps = np.broadcast_to(given[:, np.newaxis] if given.ndim == 1 else given, (len(given), n_models))
         return follow(problem, self.solver, steps, self.n_jobs, self.progress)
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None, supports: Any = None) -> Problem:
-        """What `fit` would solve, with the prior as given; fits nothing.
-
-        Examples
-        --------
-        >>> SparseBayesClassifier().problem([[2, 0], [0, 1]], [0, 1]).n_terms
-        2
-        """
+    def problem(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Problem:
+        """The problem that `fit` would solve, with the prior as given; fits nothing."""
         unfitted: Self = clone(self)
-        return unfitted._read(X, y, sample_weight, supports)[1]
+        return unfitted._read(X, y, sample_weight, feature_mask)[1]
 
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
-        check_is_fitted(self)
-        settings, arrays = describe_settings(self.get_params(deep=False))
-        parameters: Parameters = {
-            "settings": settings,
-            "classes": describe_classes(self.classes_),
-            "multilabel": self.multilabel_,
-            "softmax": self.softmax_,
-        }
-        arrays |= posteriors_to_arrays(self.posteriors_) if self.posterior == "normal" else {}
-        return parameters, {**to_arrays(self.coef_, self.intercept_), "prior_scale": self.prior_scale_, **arrays}
-
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
-        model = cls(**described_settings(expect(parameters, "settings", dict), arrays))
-        model.multilabel_ = expect(parameters, "multilabel", bool)
-        model.softmax_ = expect(parameters, "softmax", bool)
-        model.coef_, model.intercept_ = from_arrays(arrays)
-        n_models, model.n_features_in_ = model.coef_.shape
-        model.prior_scale_, model.validation_ = scales_from(arrays, n_models), None
-        n_classes = 2 if n_models == 1 and not model.multilabel_ else n_models
-        model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
-        if model.softmax_ and (model.multilabel_ or n_models == 1):
+    def _post_load(self) -> None:
+        super()._post_load()
+        _ = link_of(self.link), prior_of(self.prior), self.intercept_row()
+        self._check_posterior()
+        if self.prior_scale is not None:
+            scale_rule_of(self.prior_scale)
+        n_models, n_terms = self.coef_.shape
+        if np.any(expect_array(self.prior_scale_, "prior_scale_", np.float64, (n_models,)) <= 0):
+            raise DataError("prior_scale_ must be positive numbers")
+        if self.softmax_ and (self.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
-        if not (model.multilabel_ or are_sorted(model.classes_)):
-            raise DataError("its classes are not sorted")
-        model._keep_posteriors(
-            posteriors_from_arrays(arrays, model.coef_.shape) if model.posterior == "normal" else None
-        )
-        return model
+        posteriors, self.validation_ = self.posteriors_, None
+        del self.posteriors_
+        if self.posterior == "normal" and not (fits(posteriors, list[Posterior]) and len(posteriors) == n_models):
+            raise DataError("the posterior is not one per model")
+        if any(np.any(posterior.terms >= n_terms) for posterior in posteriors or ()):
+            raise DataError("the terms of the posterior are not columns of the model")
+        self._keep_posteriors(posteriors if self.posterior == "normal" else None)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, supports: Any) -> tuple[Targets, Problem]:
-        """What is to be fitted, with the prior as given."""
+    def _read(self, X: Any, y: Any, sample_weight: Any, feature_mask: Any) -> tuple[Targets, Problem]:
+        """The labels, and the problem with the prior as given."""
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents)
         members, link = models_of(targets), link_of(self.link)
-        coupled = is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
+        coupled = _is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
+        importance, balance = document_weights(self.class_weight, targets, None if coupled else members, weights)
         problem = Problem(
             rows=rows,
             members=members,
-            importance=importance_of(self.class_weight, targets, None if coupled else members, weights),
+            importance=importance,
+            balance=balance,
             link=link,
             prior=prior_of(self.prior),
             intercept=self.intercept_row(),
-            terms=terms_of(supports, (members.shape[0], rows.shape[1])),
+            terms=terms_of(feature_mask, (members.shape[0], rows.shape[1])),
             tolerance=self.tol,
             max_iter=self.max_iter,
             coupled=coupled,
@@ -276,13 +243,7 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         return None if progress is None else lambda done: progress(done, total)
 
     def intercept_row(self) -> Array:
-        """The intercept as solvers take it: the row `intercept` of `bayesift.kernels.linear`.
-
-        Examples
-        --------
-        >>> SparseBayesClassifier(intercept="flat").intercept_row().tolist()
-        [1.0, 0.0, 0.0]
-        """
+        """The intercept as solvers take it: the row `intercept` of `bayesift.kernels.linear`."""
         if self.intercept is None:
             return np.zeros(3)
         if isinstance(self.intercept, str):
@@ -298,17 +259,27 @@ class SparseBayesClassifier(LinearProbabilities, ClassifierMixin, BaseEstimator)
         n_models = problem.members.shape[0]
         if not (self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_models, problem.n_terms)):
             return [None] * n_models
-        weights = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
-        return [Solution(w, float(b), np.empty(0), 0, True) for w, b in zip(weights, self.intercept_, strict=True)]
+        pairs = zip(rows_of(self.coef_), self.intercept_, strict=True)
+        return [Solution(row, float(intercept), np.empty(0), 0, True) for row, intercept in pairs]
 
     def _keep(self, solutions: list[Solution]) -> None:
         self.solutions_ = solutions
-        self.coef_ = compact(np.stack([solution.coefficients for solution in solutions]))
+        self.coef_ = stack_rows([solution.weights for solution in solutions])
         self.intercept_ = np.array([solution.intercept for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions), 1)
         late = sum(not solution.converged for solution in solutions)
         if late:
-            message = (
-                f"{late} of {len(solutions)} models did not converge in {self.max_iter} rounds; raise max_iter or tol"
-            )
+            reason = f"within max_iter={self.max_iter} rounds, or no step decreased the objective"
+            message = f"{late} of {len(solutions)} models did not converge {reason}; raise max_iter or tol"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _is_softmax(multiclass: str, link: Link, n_models: int, *, multilabel: bool) -> bool:
+    """Whether the classes share one softmax model."""
+    if multiclass not in ("softmax", "one-vs-rest"):
+        raise ValueError(f"multiclass must be 'softmax' or 'one-vs-rest', got {multiclass!r}")
+    if multilabel or n_models == 1 or multiclass == "one-vs-rest":
+        return False
+    if link.kind != "logit":
+        raise ValueError(f"multiclass='softmax' needs the logit link, not {link.kind!r}")
+    return True

@@ -2,33 +2,31 @@
 
     log p(y | scale) ~ log p(y | mode) + log p(mode) + (k / 2) log 2 pi - 1/2 log |X'HX + P|
 
-P holds the precisions of a Gaussian prior, H the curvatures at the mode, k the number of weights. Without the constants
-of the prior that cancel, what is left of the determinant is that of I + B, B = H^1/2 X P^-1 X' H^1/2, times the one
-number that the intercept adds, its precision + h^1/2' (I + B)^-1 h^1/2. A flat intercept has density 1.
+P holds the precisions of a Gaussian prior, H the curvatures at the mode, k the number of weights. What is left of the
+determinant is that of I + B, B = H^1/2 X P^-1 X' H^1/2, times the one number that the intercept adds, its precision +
+h^1/2' (I + B)^-1 h^1/2. A flat intercept has density 1.
 
 Up to a size both come from a Cholesky factor, of terms or of documents, whichever are fewer. Beyond, by Lanczos
 quadrature: log |I + B| is the mean of z' log(I + B) z over random signs z (Ubaru, Chen & Saad 2017), the same signs at
-every scale, so that what is compared is not noise. Cost: 30 products with the matrix of a block of eight vectors.
+every scale, so that what is compared is not noise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.kernels.blocks import times, transposed_times
+from bayesift.arrays import Array
+from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.path import Progress, column
+from bayesift.models.linear.path import Choice, Progress, column, search_scales
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.scale import Choice
-from bayesift.models.linear.search import search_scales
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.threads import in_threads
-
-Array = np.ndarray[Any, Any]
+from bayesift.state import storable
+from bayesift.threads import in_threads
 
 _LARGEST = 1500  # terms or documents of an exact determinant
 _PROBES, _STEPS = 7, 30
@@ -36,14 +34,7 @@ _LITTLE = 1e-12
 
 
 def log_evidence(problem: Problem, category: int, solution: Solution, *, largest: int = _LARGEST) -> float:
-    """The logarithm of the evidence of one model, at its mode.
-
-    Parameters
-    ----------
-    problem : with a Gaussian prior
-    category : which model
-    solution : its mode
-    largest : up to how many terms or documents the determinant is exact
+    """The log evidence of one model with a Gaussian prior at its mode; exact up to `largest` terms or documents.
 
     Examples
     --------
@@ -60,12 +51,12 @@ def log_evidence(problem: Problem, category: int, solution: Solution, *, largest
     deviations = np.zeros(problem.n_terms)
     deviations[terms] = 1.0 / np.sqrt(penalty[1, terms])
     exact = min(len(terms), problem.rows.shape[0]) <= largest
-    determinant, pull = _exact(problem, roots, deviations, terms) if exact else _by_lanczos(problem, roots, deviations)
+    determinant, form = _exact(problem, roots, deviations, terms) if exact else _by_lanczos(problem, roots, deviations)
     value = -problem.objective(category, solution.coefficients, solution.intercept) - 0.5 * determinant
     free, precision, _ = problem.intercept
     if not free:
         return float(value)
-    return float(value + 0.5 * np.log(precision if precision else 2.0 * np.pi) - 0.5 * np.log(precision + pull))
+    return float(value + 0.5 * np.log(precision if precision else 2.0 * np.pi) - 0.5 * np.log(precision + form))
 
 
 def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> tuple[float, float]:
@@ -75,12 +66,12 @@ def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> t
     if design.shape[0] <= design.shape[1]:
         factor = linalg.cholesky(np.eye(design.shape[0]) + (design @ design.T).toarray(), lower=True)
         half = linalg.solve_triangular(factor, roots, lower=True)
-        pull = half @ half
+        form = half @ half
     else:
         factor = linalg.cholesky(np.eye(design.shape[1]) + (design.T @ design).toarray(), lower=True)
         half = linalg.solve_triangular(factor, design.T @ roots, lower=True)
-        pull = roots @ roots - half @ half
-    return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(pull)
+        form = roots @ roots - half @ half
+    return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(form)
 
 
 def _by_lanczos(problem: Problem, roots: Array, deviations: Array) -> tuple[float, float]:
@@ -122,18 +113,12 @@ def _lanczos(problem: Problem, roots: Array, deviations: Array, starts: Array) -
     return diagonals, sides
 
 
+@storable("evidence-scale")
 @dataclass(frozen=True)
 class Evidence:
     """The scale of a Gaussian prior with the highest evidence, by Laplace's approximation; no document is held out.
 
-    Parameters
-    ----------
-    shared : whether all models have the same scale, that with the highest total
-
-    Examples
-    --------
-    >>> Evidence()
-    Evidence(shared=False)
+    `shared` models have the same scale, that with the highest total.
     """
 
     shared: bool = False

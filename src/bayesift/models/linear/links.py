@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.special import betaln
 
-from bayesift.errors import DataError
+from bayesift.arrays import Array
 from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate
-
-Array = np.ndarray[Any, Any]
+from bayesift.models.base.categories import named_or_given
+from bayesift.state import storable
 
 
 class Link(Protocol):
@@ -23,33 +23,24 @@ class Link(Protocol):
     @property
     def code(self) -> int:
         """The link of `bayesift.kernels.likelihoods`."""
-        ...
 
     @property
     def parameters(self) -> Array:
         """The parameters the kernels take."""
-        ...
 
     @property
     def curvature_bound(self) -> float:
         """No second derivative of the log-likelihood is larger in size."""
-        ...
 
     @property
     def moderation(self) -> float:
         """The factor k with which psi(f / sqrt(1 + k v)) is close to the mean of psi over scores of variance v."""
-        ...
 
 
+@storable("logit-link")
 @dataclass(frozen=True, slots=True)
 class Logit:
-    """The logit link, psi(f) = 1 / (1 + exp(-f)).
-
-    Examples
-    --------
-    >>> probabilities(Logit(), np.array([0.0, np.log(3)])).tolist()
-    [0.5, 0.75]
-    """
+    """The logit link, psi(f) = 1 / (1 + exp(-f))."""
 
     kind: ClassVar[str] = "logit"
     code: ClassVar[int] = LOGIT
@@ -62,15 +53,10 @@ class Logit:
         return np.zeros(3)
 
 
+@storable("probit-link")
 @dataclass(frozen=True, slots=True)
 class Probit:
-    """The probit link, psi(f) = Phi(f), the distribution function of the standard normal.
-
-    Examples
-    --------
-    >>> probabilities(Probit(), np.array([0.0, 1.959963984540054])).round(6).tolist()
-    [0.5, 0.975]
-    """
+    """The probit link, psi(f) = Phi(f), the distribution function of the standard normal."""
 
     kind: ClassVar[str] = "probit"
     code: ClassVar[int] = PROBIT
@@ -83,6 +69,7 @@ class Probit:
         return np.zeros(3)
 
 
+@storable("log-f-link")
 @dataclass(frozen=True, slots=True)
 class LogF:
     """The family that holds both: the symmetric log-F link of Prentice (1976), see `bayesift.kernels.likelihoods`.
@@ -133,76 +120,20 @@ LINKS: dict[str, type[Any]] = {link.kind: link for link in (Logit, Probit, LogF)
 
 
 def link_of(link: Any) -> Link:
-    """A link, or the one of that name.
-
-    Examples
-    --------
-    >>> link_of("probit")
-    Probit()
-    """
-    if isinstance(link, str):
-        if link not in LINKS:
-            raise ValueError(f"no link {link!r}; there are: {', '.join(LINKS)}")
-        named: Link = LINKS[link]()
-        return named
-    if getattr(link, "kind", None) not in LINKS:
-        raise ValueError(f"not a link: {link!r}")
-    given: Link = link
-    return given
-
-
-def describe_link(link: Any) -> dict[str, Any]:
-    """A link as JSON can hold it.
-
-    Examples
-    --------
-    >>> describe_link(LogF(shape=0.3))
-    {'kind': 'log-f', 'shape': 0.3}
-    """
-    fields: dict[str, Any] = asdict(link_of(link))  # type: ignore[call-overload]
-    return {"kind": link_of(link).kind, **fields}
-
-
-def described_link(description: dict[str, Any]) -> Link:
-    """The inverse of `describe_link`.
-
-    Examples
-    --------
-    >>> described_link({"kind": "logit"})
-    Logit()
-    """
-    fields = dict(description)
-    kind = fields.pop("kind", None)
-    if not isinstance(kind, str) or kind not in LINKS:
-        raise DataError(f"no link {kind!r}; there are: {', '.join(LINKS)}")
-    try:
-        link: Link = LINKS[kind](**fields)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"not a {kind} link: {error}") from error
-    return link
+    """A link, or the one of that name."""
+    found: Link = named_or_given(link, LINKS, "link")
+    return found
 
 
 def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
-    """The log-likelihood of margins y f, its derivative, and minus its second derivative.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in log_likelihoods(Logit(), np.zeros(1))]
-    [[-0.6931471805599453], [0.5], [0.25]]
-    """
+    """The log-likelihood of margins y f, its derivative, and minus its second derivative."""
     flat = np.ascontiguousarray(margins, dtype=np.float64).ravel()
     parts = np.empty((3, len(flat)))
     evaluate(link.code, link.parameters, flat, *parts)
-    logarithms, slopes, curvatures = (part.reshape(np.shape(margins)) for part in parts)
-    return logarithms, slopes, curvatures
+    logarithms, derivatives, curvatures = (part.reshape(np.shape(margins)) for part in parts)
+    return logarithms, derivatives, curvatures
 
 
 def probabilities(link: Link, scores: Array) -> Array:
-    """Probabilities psi of scores.
-
-    Examples
-    --------
-    >>> probabilities(Probit(), np.zeros(1)).tolist()
-    [0.5]
-    """
+    """Probabilities psi of scores."""
     return np.exp(log_likelihoods(link, scores)[0])

@@ -1,4 +1,7 @@
-"""The mode along a sequence of scales of the prior, each found from the one before."""
+"""The mode along scales of the prior: paths, each mode found from the one before, and searches for the best scale.
+
+A scale multiplies the standard deviations of the prior about its modes, for all weights of a model alike.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,54 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.kernels.blocks import transposed_times
+from bayesift.arrays import Array
+from bayesift.kernels.products import transposed_times
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import row_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.weights import compact
+from bayesift.models.linear.weights import stack_rows
 
-Array = np.ndarray[Any, Any]
 Progress = Callable[[int, int], None]
 
 WIDTH = 1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
 _FIRST_SPREAD = 0.1  # of the scores, under the strongest Gaussian prior
 _BLOCK = 16
+Losses = Callable[[Array, list[int]], tuple[Array, Array]]
+_GOLDEN = (3.0 - np.sqrt(5.0)) / 2.0
+_MOST = 20  # scales
+_TOLERANCE = 0.1  # of the logarithm of the scale
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
-    """Models along a sequence of scales.
+class Validation:
+    """The loss of each scale that was evaluated; one column per model, or one for all where they share a scale.
 
     Parameters
     ----------
     scales : what the standard deviations of the prior were multiplied by, steps x models
-    coefficients : models x terms for each step, sparse where most weights are 0
-    intercepts : steps x models
-    converged : whether the tolerance was met, steps x models
+    losses : minus the mean held-out log-likelihood, or minus the log evidence; NaN where a search ended before
+    errors : the standard error of each loss over the folds; NaN for the evidence
+    chosen : the scale of each column
     """
+
+    scales: Array
+    losses: Array
+    errors: Array
+    chosen: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One scale per model, and how it was found."""
+
+    scales: Array
+    validation: Validation | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Models along a sequence of scales: steps x models, and one matrix of coefficients (models x terms) per step."""
 
     scales: Array
     coefficients: list[Any]
@@ -48,18 +73,7 @@ class Path:
 
 
 def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, progress: Progress | None = None) -> Path:
-    """The modes of all models at each row of `scales`, which is steps x models, the strongest prior first.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from bayesift.models.linear import LaplacePrior, Logit
-    >>> rows, members = sparse.csr_array(np.eye(4)), sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = Problem(rows, members, np.ones(4), Logit(), LaplacePrior(), np.array([1.0, 0.0, 0.0]))
-    >>> path = follow(problem, "auto", default_scales(problem, 3), None)
-    >>> path.sizes.ravel().tolist()
-    [0, 4, 4]
-    """
+    """The modes of all models at each row of `scales`, which is steps x models, the strongest prior first."""
     n_models = problem.members.shape[0]
     solutions: list[Solution | None] = [None] * n_models
     coefficients, intercepts, converged = [], [], []
@@ -68,7 +82,7 @@ def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, pro
         report = _reporter(progress, step * n_models, total)
         at_scale = problem.varied(prior=problem.prior.rescaled(column(row)))
         found = solve_all(at_scale, solver, solutions, n_jobs, progress=report)
-        coefficients.append(compact(np.stack([solution.coefficients for solution in found])))
+        coefficients.append(stack_rows([solution.weights for solution in found]))
         intercepts.append([solution.intercept for solution in found])
         converged.append([solution.converged for solution in found])
         solutions = list(found)
@@ -76,10 +90,10 @@ def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, pro
 
 
 def default_scales(problem: Problem, n_scales: int, *, shared: bool = False) -> Array:
-    """Scales in geometric progression, steps x models; the first leaves all weights at their modes (Laplace).
+    """Scales in geometric progression, steps x models; the last is a thousand times the first.
 
-    The last is a thousand times the first. Under a Gaussian prior the first gives the scores of documents a standard
-    deviation of 0.1. Shared scales begin where no model has left its modes and end a thousand times the median.
+    The first leaves all weights at their modes (Laplace) or gives scores a standard deviation of 0.1 (Gaussian). Shared
+    scales begin where no model has left its modes and end a thousand times the median.
 
     Examples
     --------
@@ -99,43 +113,23 @@ def default_scales(problem: Problem, n_scales: int, *, shared: bool = False) -> 
 
 
 def strongest_scales(problem: Problem) -> Array:
-    """One scale a model, below which the prior is all there is: see `default_scales`.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from bayesift.models.linear import LaplacePrior, Logit
-    >>> rows, members = sparse.csr_array(np.eye(4)), sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = Problem(rows, members, np.ones(4), Logit(), LaplacePrior(), np.array([1.0, 0.0, 0.0]))
-    >>> strongest_scales(problem).round(6).tolist()
-    [2.0]
-    """
+    """One scale per model, below which the prior determines the weights: see `default_scales`."""
     if problem.prior.smooth:
         return _FIRST_SPREAD / np.sqrt(prior_spread(problem))
     n_models = problem.members.shape[0]
     found = np.empty(n_models)
     for first in range(0, n_models, _BLOCK):
         models = list(range(first, min(first + _BLOCK, n_models)))
-        for c, pulls in zip(models, _pulls_at_modes(problem, models).T, strict=True):
+        for c, gradient in zip(models, _gradients_at_modes(problem, models).T, strict=True):
             rates = row_of(problem.prior.strengths[0], c, problem.n_terms)
             terms = problem.terms_of(c)
-            found[c] = 1.0 / max(np.max(np.abs(pulls[terms]) / rates[terms], initial=0.0), 1e-12)
+            found[c] = 1.0 / max(np.max(np.abs(gradient[terms]) / rates[terms], initial=0.0), 1e-12)
     return found
 
 
 def prior_spread(problem: Problem) -> Array:
-    """The mean over documents of the variance that the prior gives their scores, one a model.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> rows, members = sparse.csr_array([[2.0, 1.0]]), sparse.csr_array(np.array([[1]]))
-    >>> problem = Problem(rows, members, np.ones(1), Logit(), GaussianPrior(variance=3.0), np.zeros(3))
-    >>> prior_spread(problem).tolist()
-    [15.0]
-    """
-    weights = problem.importance if problem.importance.ndim == 1 else problem.importance.mean(axis=0)
+    """The mean over documents of the variance that the prior gives their scores, one per model."""
+    weights = problem.mean_importance()
     per_entry = np.repeat(weights / weights.sum(), np.diff(problem.rows.indptr))
     squares = np.bincount(problem.rows.indices, weights=problem.rows.data**2 * per_entry, minlength=problem.n_terms)
     n_models = problem.members.shape[0]
@@ -147,28 +141,110 @@ def prior_spread(problem: Problem) -> Array:
 
 
 def column(scales: Any) -> Any:
-    """Scales of models as priors read them: a number where all are the same, else a column.
-
-    Examples
-    --------
-    >>> column([2.0, 2.0]), column([1.0, 2.0]).shape
-    (2.0, (2, 1))
-    """
+    """Scales of models as priors read them: a number where all are the same, else a column."""
     values = np.asarray(scales, dtype=float)
     return float(values[0]) if np.all(values == values[0]) else values[:, np.newaxis]
 
 
-def _pulls_at_modes(problem: Problem, models: list[int]) -> Array:
+def _gradients_at_modes(problem: Problem, models: list[int]) -> Array:
     """Minus the derivative of the likelihood for each weight, all at their modes; terms x models."""
     modes = np.stack([problem.mode(c) for c in models], axis=1)
     scores = problem.start_intercepts[models] + (problem.rows @ modes if np.any(modes) else 0.0)
     signs = np.stack([problem.signs(c) for c in models], axis=1)
     importance = np.stack([problem.importance_of(c) for c in models], axis=1)
-    pulls = np.ascontiguousarray(importance * signs * log_likelihoods(problem.link, signs * scores)[1])
+    residuals = np.ascontiguousarray(importance * signs * log_likelihoods(problem.link, signs * scores)[1])
     out = np.empty((problem.n_terms, len(models)))
-    transposed_times(problem.rows.indptr, problem.rows.indices, problem.rows.data, pulls, out)
+    transposed_times(problem.rows.indptr, problem.rows.indices, problem.rows.data, residuals, out)
     return out
 
 
 def _reporter(progress: Progress | None, before: int, total: int) -> Callable[[int], None] | None:
     return None if progress is None else lambda done: progress(before + done, total)
+
+
+class MinimumSearch:
+    """Finds the minimum of a function of one variable: gives the next point to evaluate, and takes its value.
+
+    Steps lead downhill from `start` until the minimum lies between two neighbours; parabolas through the three, or
+    golden sections where those say little, then close in on it, until its neighbours are within the tolerance.
+    """
+
+    def __init__(self, start: float, step: float, bounds: tuple[float, float], tolerance: float) -> None:
+        self.start, self.step, self.bounds, self.tolerance = start, step, bounds, tolerance
+        self.seen: list[tuple[float, float]] = []
+
+    @property
+    def best(self) -> float:
+        """The best place so far."""
+        return min(self.seen, key=lambda pair: pair[1])[0]
+
+    def add(self, place: float, value: float) -> None:
+        """Add the value at a place."""
+        self.seen = sorted([*self.seen, (place, value)])
+
+    def next_place(self) -> float | None:
+        """The next place to evaluate; None at the end."""
+        if not self.seen:
+            return self.start
+        if len(self.seen) >= _MOST:
+            return None
+        best = min(range(len(self.seen)), key=lambda k: self.seen[k][1])
+        if 0 < best < len(self.seen) - 1:
+            return self._between(self.seen[best - 1 : best + 2])
+        return self._beyond(1.0 if best or len(self.seen) == 1 else -1.0)
+
+    def _beyond(self, direction: float) -> float | None:
+        """The next step downhill; at the bound, between it and its neighbour while they are far apart."""
+        last, *others = self.seen[::-1] if direction > 0 else self.seen
+        place = float(np.clip(last[0] + direction * self.step, *self.bounds))
+        if place != last[0]:
+            return place
+        gap = abs(last[0] - others[0][0]) if others else 0.0
+        return last[0] - direction * _GOLDEN * gap if gap > 0.5 * self.step else None
+
+    def _between(self, three: list[tuple[float, float]]) -> float | None:
+        (a, fa), (b, fb), (c, fc) = three
+        if max(b - a, c - b) <= self.tolerance:
+            return None
+        below, above = (b - a) * (fb - fc), (b - c) * (fb - fa)
+        place = b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
+        if abs(place - b) < 0.5 * self.tolerance or not a < place < c:
+            place = b + _GOLDEN * (c - b) if c - b > b - a else b - _GOLDEN * (b - a)
+        return place
+
+
+def search_scales(
+    problem: Problem, losses: Losses, progress: Progress | None, *, shared: bool, most: int = _MOST
+) -> Choice:
+    """The scales with the least loss, one per model or (`shared`: losses are totals) one for all.
+
+    `losses` takes one scale per model and the models; returns their losses and standard errors.
+    """
+    first = np.log(strongest_scales(problem))
+    first = np.array([first.min()]) if shared else first
+    middle, step = 0.5 * np.log(WIDTH), np.log(WIDTH) / 8
+    searches = [MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _TOLERANCE) for x in first]
+    rows: list[tuple[Array, Array, Array]] = []
+    while True:
+        places = [search.next_place() for search in searches]
+        going = [k for k, place in enumerate(places) if place is not None]
+        if not going:
+            break
+        logs = np.array([places[k] for k in going], dtype=float)
+        found, errors = losses(np.exp(logs), going)
+        for k, place, loss in zip(going, logs, found, strict=True):
+            searches[k].add(float(place), float(loss))
+        rows.append(_spread(len(searches), going, np.exp(logs), found, errors))
+        if progress is not None:
+            progress(len(rows), max(most, len(rows)))
+    chosen = np.exp([search.best for search in searches])
+    scales, values, spreads = (np.array(column) for column in zip(*rows, strict=True))
+    scale_of_each = np.full(problem.members.shape[0], chosen[0]) if shared else chosen
+    return Choice(scale_of_each, Validation(scales, values, spreads, chosen))
+
+
+def _spread(n: int, places: list[int], *columns: Array) -> tuple[Array, Array, Array]:
+    """Each column at its places, NaN elsewhere."""
+    out = np.full((3, n), np.nan)
+    out[:, places] = columns
+    return out[0], out[1], out[2]

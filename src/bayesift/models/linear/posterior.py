@@ -1,34 +1,35 @@
-"""How sure: the Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
+"""The Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
 
 About the mode the posterior of the weights that are off their prior's mode (the active set) is close to normal, with
-precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0 count as known, and |beta| has no curvature. A
-weight at another mode, one that people gave it, is not known: there the prior counts as a normal one of its variance.
-The score of a document is then normal, with mean f and variance v = x' S x, and its probability
+precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0, or at a bound, count as known. At another mode the
+prior counts as a normal one of its variance. The score of a document is then normal, with mean f and variance
+v = x' S x, and its probability
 
     probit   Phi(f / sqrt(1 + v)), exactly
     logit    1 / (1 + exp(-f / sqrt(1 + pi v / 8))), MacKay (1992)
 
-with the shape's own factor between the two for the log-F family. Weights at a bound of theirs count as known too.
+with the shape's own factor between the two for the log-F family.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.special import expit, logsumexp, ndtri
 
+from bayesift.arrays import Array
+from bayesift.errors import DataError
 from bayesift.models.linear.links import Link, log_likelihoods, probabilities
 from bayesift.models.linear.problem import Problem, Solution
-
-Array = np.ndarray[Any, Any]
+from bayesift.state import expect_array, storable
 
 _LARGEST = 1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
 _ROWS = 4096  # documents whose score variances are computed at a time
 
 
+@storable("weight-posterior")
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """The normal approximation of one model's weights.
@@ -47,6 +48,17 @@ class Posterior:
         """Of the weights of `terms` and, last, of the intercept."""
         return self.covariance if self.covariance.ndim == 1 else np.diagonal(self.covariance).copy()
 
+    def _post_load(self) -> None:
+        """Refuse a stored posterior whose parts do not fit together."""
+        if self.terms.dtype.kind != "i":
+            raise DataError("the terms of the posterior must be whole numbers")
+        n_weights = 1 + len(expect_array(self.terms, "terms", self.terms.dtype, (None,)))
+        expect_array(self.covariance, "covariance", np.float64, (n_weights,) * max(1, min(2, self.covariance.ndim)))
+        if np.any(np.diff(self.terms) <= 0) or np.any(self.terms < 0):
+            raise DataError("the terms of the posterior are not in order")
+        if np.any(self.variances < 0):
+            raise DataError("the posterior has a negative variance")
+
     def score_variances(self, X: sparse.csr_array) -> Array:
         """The variance of the score of each document."""
         part = sparse.csr_array(sparse.csc_array(X)[:, self.terms])
@@ -60,14 +72,21 @@ class Posterior:
         return variances
 
 
+def variances_of(posteriors: list[Posterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
+    """The variances of the weights, models x terms, 0 where a weight counts as known; and of the intercepts."""
+    indptr = np.cumsum([0, *(len(posterior.terms) for posterior in posteriors)])
+    indices = np.concatenate([posterior.terms for posterior in posteriors]).astype(np.int32)
+    values = np.concatenate([posterior.variances[:-1] for posterior in posteriors])
+    shape = (len(posteriors), n_terms)
+    intercepts = np.array([posterior.variances[-1] for posterior in posteriors])
+    return sparse.csr_array((values, indices, indptr.astype(np.int32)), shape=shape), intercepts
+
+
 def posterior_of(problem: Problem, category: int, solution: Solution, curvatures: Array | None = None) -> Posterior:
     """The Laplace approximation about a mode.
 
-    Parameters
-    ----------
-    problem, category, solution : what was solved, and how
-    curvatures : minus the second derivative of the log-likelihood by each document's score, times its importance;
-        those of the link without
+    `curvatures` are minus the second derivatives of the log-likelihood by each document's score, times its importance;
+    by default those of the link.
 
     Examples
     --------
@@ -117,13 +136,7 @@ def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Arr
 
 
 def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
-    """The ends of the central interval that holds this much of the probability of each score.
-
-    Examples
-    --------
-    >>> [end.round(2).tolist() for end in score_interval(np.zeros(1), np.ones(1), 0.9)]
-    [[-1.64], [1.64]]
-    """
+    """The ends of the central interval that holds this much of the probability of each score."""
     if not 0 < mass < 1:
         raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")
     reach = float(ndtri((1.0 + mass) / 2.0)) * deviations
@@ -131,20 +144,7 @@ def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array
 
 
 def normalised_bounds(logarithms: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Bounds of probabilities that are normalised over classes, when one moves and the others stay.
-
-    Parameters
-    ----------
-    logarithms : of what is normalised, documents x classes
-    low, high : its bounds
-
-    Examples
-    --------
-    >>> logarithms = np.log([[0.2, 0.3]])
-    >>> low, high = normalised_bounds(logarithms, np.log([[0.1, 0.1]]), np.log([[0.6, 0.8]]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([[0.25, 0.333]], [[0.667, 0.8]])
-    """
+    """Bounds of probabilities normalised over classes, when the logarithm of one moves from low to high."""
     total = logsumexp(logarithms, axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         others = total + np.log1p(-np.exp(logarithms - total))

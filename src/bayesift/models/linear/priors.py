@@ -12,7 +12,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bayesift.arrays import Array
+from bayesift.models.base.categories import named_or_given
+from bayesift.state import storable
 
 
 class Prior(Protocol):
@@ -27,26 +29,22 @@ class Prior(Protocol):
     @property
     def strengths(self) -> tuple[Any, Any]:
         """The factors of |beta - mode| and of (beta - mode)^2 / 2 in minus the log prior."""
-        ...
 
     @property
     def variances(self) -> Any:
         """Of the weights about their modes."""
-        ...
 
     def rescaled(self, factor: Any) -> Prior:
-        """The prior with all standard deviations multiplied; a column of factors has one a category."""
-        ...
+        """The prior with all standard deviations multiplied; a column of factors has one per category."""
 
     def spread(self, distance: Array, category: int) -> Array:
         """1 / sqrt(E[1 / tau | distance]), with tau the variance of each weight and distance = beta - mode."""
-        ...
 
     def cost(self, distance: Array, category: int) -> float:
         """Minus the log prior, without constants."""
-        ...
 
 
+@storable("gaussian-prior")
 @dataclass(frozen=True)
 class GaussianPrior:
     """Normal, of this variance about the mode: ridge.
@@ -74,6 +72,7 @@ class GaussianPrior:
 
     def __post_init__(self) -> None:
         _check_positive("variance", self.variance)
+        _check_numbers(mode=self.mode, sign=self.sign)
 
     @property
     def strengths(self) -> tuple[Any, Any]:
@@ -98,6 +97,7 @@ class GaussianPrior:
         return float(np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance)))))
 
 
+@storable("laplace-prior")
 @dataclass(frozen=True)
 class LaplacePrior:
     """Double exponential, exp(-sqrt(gamma) |beta - mode|): the lasso; most weights end at their mode exactly.
@@ -124,6 +124,7 @@ class LaplacePrior:
 
     def __post_init__(self) -> None:
         _check_positive("gamma", self.gamma)
+        _check_numbers(mode=self.mode, sign=self.sign)
 
     @classmethod
     def of_variance(cls, variance: Any, *, mode: Any = 0.0, sign: Any = 0) -> LaplacePrior:
@@ -154,6 +155,7 @@ class LaplacePrior:
         return float(np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance)))
 
 
+@storable("jeffreys-prior")
 @dataclass(frozen=True)
 class JeffreysPrior:
     """Jeffreys' prior of the variance, p(tau) ~ 1/tau, so that p(beta) ~ 1/|beta|: sparse without a parameter.
@@ -200,32 +202,13 @@ PRIORS: dict[str, type[Any]] = {prior.kind: prior for prior in (GaussianPrior, L
 
 
 def prior_of(prior: Any) -> Prior:
-    """A prior, or the one of that name with its default parameters.
-
-    Examples
-    --------
-    >>> prior_of("laplace")
-    LaplacePrior(gamma=1.0, mode=0.0, sign=0)
-    """
-    if isinstance(prior, str):
-        if prior not in PRIORS:
-            raise ValueError(f"no prior {prior!r}; there are: {', '.join(PRIORS)}")
-        named: Prior = PRIORS[prior]()
-        return named
-    if getattr(prior, "kind", None) not in PRIORS:
-        raise ValueError(f"not a prior: {prior!r}")
-    given: Prior = prior
-    return given
+    """A prior, or the one of that name with its default parameters."""
+    found: Prior = named_or_given(prior, PRIORS, "prior")
+    return found
 
 
 def row_of(parameter: Any, category: int, n_terms: int) -> Array:
-    """One category's row of a parameter that broadcasts to categories x terms.
-
-    Examples
-    --------
-    >>> row_of([[1.0], [2.0]], 1, 3).tolist()
-    [2.0, 2.0, 2.0]
-    """
+    """One category's row of a parameter that broadcasts to categories x terms."""
     values = np.asarray(parameter, dtype=np.float64)
     if values.ndim == 2:
         values = values[category if values.shape[0] > 1 else 0]
@@ -233,13 +216,7 @@ def row_of(parameter: Any, category: int, n_terms: int) -> Array:
 
 
 def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
-    """The penalty of one category's weights, in the layout of `bayesift.kernels.linear`.
-
-    Examples
-    --------
-    >>> penalty_rows(LaplacePrior(gamma=4.0, sign=[0, 1]), 0, 2)[[0, 3]].tolist()
-    [[2.0, 2.0], [-inf, 0.0]]
-    """
+    """The penalty of one category's weights, in the layout of `bayesift.kernels.linear`."""
     absolute, square = prior.strengths
     sign = row_of(prior.sign, category, n_terms)
     lower, upper = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
@@ -248,25 +225,19 @@ def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
 
 
 def is_shared(prior: Prior) -> bool:
-    """Whether all categories have the same prior.
-
-    Examples
-    --------
-    >>> is_shared(GaussianPrior()), is_shared(GaussianPrior(variance=np.ones((3, 1))))
-    (True, False)
-    """
+    """Whether all categories have the same prior."""
     return not any(np.ndim(value) == 2 for value in vars(prior).values())
 
 
 def shares_scale(prior: Prior) -> bool:
-    """Whether the priors of all categories differ in their modes at most.
-
-    Examples
-    --------
-    >>> shares_scale(GaussianPrior(mode=np.ones((3, 1)))), shares_scale(GaussianPrior(variance=np.ones((3, 1))))
-    (True, False)
-    """
+    """Whether the priors of all categories differ in their modes at most."""
     return not any(np.ndim(value) == 2 for name, value in vars(prior).items() if name != "mode")
+
+
+def _check_numbers(**parameters: Any) -> None:
+    for name, value in parameters.items():
+        if np.asarray(value).dtype.kind not in "biuf" or not np.all(np.isfinite(value)):
+            raise ValueError(f"{name} must be a number or an array of numbers, got {value!r:.60}")
 
 
 def _check_positive(name: str, value: Any) -> None:

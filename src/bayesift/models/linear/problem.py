@@ -3,55 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
-
-Array = np.ndarray[Any, Any]
+from bayesift.models.linear.weights import Row, SparseRow, compact_row
+from bayesift.threads import computed_once
+from bayesift.validation import Targets
 
 _NOTHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where a solver stopped for one category.
+    """Where a solver stopped for one category; converged as `bayesift.models.linear.solvers` says.
 
-    Parameters
-    ----------
-    coefficients, intercept : the weights
-    objective : minus the log posterior after each round, without constants
-    iterations : how many rounds
-    converged : whether the tolerance was met
+    `objective` is minus the log posterior after each round, without constants.
     """
 
-    coefficients: Array
+    weights: Row
     intercept: float
     objective: Array
     iterations: int
     converged: bool
 
+    @property
+    def coefficients(self) -> Array:
+        """The weights of all terms, dense."""
+        return self.weights.dense() if isinstance(self.weights, SparseRow) else self.weights
+
+    def compacted(self) -> Solution:
+        """The solution with sparse weights, if most are 0."""
+        return self if isinstance(self.weights, SparseRow) else replace(self, weights=compact_row(self.weights))
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One binary problem a category, all over the same documents; or one softmax model of all classes.
+    """One binary problem per category, all over the same documents; or one softmax model of all classes.
 
     Parameters
     ----------
     rows : documents x terms
     members : categories x documents, the documents of each category
-    importance : the weight of each document, or one row a category (class weights)
+    importance : the weight of each document
     link, prior : the model
     intercept : (1 if there is one, precision of its prior or 0, mode of its prior)
     terms : the terms each category may use, as columns; None for all
-    tolerance : of the largest violation of the optimality conditions, relative to the scale of the prior
-    max_iter : rounds
+    tolerance : when a solution is converged, see `bayesift.models.linear.solvers`
+    max_iter : the largest number of rounds
     coupled : whether the categories are classes that share one softmax model
+    balance : 2 x categories, factors of the importance of documents inside and outside of each category; None for 1
     """
 
     rows: sparse.csr_array
@@ -64,6 +70,7 @@ class Problem:
     tolerance: float = 1e-3
     max_iter: int = 1000
     coupled: bool = False
+    balance: Array | None = None
 
     def varied(self, **changes: Any) -> Problem:
         """The problem with other fields, sharing what was computed of those that stay."""
@@ -74,10 +81,7 @@ class Problem:
         return new
 
     def small_gradient(self, objective: Array) -> Array:
-        """The square of a gradient, in units of the prior, at which no more than tol^2 of the objective is to gain.
-
-        An objective that falls to nothing (a category without documents and a flat intercept) counts as 1e-6 nats.
-        """
+        """The squared gradient, in units of the prior, that leaves tol^2 of the objective (at least 1e-6) to gain."""
         return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
 
     @property
@@ -85,38 +89,42 @@ class Problem:
         """How many columns there are."""
         return int(self.rows.shape[1])
 
-    @cached_property
+    @computed_once
     def columns(self) -> sparse.csc_array:
         """The matrix by columns."""
         return sparse.csc_array(self.rows)
 
-    @cached_property
+    @computed_once
     def norms(self) -> Array:
-        """Of the columns."""
+        """Euclidean norms of the columns."""
         squares = np.bincount(self.rows.indices, weights=self.rows.data**2, minlength=self.n_terms)
         return np.sqrt(squares)
 
-    @cached_property
+    @computed_once
     def sums(self) -> Array:
-        """Of the columns, each document counted by its importance; only where categories share it."""
+        """Sums of the columns, each document counted by its importance; only without `balance`."""
         weights = np.repeat(self.importance, np.diff(self.rows.indptr))
         return np.bincount(self.rows.indices, weights=self.rows.data * weights, minlength=self.n_terms)
 
-    @cached_property
+    @computed_once
     def _shared_penalty(self) -> Array | None:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
-    @cached_property
+    @computed_once
     def scaled(self) -> tuple[sparse.csr_array, Array]:
-        """Where categories share all terms and the variances of a Gaussian prior: see `scaled_rows`."""
+        """`scaled_rows`, where categories share all terms and the variances of a Gaussian prior."""
         return scaled_rows(self.rows, self.penalty(0)[1])
 
-    @cached_property
+    @computed_once
     def start_intercepts(self) -> Array:
         """The best intercept of each category for documents without terms."""
-        inside = self.members @ self.importance if self.importance.ndim == 1 else _within(self.members, self.importance)
-        outside = self.importance.sum(axis=-1) - inside
-        return best_constants(self.link, self.intercept, inside, outside)
+        if self.balance is None:
+            inside = self.members @ self.importance
+            total = self.importance.sum()
+        else:
+            inside = _inside(self.members, self.importance, self.balance[0])
+            total = np.array([self.importance_of(c).sum() for c in range(self.members.shape[0])])
+        return best_constants(self.link, self.intercept, inside, total - inside)
 
     def penalty(self, category: int) -> Array:
         """The penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
@@ -141,7 +149,22 @@ class Problem:
 
     def importance_of(self, category: int) -> Array:
         """The weight of each document in a category's problem."""
-        return self.importance if self.importance.ndim == 1 else np.ascontiguousarray(self.importance[category])
+        if self.balance is None:
+            return self.importance
+        factors = np.full(len(self.importance), self.balance[1, category])
+        factors[self.positives(category)] = self.balance[0, category]
+        weights: Array = self.importance * factors
+        return weights
+
+    def mean_importance(self) -> Array:
+        """The weight of each document, averaged over the categories."""
+        if self.balance is None:
+            return self.importance
+        total, n_models = np.zeros(len(self.importance)), self.members.shape[0]
+        for c in range(n_models):
+            total += self.importance_of(c)
+        mean: Array = total / n_models
+        return mean
 
     def terms_of(self, category: int) -> Array:
         """The columns a category may use."""
@@ -159,60 +182,67 @@ class Problem:
 _COMPUTED_FROM = {
     "columns": {"rows"},
     "norms": {"rows"},
-    "sums": {"rows", "importance"},
+    "sums": {"rows", "importance", "balance"},
     "_shared_penalty": {"rows", "prior"},
-    "start_intercepts": {"members", "importance", "link", "intercept"},
+    "start_intercepts": {"members", "importance", "balance", "link", "intercept"},
 }
 
 
 def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) -> Array:
-    """The best intercepts of documents without terms, so many inside of each category and outside.
-
-    The derivative falls: halve an interval.
-
-    Examples
-    --------
-    >>> from bayesift.models.linear import Logit
-    >>> best_constants(Logit(), np.array([1.0, 0.0, 0.0]), np.array([3.0]), np.array([1.0])).round(6).tolist()
-    [1.098612]
-    """
+    """The best intercepts for documents without terms, of this weight inside and outside of categories; bisection."""
     free, precision, centre = intercept
     low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
     for _ in range(50 if free else 0):
         middle = (low + high) / 2
-        pull = inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
-        rising = pull > precision * (middle - centre)
+        gradient = inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
+        rising = gradient > precision * (middle - centre)
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
     return low if free else np.full(len(inside), centre)
 
 
-def _within(members: sparse.csr_array, importance: Array) -> Array:
-    """The importance of each category's documents, of a row of it a category."""
-    return np.asarray(members.multiply(importance).sum(axis=1)).ravel()
+def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Array:
+    """The total importance of each category's documents, times its factor."""
+    owners = np.repeat(np.arange(len(factors)), np.diff(members.indptr))
+    values = importance[members.indices] * factors[owners]
+    return np.asarray(sparse.coo_array((values, (owners, members.indices)), shape=members.shape).sum(axis=1)).ravel()
 
 
 def matrix_of(problem: Problem) -> Matrix:
-    """The documents as kernels take them.
-
-    Examples
-    --------
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> rows, members = sparse.csr_array([[2.0, 1.0]]), sparse.csr_array(np.array([[1]]))
-    >>> matrix_of(Problem(rows, members, np.ones(1), Logit(), GaussianPrior(), np.zeros(3))).norms.tolist()
-    [2.0, 1.0]
-    """
+    """The documents as kernels take them."""
     rows, columns = problem.rows, problem.columns
     return Matrix(columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data, problem.norms)
 
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
-    """Rows with columns in units of the prior's deviations, and the squares of their lengths.
-
-    Examples
-    --------
-    >>> scaled_rows(sparse.csr_array([[3.0, 1.0]]), np.array([4.0, 1.0]))[1].tolist()
-    [3.25]
-    """
+    """Rows with columns in units of the prior's deviations, and the squares of their lengths."""
     values = rows.data / np.sqrt(precisions)[rows.indices]
     scaled = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
     return scaled, np.asarray(sparse.csr_array((values**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))
+
+
+def document_weights(
+    class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array
+) -> tuple[Array, Array | None]:
+    """The importance of documents and the `balance` of a `Problem` for class weights.
+
+    "balanced" gives both sides of each model the same total weight, or all classes where one model holds them (members
+    is None).
+    """
+    if class_weight is None:
+        return weights, None
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight must be None, 'balanced' or a dictionary, got {class_weight!r}")
+        if members is None:
+            masses = targets.members @ weights
+            share = weights.sum() / np.count_nonzero(masses) / np.maximum(masses, 1e-300)
+            return np.asarray(weights * (share @ targets.members)), None
+        inside, total = members @ weights, weights.sum()
+        return weights, (total / 2) / np.maximum(np.stack([inside, total - inside]), 1e-300)
+    if targets.multilabel:
+        raise ValueError("with an indicator matrix class_weight is None or 'balanced'")
+    scaled = weights.copy()
+    for place, label in enumerate(targets.classes):
+        documents = targets.members.indices[targets.members.indptr[place] : targets.members.indptr[place + 1]]
+        scaled[documents] *= class_weight.get(label, 1.0)
+    return scaled, None

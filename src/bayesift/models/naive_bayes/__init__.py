@@ -1,13 +1,12 @@
 """Naive Bayes: class language models and their smoothings."""
 
-from bayesift.models.naive_bayes.bags import Bags
 from bayesift.models.naive_bayes.classifier import NaiveBayesClassifier
-from bayesift.models.naive_bayes.counts import CategoryCounts
-from bayesift.models.naive_bayes.kinds import SMOOTHINGS
-from bayesift.models.naive_bayes.shrinkage import HierarchicalShrinkage
+from bayesift.models.naive_bayes.counts import Bags, CategoryCounts
 from bayesift.models.naive_bayes.smoothing import (
+    SMOOTHINGS,
     AbsoluteDiscounting,
     Dirichlet,
+    HierarchicalShrinkage,
     JelinekMercer,
     Laplace,
     MaximumLikelihood,

@@ -10,23 +10,27 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.language_models import log_ratios
-from bayesift.models.naive_bayes.bags import Bags
-from bayesift.models.naive_bayes.counts import CategoryCounts
-from bayesift.models.naive_bayes.kinds import describe_smoothing, smoothing_of
-from bayesift.models.naive_bayes.posterior import difference, log_odds_of, prior_where_impossible
-from bayesift.models.naive_bayes.priors import log_priors
+from bayesift.models.naive_bayes.counts import Bags, CategoryCounts
 from bayesift.models.naive_bayes.smoothing import Laplace, Smoothing
-from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
-from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms, longer_names, union_of_classes
-
-Array = np.ndarray[Any, Any]
+from bayesift.state import StateMixin, check_classes, storable
+from bayesift.validation import (
+    Targets,
+    TermTagsMixin,
+    check_sample_weight,
+    check_targets,
+    check_terms,
+    longer_names,
+    union_of_classes,
+)
 
 _ADD_ONE = Laplace()
 
 
-class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
+@storable("naive-bayes")
+class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstimator):
     """Multinomial naive Bayes with exchangeable smoothings.
 
         log P(c | d) = log P(c) + sum_w n_dw log p(w | c) + constant
@@ -69,6 +73,10 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
     >>> NaiveBayesClassifier().fit(X, [[1, 0], [1, 1], [0, 1]]).predict([[1, 0, 0]]).tolist()
     [[1, 0]]
     """
+
+    POSITIVE_ONLY = True
+    POOR_SCORE = True
+    FITTED = ("classes_", "multilabel_", "counted_")
 
     classes_: Array
     multilabel_: bool
@@ -127,7 +135,8 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         """The log odds of P(c | d), documents x categories, which tell apart what rounds to probability 1."""
         if self._is_multilabel():
             log_odds = self._terms(X) @ self.log_odds_coef_.T + self.log_odds_intercept_
-            return prior_where_impossible(log_odds, self.log_odds_intercept_)
+            # inf - inf: a document that is impossible in the category and outside it gets the prior.
+            return np.where(np.isnan(log_odds), self.log_odds_intercept_, log_odds)
         return log_odds_of(self._posterior_joint(X))
 
     def cross_entropy(self, X: Any) -> Array:
@@ -151,13 +160,6 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         category : one of `classes_`
         against : the class to compare with (labels only); the most probable other class of each document without.
             With an indicator y it is always the rest of the category
-
-        Examples
-        --------
-        >>> model = NaiveBayesClassifier().fit([[2, 0], [0, 1]], ["grain", "crude"])
-        >>> terms, prior = model.contributions([[1, 1]], "grain")
-        >>> terms.toarray().round(3).tolist(), prior.tolist()
-        ([[0.811, -0.981]], [0.0])
         """
         X = self._terms(X)
         c = self._place(category)
@@ -172,36 +174,20 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
             prior = self.class_log_prior_[c] - self.class_log_prior_[others]
         return sparse.csr_array((X.data * values, X.indices, X.indptr), shape=X.shape), prior
 
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and the counts as arrays."""
-        check_is_fitted(self)
-        priors = self.priors if isinstance(self.priors, str) else np.asarray(self.priors, dtype=float).tolist()
-        parameters: Parameters = {
-            "smoothing": describe_smoothing(self.smoothing),
-            "priors": priors,
-            "classes": describe_classes(self.classes_),
-            "multilabel": self.multilabel_,
-        }
-        return parameters, self.counted_.to_arrays()
+    def fit_counts(self, counted: CategoryCounts, classes: Array, *, multilabel: bool) -> Self:
+        """Learn from counts that were made elsewhere, of these categories."""
+        self.counted_, self.classes_, self.multilabel_ = counted, classes, multilabel
+        self.n_features_in_ = counted.counts.shape[1]
+        self._estimate()
+        return self
 
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
-        model = cls(smoothing=smoothing_of(expect(parameters, "smoothing", dict)), priors=parameters.get("priors"))
-        model.multilabel_ = expect(parameters, "multilabel", bool)
-        model.counted_ = CategoryCounts.from_arrays(arrays)
-        n_categories, model.n_features_in_ = model.counted_.counts.shape
-        model.classes_ = classes_of(expect(parameters, "classes", dict), n_categories)
-        try:
-            if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
-                raise DataError("its classes are not sorted")
-            with np.errstate(over="ignore", invalid="ignore"):
-                model._estimate()
-        except (TypeError, ValueError) as error:
-            raise DataError(f"not the state of a naive Bayes model: {error}") from error
-        if np.any(np.isnan(model.feature_log_prob_)) or np.any(np.isnan(model.class_log_prior_)):
+    def _post_load(self) -> None:
+        n_categories, self.n_features_in_ = self.counted_.counts.shape
+        check_classes(self.classes_, n_categories, multilabel=self.multilabel_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._estimate()
+        if np.any(np.isnan(self.feature_log_prob_)) or np.any(np.isnan(self.class_log_prior_)):
             raise DataError("not the state of a naive Bayes model: its numbers are too large")
-        return model
 
     @property
     def log_odds_coef_(self) -> Array:
@@ -216,14 +202,6 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         if self.multilabel_:
             return self._prior_log_odds
         return difference(*self._two_classes(self.class_log_prior_[:, np.newaxis]))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.multi_label = True
-        tags.classifier_tags.poor_score = True
-        return tags
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, first: bool) -> Self:
         """The one update behind `fit` and `partial_fit`."""
@@ -291,3 +269,48 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) != 2:
             raise AttributeError("log odds are linear for an indicator y or two classes; use `contributions`")
         return rows[::-1]
+
+
+def log_priors(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[Array, Array]:
+    """Logarithms of P(c), and of the odds P(c) / P(not c), of every category."""
+    inside, outside = _documents(priors, counted, multilabel)
+    with np.errstate(divide="ignore"):
+        return np.log(inside) - np.log(inside + outside), np.log(inside) - np.log(outside)
+
+
+def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[Array, Array]:
+    """Weights of the documents inside and outside each category; only their ratio counts."""
+    n_categories = len(counted.category_documents)
+    if isinstance(priors, str) and priors == "empirical":
+        if counted.n_documents == 0:
+            raise ValueError("the weights of all documents are zero, so there are no empirical priors")
+        inside = counted.category_documents
+        return inside, np.maximum(counted.n_documents - inside, 0.0)
+    if isinstance(priors, str) and priors == "uniform":
+        return np.ones(n_categories), np.full(n_categories, 1.0 if multilabel else n_categories - 1.0)
+    if isinstance(priors, str) or priors is None:
+        raise ValueError(f"priors must be 'empirical', 'uniform' or probabilities, got {priors!r}")
+    given = np.asarray(priors, dtype=np.float64)
+    if given.shape != (n_categories,) or not np.all((given >= 0) & (given <= 1)):
+        raise ValueError(f"priors must be {n_categories} probabilities, one a category")
+    if not multilabel and not np.isclose(given.sum(), 1):
+        raise ValueError(f"the priors of exclusive classes must sum to 1, not to {given.sum():g}")
+    return given, 1 - given
+
+
+def log_odds_of(joint: Array) -> Array:
+    """Log odds of each class against all others, from joint log probabilities; exact also where P(c | d) is near 1."""
+    log_posterior: Array = joint - logsumexp(joint, axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        log_odds = log_posterior - np.log1p(-np.exp(log_posterior))
+    # Of the most probable class 1 - P is a difference of near equals: sum up the others instead.
+    documents, best = np.arange(len(joint)), np.argmax(joint, axis=1)
+    others = joint.copy()
+    others[documents, best] = -np.inf
+    log_odds[documents, best] = joint[documents, best] - logsumexp(others, axis=1)
+    return log_odds
+
+
+def difference(left: Array, right: Array) -> Array:
+    """Subtract right from left, where infinite equals differ by 0."""
+    return np.subtract(left, right, out=np.zeros_like(left), where=left != right)

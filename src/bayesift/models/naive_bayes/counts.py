@@ -1,39 +1,32 @@
-"""What naive Bayes remembers of its documents: sums that can be added to, and the bags of words they make."""
+"""The sufficient statistics of naive Bayes, and the bag of words of each category."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.kernels.contingency import sum_by_category, sum_by_term
+from bayesift.kernels import language_models as kernels
+from bayesift.kernels.counts import sum_by_category, sum_by_term
+from bayesift.state import expect_array, storable
 
-Array = np.ndarray[Any, Any]
 
-
+@storable("category-counts")
 @dataclass(frozen=True, eq=False)
 class CategoryCounts:
-    """The sufficient statistics of naive Bayes; adding batches gives the very numbers of adding all at once.
+    """The sufficient statistics of naive Bayes; adding batches gives the same numbers as adding all documents at once.
 
     Parameters
     ----------
     counts : categories x terms, summed term weights
     documents : aligned with `counts.data`: how many documents of the category hold the term
-    category_documents : documents of each category
-    term_counts, term_documents : of each term, in all documents, also those without a category
-    n_documents : all documents
-
-    Examples
-    --------
-    >>> X = sparse.csr_array([[2.0, 1.0], [0.0, 3.0]])
-    >>> members = sparse.csr_array([[1, 1], [0, 1]])
-    >>> counted = CategoryCounts.empty(2, 2).add(X, members, np.ones(2))
-    >>> counted.counts.toarray()
-    array([[2., 4.],
-           [0., 3.]])
+    category_documents : number of documents of each category
+    term_counts, term_documents : counts of each term over all documents, also those without a category
+    n_documents : number of documents
     """
 
     counts: sparse.csr_array
@@ -80,67 +73,108 @@ class CategoryCounts:
         # Added one by one, as everything else here is: the result must not depend on the batches.
         n_documents = float(np.cumsum(np.concatenate(([self.n_documents], weights)))[-1])
         counts = _rows(sums, indices, indptr, X.shape[1])
-        return replace(
-            self,
-            counts=counts,
-            documents=documents,
-            category_documents=category_documents,
-            term_counts=term_counts,
-            term_documents=term_documents,
-            n_documents=n_documents,
-        )
+        return type(self)(counts, documents, category_documents, term_counts, term_documents, n_documents)
 
-    def to_arrays(self) -> dict[str, Array]:
-        """The numbers as plain arrays."""
-        return {
-            "counts": self.counts.data,
-            "indices": self.counts.indices,
-            "indptr": self.counts.indptr,
-            "documents": self.documents,
-            "category_documents": self.category_documents,
-            "term_counts": self.term_counts,
-            "term_documents": self.term_documents,
-            "n_documents": np.array([self.n_documents]),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Array]) -> Self:
-        """The inverse of `to_arrays`; refuses arrays that do not fit together."""
-        missing = {"indices", "indptr", *_NUMBERS} - set(arrays)
-        if missing:
-            raise DataError(f"the counts lack {', '.join(sorted(missing))}")
-        counts, documents, *others, n_documents = (_non_negative(name, arrays[name]) for name in _NUMBERS)
-        category_documents, term_counts, term_documents = others
-        shape = len(category_documents), len(term_counts)
-        try:
-            rows = sparse.csr_array((counts, _index(arrays["indices"]), _index(arrays["indptr"])), shape=shape)
-            rows.check_format(full_check=True)
-        except ValueError as error:
-            raise DataError(f"the counts do not fit together: {error}") from error
-        fits = rows.has_canonical_format and len(documents) == rows.nnz and np.all(counts) and np.all(documents)
-        if not (fits and len(term_documents) == shape[1] and len(n_documents) == 1):
+    def _post_load(self) -> None:
+        """Refuse stored counts that do not fit together."""
+        n_categories, n_terms = self.counts.shape
+        lengths = {"category_documents": n_categories, "term_counts": n_terms, "term_documents": n_terms}
+        for name, length in {"documents": self.counts.nnz, **lengths}.items():
+            _check_counts(name, expect_array(getattr(self, name), name, np.float64, (length,)))
+        _check_counts("counts", expect_array(self.counts.data, "counts", np.float64, (None,)))
+        _check_counts("n_documents", np.array([self.n_documents]))
+        if not (self.counts.has_canonical_format and np.all(self.counts.data) and np.all(self.documents)):
             raise DataError("the counts do not fit together")
-        return cls(rows, documents, category_documents, term_counts, term_documents, float(n_documents[0]))
-
-
-_NUMBERS = ("counts", "documents", "category_documents", "term_counts", "term_documents", "n_documents")
 
 
 def _rows(data: Array, indices: Array, indptr: Array, n_terms: int) -> sparse.csr_array:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
 
 
-def _non_negative(name: str, array: Array) -> Array:
-    numbers = np.array(array)
-    if numbers.dtype != np.float64 or numbers.ndim != 1:
-        raise DataError(f"{name} are not a row of float64 numbers")
+def _check_counts(name: str, numbers: Array) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if not (np.isfinite(numbers.sum()) and np.all(numbers >= 0)):
             raise DataError(f"{name} are not finite numbers from 0 on")
-    return numbers
 
 
-def _index(array: Array) -> Array:
-    if array.ndim != 1 or array.dtype not in (np.int32, np.int64):
-        raise ValueError("indices are whole numbers")
-    return array.copy()
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """The words of each category, or (`rest`) the words of all documents outside each category.
+
+    Attributes
+    ----------
+    sizes : N_c, the sum of the counts of each bag
+    background : the collection model q(w) = (n_w + 1) / (N + K); adding one keeps words possible that the vocabulary
+        lists but no document contains
+    """
+
+    counted: CategoryCounts
+    classes: Array
+    multilabel: bool = False
+    rest: bool = False
+    sizes: Array = field(init=False)
+    background: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes: Array = self.counted.counts.sum(axis=1)
+        added = self.counted.term_counts + 1
+        object.__setattr__(self, "sizes", remainder(self.counted.term_counts.sum(), sizes) if self.rest else sizes)
+        object.__setattr__(self, "background", added / added.sum())
+
+    @property
+    def n_terms(self) -> int:
+        """K, the size of the vocabulary."""
+        return len(self.counted.term_counts)
+
+    def discounted(self, discount: float) -> Array:
+        """What each bag loses when `discount` (or all of a smaller count) is taken from every count."""
+        if not self.rest:
+            return _row_sums(self.counted.counts, np.minimum(self.counted.counts.data, discount))
+        totals = self.counted.term_counts
+        everywhere = np.minimum(totals, discount)
+        there = self.counted.counts.indices
+        here = np.minimum(remainder(totals[there], self.counted.counts.data), discount)
+        lost: Array = everywhere.sum() - _row_sums(self.counted.counts, everywhere[there] - here)
+        return lost
+
+    def dense(self, category: int) -> Array:
+        """The counts of one bag over all terms."""
+        return self._dense(self.counted.counts.data, self.counted.term_counts, category)
+
+    def dense_documents(self, category: int) -> Array:
+        """How many documents of one bag hold each term."""
+        return self._dense(self.counted.documents, self.counted.term_documents, category)
+
+    def n_documents(self, category: int) -> float:
+        """How many documents make up one bag."""
+        inside = float(self.counted.category_documents[category])
+        return self.counted.n_documents - inside if self.rest else inside
+
+    def log_mixtures(self, scale: Array, share: Array, background: Array, discount: float = 0.0) -> Array:
+        """log(scale_c max(n - discount, 0) + share_c background), terms x categories."""
+        counts = self.counted.counts
+        out = np.empty((self.n_terms, counts.shape[0]))
+        rows = counts.indptr, counts.indices, counts.data
+        if self.rest:
+            totals = self.counted.term_counts
+            kernels.log_remainder_mixtures(*rows, totals, discount, scale, share, background, out)
+        else:
+            kernels.log_mixtures(*rows, discount, scale, share, background, out)
+        return out
+
+    def _dense(self, values: Array, totals: Array, category: int) -> Array:
+        begin, end = self.counted.counts.indptr[category : category + 2]
+        row = np.zeros(self.n_terms)
+        row[self.counted.counts.indices[begin:end]] = values[begin:end]
+        return remainder(totals, row) if self.rest else row
+
+
+def remainder(totals: Any, parts: Array) -> Array:
+    """Totals minus parts, where differences within rounding are 0."""
+    difference = totals - parts
+    return np.where(difference > kernels.ROUNDING * totals, difference, 0.0)
+
+
+def _row_sums(rows: sparse.csr_array, values: Array) -> Array:
+    category = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return np.bincount(category, weights=values, minlength=rows.shape[0])

@@ -1,11 +1,6 @@
 """Bayesian models that learn one example at a time: a normal posterior, a likelihood of a field, moment matching."""
 
-from bayesift.models.online.covariances import (
-    KernelCovariance,
-    LinearCovariance,
-    PolynomialCovariance,
-    RBFCovariance,
-)
+from bayesift.models.online.covariances import KernelCovariance, LinearCovariance, PolynomialCovariance, RBFCovariance
 from bayesift.models.online.evidence import EvidenceTable, select_by_evidence
 from bayesift.models.online.gaussian_process import OnlineGaussianProcess
 from bayesift.models.online.likelihoods import LIKELIHOODS, FlipNoise, Likelihood, LogitNoise, ProbitNoise

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import numbers
-import operator
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.online_perceptron import restrict
 from bayesift.models.online.likelihoods import likelihood_of
-from bayesift.models.online.low_rank import LowRankPosterior
-from bayesift.models.online.posteriors import DiagonalPosterior, Dynamics, FullPosterior, floats
-from bayesift.models.state import Arrays
-
-Array = np.ndarray[Any, Any]
+from bayesift.models.online.posteriors import DiagonalPosterior, Dynamics, FullPosterior, LowRankPosterior
+from bayesift.state import expect_array, storable
 
 POSTERIORS: dict[str, type[Any]] = {
     posterior.kind: posterior for posterior in (FullPosterior, DiagonalPosterior, LowRankPosterior)
@@ -27,17 +25,11 @@ POSTERIORS: dict[str, type[Any]] = {
 
 
 def check_settings(settings: Any) -> None:
-    """Refuse parameters of a perceptron that make no sense.
-
-    Examples
-    --------
-    >>> from bayesift.models.online import OnlinePerceptron
-    >>> check_settings(OnlinePerceptron(passes=1))
-    """
+    """Refuse parameters of a perceptron that make no sense."""
     likelihood_of(settings.likelihood)
     if settings.covariance not in POSTERIORS:
         raise ValueError(f"no covariance {settings.covariance!r}; there are: {', '.join(POSTERIORS)}")
-    for name in ("rank", "passes"):
+    for name in ("rank", "n_epochs"):
         value = getattr(settings, name)
         if not isinstance(value, numbers.Integral) or value < 1:
             raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}")
@@ -55,43 +47,35 @@ def _is_positive(value: Any) -> bool:
     return isinstance(value, numbers.Real) and 0 < float(value) < np.inf
 
 
+@storable("posterior-bank")
+@dataclass(eq=False)
 class PosteriorBank:
-    """One posterior a model, and the terms each may use.
+    """One posterior per model, and the terms each may use.
 
     Attributes
     ----------
-    posteriors : one a model
     terms : the columns of X each model knows, in the order of its weights; None if all know all
     scales : the prior scale of each of these, in units of the root of the prior variance
     n_terms : columns of X
-    evidence : log evidence so far, one a model
+    evidence : log evidence so far, one per model
     last_fields : means and variances before each update of the last `learn`, models x 2 x documents
-
-    Examples
-    --------
-    >>> from bayesift.models.online import OnlinePerceptron
-    >>> bank = PosteriorBank()
-    >>> bank.grow(2, 3, None, OnlinePerceptron())
-    >>> [posterior.size for posterior in bank.posteriors]
-    [4, 4]
     """
 
-    def __init__(self) -> None:
-        self.posteriors: list[Any] = []
-        self.terms: list[Array] | None = None
-        self.scales: list[Array] = []
-        self.n_terms = 0
-        self.evidence: Array = np.zeros(0)
-        self.last_fields: Array = np.empty((0, 2, 0))
+    posteriors: list[Any] = field(default_factory=list)
+    terms: list[Array] | None = None
+    scales: list[Array] = field(default_factory=list)
+    n_terms: int = 0
+    evidence: Array = field(default_factory=lambda: np.zeros(0))
+    last_fields: Array = field(default_factory=lambda: np.empty((0, 2, 0)), init=False)
 
-    def grow(self, n_models: int, n_terms: int, supports: Any, settings: Any) -> None:
-        """Add models, columns and the terms of `supports` at the prior; nothing else moves."""
-        if supports is not None and self.terms is None:
+    def grow(self, n_models: int, n_terms: int, feature_mask: Any, settings: Any) -> None:
+        """Add models, columns and the terms of `feature_mask` at the prior; nothing else moves."""
+        if feature_mask is not None and self.terms is None:
             if self.posteriors:
-                raise ValueError("the models know all terms already; supports come with the first documents")
+                raise ValueError("the models know all terms already; feature_mask come with the first documents")
             self.terms = []
         if self.terms is not None:
-            self.terms, self.scales = _more_terms(self.terms, self.scales, supports, n_models, n_terms)
+            self.terms, self.scales = _more_terms(self.terms, self.scales, feature_mask, n_models, n_terms)
         dynamics = _dynamics(settings)
         sizes = [1 + (n_terms if self.terms is None else len(self.terms[m])) for m in range(n_models)]
         for m, size in enumerate(sizes):
@@ -131,36 +115,21 @@ class PosteriorBank:
                 weights[place, 1 + self.terms[m]] = self.scales[m] * mean[1:]
         return weights
 
-    def to_arrays(self) -> Arrays:
-        """Plain arrays for a file."""
-        arrays: Arrays = {"n_terms": np.array([self.n_terms]), "evidence": self.evidence}
-        for m, posterior in enumerate(self.posteriors):
-            arrays |= {f"{m}.{name}": array for name, array in posterior.to_arrays().items()}
-            if self.terms is not None:
-                arrays |= {f"{m}.terms": self.terms[m], f"{m}.scales": self.scales[m]}
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, settings: Any) -> Self:
-        """The inverse of `to_arrays`; refuses what does not fit together."""
-        bank = cls()
-        try:
-            check_settings(settings)
-            bank.evidence, bank.n_terms = floats(arrays, "evidence"), operator.index(arrays["n_terms"].item())
-            kind = POSTERIORS[settings.covariance]
-            parts = [_part(arrays, m) for m in range(len(bank.evidence))]
-            bank.posteriors = [kind.from_arrays(part) for part in parts]
-            if any("terms" in part for part in parts):
-                bank.terms = [_checked_terms(part["terms"], bank.n_terms) for part in parts]
-                bank.scales = [_checked_scales(floats(part, "scales"), part["terms"]) for part in parts]
-        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"not the state of an online perceptron: {error}") from error
-        known = [1 + bank.n_terms] * len(parts) if bank.terms is None else [1 + len(terms) for terms in bank.terms]
-        if bank.evidence.ndim != 1 or [posterior.size for posterior in bank.posteriors] != known:
+    def check(self, settings: Any) -> None:
+        """Refuse stored posteriors that do not fit together, or not the settings."""
+        check_settings(settings)
+        expect_array(self.evidence, "evidence", np.float64, (len(self.posteriors),))
+        if not all(isinstance(posterior, POSTERIORS[settings.covariance]) for posterior in self.posteriors):
+            raise DataError(f"the posteriors are not {settings.covariance}")
+        sizes = [self.n_terms] * len(self.posteriors)
+        if self.terms is not None:
+            for terms, scales in zip(self.terms, self.scales, strict=True):
+                _check_terms(terms, scales, self.n_terms)
+            sizes = [len(terms) for terms in self.terms]
+        if [posterior.size - 1 for posterior in self.posteriors] != sizes:
             raise DataError("the weights do not fit the terms")
-        if settings.covariance == "low-rank" and any(p.rank != settings.rank for p in bank.posteriors):
+        if settings.covariance == "low-rank" and any(p.rank != settings.rank for p in self.posteriors):
             raise DataError("the weights do not have the rank that is named")
-        return bank
 
     def _over_models(
         self, work: Callable[[int, sparse.csr_array], Any], rows: sparse.csr_array, settings: Any
@@ -192,19 +161,19 @@ def _dynamics(settings: Any) -> Dynamics:
 
 
 def _more_terms(
-    terms: list[Array], scales: list[Array], supports: Any, n_models: int, n_terms: int
+    terms: list[Array], scales: list[Array], feature_mask: Any, n_models: int, n_terms: int
 ) -> tuple[list[Array], list[Array]]:
-    """Terms and scales of each model: those it has in their order, then those that `supports` adds."""
+    """Terms and scales of each model: those it has in their order, then those that `feature_mask` adds."""
     missing = n_models - len(terms)
     terms = terms + [np.empty(0, dtype=np.int32)] * missing
     scales = scales + [np.empty(0)] * missing
-    if supports is None:
+    if feature_mask is None:
         return terms, scales
-    rows = sparse.csr_array(supports, dtype=np.float64)
+    rows = sparse.csr_array(feature_mask, dtype=np.float64)
     if rows.shape != (n_models, n_terms):
-        raise ValueError(f"supports must be models x terms, {(n_models, n_terms)}, not {rows.shape}")
+        raise ValueError(f"feature_mask must be models x terms, {(n_models, n_terms)}, not {rows.shape}")
     if not np.all(np.isfinite(rows.data)) or np.any(rows.data < 0):
-        raise ValueError("supports must be True where a model may use a term, or the scale of its prior, 0 or above")
+        raise ValueError("feature_mask must hold True where a model may use a term, or a prior scale of 0 or above")
     for m in range(n_models):
         row = slice(rows.indptr[m], rows.indptr[m + 1])
         new = (rows.data[row] > 0) & ~np.isin(rows.indices[row], terms[m])
@@ -232,20 +201,10 @@ def _local_rows(
     return local
 
 
-def _part(arrays: Arrays, model: int) -> Arrays:
-    prefix = f"{model}."
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def _checked_terms(terms: Array, n_terms: int) -> Array:
-    if terms.dtype != np.int32 or terms.ndim != 1 or len(np.unique(terms)) != len(terms):
+def _check_terms(terms: Array, scales: Array, n_terms: int) -> None:
+    expect_array(terms, "terms", np.int32, (None,))
+    expect_array(scales, "scales", np.float64, terms.shape)
+    if len(np.unique(terms)) != len(terms) or np.any((terms < 0) | (terms >= n_terms)):
         raise DataError("the terms of a model are not distinct columns")
-    if len(terms) and not 0 <= terms.min() <= terms.max() < n_terms:
-        raise DataError("a model uses a term that is not there")
-    return terms.copy()
-
-
-def _checked_scales(scales: Array, terms: Array) -> Array:
-    if scales.shape != terms.shape or np.any(scales <= 0):
-        raise DataError("the scales of a model's priors do not fit its terms")
-    return scales
+    if np.any(scales <= 0):
+        raise DataError("the scales of a model's priors must be above 0")

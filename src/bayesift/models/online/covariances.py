@@ -6,15 +6,15 @@ well conditioned. A document that is seen again is the same input, jitter includ
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.gaussian_process.kernels import Kernel
+from sklearn.gaussian_process import kernels as foreign
 
-from bayesift.errors import DataError
-from bayesift.kernels.covariances import (
+from bayesift.arrays import Array
+from bayesift.kernels.gaussian_process import (
     LINEAR,
     POLYNOMIAL,
     RBF,
@@ -23,9 +23,25 @@ from bayesift.kernels.covariances import (
     own_covariances,
     squared_norms,
 )
+from bayesift.models.base.categories import named_or_given
+from bayesift.state import storable
 
-Array = np.ndarray[Any, Any]
 Rows = tuple[Array, Array, Array]
+
+
+for _kernel in (
+    foreign.ConstantKernel,
+    foreign.DotProduct,
+    foreign.Exponentiation,
+    foreign.ExpSineSquared,
+    foreign.Matern,
+    foreign.Product,
+    foreign.RationalQuadratic,
+    foreign.RBF,
+    foreign.Sum,
+    foreign.WhiteKernel,
+):
+    storable(f"sklearn-{_kernel.__name__}")(_kernel)
 
 
 class Covariance(Protocol):
@@ -33,7 +49,6 @@ class Covariance(Protocol):
 
     def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
         """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +63,7 @@ class _OfProducts:
         raise NotImplementedError
 
     def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
-        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves.
-
-        Examples
-        --------
-        >>> rows = np.array([0, 1, 2]), np.array([0, 0], dtype=np.int32), np.array([1.0, 2.0])
-        >>> gram, own = LinearCovariance().between(rows, 1, 1, 1)
-        >>> gram.tolist(), own.tolist()
-        ([[3.0]], [5.0001])
-        """
+        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
         indptr, indices, data = rows
         n_rows, parameters = len(indptr) - 1, self.parameters
         norms, own = np.empty(n_rows), np.empty(n_rows - first)
@@ -75,21 +82,10 @@ def _check_positive(**numbers: Any) -> None:
             raise ValueError(f"{name} must be a number {'from' if least == 0 else 'above'} 0, got {number!r}")
 
 
+@storable("linear-covariance")
 @dataclass(frozen=True, slots=True)
 class LinearCovariance(_OfProducts):
-    """x.x' + constant, plus jitter: the field of a perceptron with a bias (GP-1).
-
-    Parameters
-    ----------
-    constant : the variance of the bias
-    jitter : added where x equals x'
-
-    Examples
-    --------
-    >>> LinearCovariance(constant=-1.0)
-    Traceback (most recent call last):
-    ValueError: constant must be a number from 0, got -1.0
-    """
+    """x.x' + constant (the variance of the bias), plus jitter where x = x': a perceptron with a bias (GP-1)."""
 
     constant: float = 1.0
     jitter: float = 1e-4
@@ -105,21 +101,10 @@ class LinearCovariance(_OfProducts):
         return np.array([self.constant, 1.0, self.jitter], dtype=np.float64)
 
 
+@storable("polynomial-covariance")
 @dataclass(frozen=True, slots=True)
 class PolynomialCovariance(_OfProducts):
-    """(x.x' + constant)^degree, plus jitter: terms and their conjunctions (GP-2).
-
-    Parameters
-    ----------
-    degree : a whole number
-    constant : how much lower degrees count
-    jitter : added where x equals x'
-
-    Examples
-    --------
-    >>> PolynomialCovariance(degree=3).kind
-    'polynomial'
-    """
+    """(x.x' + constant)^degree, plus jitter where x = x': terms and their conjunctions (GP-2)."""
 
     degree: int = 2
     constant: float = 1.0
@@ -138,21 +123,10 @@ class PolynomialCovariance(_OfProducts):
         return np.array([self.constant, self.degree, self.jitter], dtype=np.float64)
 
 
+@storable("rbf-covariance")
 @dataclass(frozen=True, slots=True)
 class RBFCovariance(_OfProducts):
-    """exp(-|x - x'|^2 / 2 length^2), plus jitter: neighbours are alike (GP-R1).
-
-    Parameters
-    ----------
-    length : how far a neighbourhood reaches
-    jitter : added where x equals x'
-
-    Examples
-    --------
-    >>> RBFCovariance(length=0.0)
-    Traceback (most recent call last):
-    ValueError: length must be a number above 0, got 0.0
-    """
+    """exp(-|x - x'|^2 / 2 length^2), plus jitter where x = x': neighbours are alike (GP-R1)."""
 
     length: float = 1.0
     jitter: float = 1e-4
@@ -168,14 +142,10 @@ class RBFCovariance(_OfProducts):
         return np.array([0.0, self.length, self.jitter], dtype=np.float64)
 
 
+@storable("kernel-covariance")
 @dataclass(frozen=True, slots=True)
 class KernelCovariance:
-    """Any kernel of scikit-learn, plus jitter; rows are made dense a block at a time.
-
-    Parameters
-    ----------
-    kernel : of `sklearn.gaussian_process.kernels`, with the parameters it has; they are not optimised
-    jitter : added where x equals x'
+    """Any kernel of scikit-learn with fixed parameters, plus jitter; rows are made dense a block at a time.
 
     Examples
     --------
@@ -190,7 +160,7 @@ class KernelCovariance:
     kind: ClassVar[str] = "scikit-learn"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel):
+        if not isinstance(self.kernel, foreign.Kernel):
             raise ValueError(f"not a kernel of scikit-learn: {self.kernel!r}")
         _check_positive(jitter=self.jitter)
 
@@ -210,55 +180,9 @@ COVARIANCES: dict[str, type[Any]] = {
 
 
 def covariance_of(kernel: Any) -> Covariance:
-    """A covariance, the one of that name, or that of a scikit-learn kernel.
-
-    Examples
-    --------
-    >>> covariance_of("rbf")
-    RBFCovariance(length=1.0, jitter=0.0001)
-    """
-    if isinstance(kernel, str):
-        if kernel not in COVARIANCES:
-            raise ValueError(f"no kernel {kernel!r}; there are: {', '.join(COVARIANCES)}")
-        named: Covariance = COVARIANCES[kernel]()
-        return named
-    if isinstance(kernel, Kernel):
+    """A covariance, the one of that name, or that of a scikit-learn kernel."""
+    if isinstance(kernel, foreign.Kernel):
         return KernelCovariance(kernel)
-    if not isinstance(kernel, _OfProducts | KernelCovariance):
-        raise ValueError(f"not a kernel: {kernel!r}")
-    return kernel
-
-
-def describe_covariance(kernel: Any) -> dict[str, Any] | str:
-    """A covariance as JSON can hold it; a name stays a name. Kernels of scikit-learn are refused.
-
-    Examples
-    --------
-    >>> describe_covariance(PolynomialCovariance())
-    {'kind': 'polynomial', 'degree': 2, 'constant': 1.0, 'jitter': 0.0001}
-    """
-    given = covariance_of(kernel)
-    if isinstance(kernel, str):
-        return kernel
-    if not isinstance(given, _OfProducts):
-        raise DataError(f"a process with a kernel of scikit-learn cannot be saved; these can: {', '.join(COVARIANCES)}")
-    return {"kind": given.kind, **asdict(given)}  # type: ignore[attr-defined]
-
-
-def described_covariance(description: Any) -> Any:
-    """The inverse of `describe_covariance`.
-
-    Examples
-    --------
-    >>> described_covariance({"kind": "rbf", "length": 2.0})
-    RBFCovariance(length=2.0, jitter=0.0001)
-    """
-    fields = {"kind": description} if isinstance(description, str) else description
-    if not isinstance(fields, dict) or not isinstance(fields.get("kind"), str) or fields["kind"] not in COVARIANCES:
-        raise DataError(f"no kernel {description!r:.40}; there are: {', '.join(COVARIANCES)}")
-    if isinstance(description, str):
-        return description
-    try:
-        return COVARIANCES[fields["kind"]](**{name: value for name, value in fields.items() if name != "kind"})
-    except (TypeError, ValueError) as error:
-        raise DataError(f"not a {fields['kind']} kernel: {error}") from error
+    own = isinstance(kernel, _OfProducts | KernelCovariance)
+    found: Covariance = kernel if own else named_or_given(kernel, COVARIANCES, "kernel")
+    return found

@@ -1,4 +1,4 @@
-"""Choosing likelihood and number of passes by the evidence, the log probability of labels the model has not seen."""
+"""Choosing likelihood and number of epochs by the evidence, the log probability of unseen labels."""
 
 from __future__ import annotations
 
@@ -10,31 +10,23 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from bayesift.arrays import Array
 from bayesift.models.online.perceptron import OnlinePerceptron
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
-    """Average log evidence by candidate and number of passes.
-
-    Parameters
-    ----------
-    candidates : the settings that were tried
-    passes : 1, 2, ...
-    evidence : candidates x passes; the log evidence of the held-out documents, averaged over models
-    """
+    """Log evidence of held-out documents, averaged over models: candidates x epochs."""
 
     candidates: tuple[dict[str, Any], ...]
-    passes: tuple[int, ...]
+    n_epochs: tuple[int, ...]
     evidence: Array
 
     @property
     def best(self) -> dict[str, Any]:
-        """The settings with the highest evidence, the number of passes among them; of equals the first."""
-        candidate, passes = np.unravel_index(np.argmax(self.evidence), self.evidence.shape)
-        return {**self.candidates[int(candidate)], "passes": self.passes[int(passes)]}
+        """The settings with the highest evidence, the number of epochs among them; ties go to the first."""
+        candidate, epochs = np.unravel_index(np.argmax(self.evidence), self.evidence.shape)
+        return {**self.candidates[int(candidate)], "n_epochs": self.n_epochs[int(epochs)]}
 
 
 def select_by_evidence(
@@ -43,50 +35,46 @@ def select_by_evidence(
     y: Any,
     *,
     candidates: Sequence[dict[str, Any]] = ({"likelihood": "probit"}, {"likelihood": "logit"}, {"likelihood": "flip"}),
-    max_passes: int = 5,
+    max_epochs: int = 5,
     held_out: tuple[Any, Any] | None = None,
     folds: int = 5,
-    supports: Any = None,
+    feature_mask: Any = None,
 ) -> EvidenceTable:
-    """Average log evidence of candidates after 1 to `max_passes` passes (Chai, Ng & Chieu, appendix A).
+    """Average log evidence of candidates after 1 to `max_epochs` epochs (Chai, Ng & Chieu, appendix A).
 
     The paper's Tables 6 and 7 hold the evidence of the *test* documents: give them as `held_out` to draw the tables,
-    but not to choose a model that is then tested on them. Without `held_out` the training documents are dealt into
-    folds and every document is judged by a model that has not seen it. The evidence of the documents learned from
-    would not do: it rises with every pass.
+    but not to choose a model that is then tested on them. Without `held_out` the evidence is cross-validated.
 
     Parameters
     ----------
     model : what all candidates share
-    X, y : training documents, in the order of the stream
+    X, y : training documents
     candidates : parameters of the model to try
-    max_passes : the largest number of passes
-    held_out : documents and labels to judge by; cross-validation on X without
-    folds : parts of the cross-validation; documents are dealt in turns, without shuffling
-    supports : models x terms, as in `OnlinePerceptron.fit`
-
-    Returns
-    -------
-    EvidenceTable
-        `best` names the settings for `model.set_params`
+    max_epochs : the largest number of epochs
+    held_out : documents and labels to predict; cross-validation on X without
+    folds : number of folds; document i is in fold i mod `folds`
+    feature_mask : models x terms, as in `OnlinePerceptron.fit`
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(80, 2))
-    >>> table = select_by_evidence(OnlinePerceptron(), X, X[:, 0] > 0.2, max_passes=2)
+    >>> table = select_by_evidence(OnlinePerceptron(), X, X[:, 0] > 0.2, max_epochs=2)
     >>> table.evidence.shape, table.best["likelihood"]
     ((3, 2), 'probit')
     """
     y = y if hasattr(y, "shape") else np.asarray(y)
     X = X if hasattr(X, "shape") else np.asarray(X)
-    evidence = np.zeros((len(candidates), max_passes))
+    evidence = np.zeros((len(candidates), max_epochs))
     for row, candidate in enumerate(candidates):
         for (X_learn, y_learn), (X_judge, y_judge) in _parts(X, y, held_out, folds):
-            learner = clone(model).set_params(**candidate, passes=1)
-            for passes in range(max_passes):
-                learner = learner.partial_fit(X_learn, y_learn) if passes else learner.fit(X_learn, y_learn, supports)
-                evidence[row, passes] += learner.log_evidence(X_judge, y_judge).mean()
-    return EvidenceTable(tuple(dict(c) for c in candidates), tuple(range(1, max_passes + 1)), evidence)
+            if model.shuffle:  # as `fit` would
+                order = np.random.default_rng(model.random_state).permutation(X_learn.shape[0])
+                X_learn, y_learn = X_learn[order], y_learn[order]
+            learner = clone(model).set_params(**candidate, n_epochs=1, shuffle=False)
+            for done in range(max_epochs):
+                learner = learner.partial_fit(X_learn, y_learn) if done else learner.fit(X_learn, y_learn, feature_mask)
+                evidence[row, done] += learner.log_evidence(X_judge, y_judge).mean()
+    return EvidenceTable(tuple(dict(c) for c in candidates), tuple(range(1, max_epochs + 1)), evidence)
 
 
 def _parts(X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> Any:

@@ -11,23 +11,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.categories import for_each_model, models_of, signs_of, terms_of
+from bayesift.models.base.categories import CategoriesMixin, for_each_model, models_of, signs_of, terms_of
 from bayesift.models.online.covariances import LinearCovariance, Rows, covariance_of
 from bayesift.models.online.likelihoods import Gain, likelihood_of
 from bayesift.models.online.process import ProcessSettings, SparseProcess, restricted
-from bayesift.models.online.process_state import described_model, processes_from, processes_to, settings_of
-from bayesift.models.state import Arrays, Parameters, describe_classes
+from bayesift.state import expect_array, storable
 from bayesift.validation import Targets, check_targets, check_terms
-
-Array = np.ndarray[Any, Any]
 
 
 def _is_linear(self: OnlineGaussianProcess) -> bool:
     return isinstance(covariance_of(self.kernel), LinearCovariance)
 
 
-class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
+@storable("online-gp")
+class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
     """Gaussian process with a bounded number of basis vectors, learned one example at a time (Csató & Opper).
 
         P(y | x) = E[p(y | h)],  h ~ N(k(x)' alpha, k0(x, x) + k(x)' C k(x))
@@ -42,11 +41,14 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
     kernel : "linear", "polynomial" or "rbf" (the paper's GP-1, GP-2 and GP-R1), a covariance of
         `bayesift.models.online`, or a kernel of scikit-learn with fixed parameters
     likelihood : "probit", "logit" or "flip", or one of `bayesift.models.online`
-    passes : how often `fit` goes through the documents; `partial_fit` goes once
+    n_epochs : how often `fit` goes through the documents; `partial_fit` goes once
     max_basis : how many basis vectors each process may hold; "terms" for one more than it has terms, as many as a
         linear kernel can need
     tolerance : a vector enters the basis when the part of its variance that the basis does not span is above this share
     drift_tolerance : how far rounding may move Q K from the identity before Q is computed anew
+    shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
+        does
+    random_state : seed of that order
     n_jobs : threads over categories; -1 for all cores
 
     Attributes
@@ -61,9 +63,9 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
     Notes
     -----
     The order of documents matters. Learning documents one by one, in batches or at once gives identical models, and
-    `fit` with three passes is `partial_fit` three times (with a scikit-learn kernel up to rounding). A second pass
-    counts every example again: probabilities get surer than the evidence warrants, decisions better. Columns that are
-    new in `partial_fit` enter at the prior; nothing else moves.
+    `fit` in the given order with three passes is `partial_fit` three times (with a scikit-learn kernel up to rounding).
+    A second pass counts every example again: probabilities get surer than the evidence warrants, decisions better.
+    Columns that are new in `partial_fit` enter at the prior; nothing else moves.
 
     References
     ----------
@@ -79,8 +81,9 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
     ['grain']
     """
 
-    classes_: Array
-    multilabel_: bool
+    FITTED = ("classes_", "multilabel_", "n_features_in_", "processes_", "terms_")
+
+    n_features_in_: int
     processes_: list[SparseProcess]
     terms_: list[Array] | None
 
@@ -89,38 +92,41 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
         *,
         kernel: Any = "linear",
         likelihood: Any = "probit",
-        passes: int = 3,
+        n_epochs: int = 3,
         max_basis: int | Literal["terms"] = 300,
         tolerance: float = 1e-3,
         drift_tolerance: float = 1e-8,
+        shuffle: bool = True,
+        random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.likelihood = likelihood
-        self.passes = passes
+        self.n_epochs = n_epochs
         self.max_basis = max_basis
         self.tolerance = tolerance
         self.drift_tolerance = drift_tolerance
+        self.shuffle = shuffle
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, supports: Any = None) -> Self:
-        """Learn from the prior on; `supports` (models x terms) says which terms each model may use, all without it."""
-        if not (isinstance(self.passes, int) and self.passes >= 1):
-            raise ValueError(f"passes must be a whole number from 1, got {self.passes!r}")
-        return self._learn(X, check_targets(y), supports, first=True, passes=self.passes)
+    def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
+        """Learn from the prior on; `feature_mask` (models x terms) says which terms each model may use."""
+        if not (isinstance(self.n_epochs, int) and self.n_epochs >= 1):
+            raise ValueError(f"n_epochs must be a whole number from 1, got {self.n_epochs!r}")
+        targets, order = check_targets(y), None
+        if self.shuffle:
+            order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
+        return self._learn(X, targets, feature_mask, first=True, n_epochs=self.n_epochs, order=order)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, supports: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
         """Learn more documents, once; X may have columns, and an indicator categories, that earlier ones did not.
 
-        Parameters
-        ----------
-        X, y : documents as in `fit`
-        classes : all labels that will come, at the first call
-        supports : as in `fit`; terms a model has already are kept
+        `classes` are all labels that will come, at the first call; terms that a model has stay beside `feature_mask`.
         """
         first = not hasattr(self, "classes_")
         targets = check_targets(y, classes=classes if first else None)
-        return self._learn(X, targets if first else self._known(targets, y), supports, first=first, passes=1)
+        return self._learn(X, targets if first else self._known(targets, y), feature_mask, first=first, n_epochs=1)
 
     def predict(self, X: Any) -> Array:
         """The most probable class, or the indicator of the categories more probable than not."""
@@ -154,20 +160,14 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
         return np.column_stack(means), np.column_stack(variances)
 
     def log_evidence(self, X: Any, y: Any) -> Array:
-        """Of each model, the log probability of the labels of these documents under the posterior as it is.
-
-        This is the evidence by which the paper chooses the likelihood and the number of passes (appendix A).
-        """
+        """Of each model, the log probability of the labels under the posterior as it is (the paper's appendix A)."""
         labels = self._labels_of(y)
         means, variances = self.predict_fields(X)
         total: Array = likelihood_of(self.likelihood).log_evidence(labels, means, variances).sum(axis=0)
         return total
 
     def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
-        """How many bits learning each label would tell a model about itself, documents x models.
-
-        `kind` is "exact", "gaussian" or "paper", see `ProbitNoise.information_gain`.
-        """
+        """How many bits each label would tell a model, documents x models; see `ProbitNoise.information_gain`."""
         labels = self._labels_of(y)
         return likelihood_of(self.likelihood).information_gain(labels, *self.predict_fields(X), kind=kind)
 
@@ -177,22 +177,8 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
 
     @available_if(_is_linear)
     def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the bias; linear kernels only.
-
-        Parameters
-        ----------
-        X : documents x terms
-        category : one of `classes_`
-        against : the class to compare with (labels only); the rest of the category without
-        """
-        check_is_fitted(self)
-        X = check_terms(self, X, reset=False)
-        weights, bias = self._linear_form(category)
-        if against is not None and not self._is_binary():
-            theirs, other = self._linear_form(against)
-            weights, bias = weights - theirs, bias - other
-        values = X.data * weights[X.indices]
-        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], bias)
+        """What each term adds to the mean field of a category, documents x terms, and the bias; linear kernels only."""
+        return super().contributions(X, category, against=against)
 
     @property
     def evidence_(self) -> Array:
@@ -206,52 +192,48 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array([process.size for process in self.processes_])
 
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and arrays; learning can go on from there."""
-        check_is_fitted(self)
-        parameters: Parameters = {
-            "settings": settings_of(self.get_params(deep=False)),
-            "classes": describe_classes(self.classes_),
-            "multilabel": self.multilabel_,
-            "n_terms": int(self.n_features_in_),
-        }
-        return parameters, processes_to(self.processes_, self.terms_)
+    def _post_load(self) -> None:
+        settings, n_models = self._settings(), len(self.processes_)
+        self._check_classes(n_models)
+        if not 0 <= self.n_features_in_ < 2**31:
+            raise DataError(f"{self.n_features_in_!r:.40} is no number of terms")
+        for process in self.processes_:
+            process.check(settings, self.n_features_in_)
+        if self.terms_ is None:
+            return
+        if len(self.terms_) != n_models:
+            raise DataError("its terms are not those of its categories")
+        for columns in self.terms_:
+            expect_array(columns, "terms_", np.int32, (None,))
+            if np.any((columns < 0) | (columns >= self.n_features_in_)):
+                raise DataError("its terms are not among the columns")
 
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The classifier of `get_state`, identical to the bit; refuses what does not fit together."""
-        described = described_model(parameters)
-        model = cls(**described.settings)
-        model.multilabel_, model.classes_ = described.multilabel, described.classes
-        model.n_features_in_ = described.n_terms
-        try:
-            settings = model._settings()
-        except ValueError as error:
-            raise DataError(f"not the settings of an online Gaussian process: {error}") from error
-        model.processes_, model.terms_ = processes_from(arrays, described.n_models, described.n_terms, settings)
-        return model
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    def _learn(self, X: Any, targets: Targets, supports: Any, *, first: bool, passes: int) -> Self:
+    def _learn(
+        self,
+        X: Any,
+        targets: Targets,
+        feature_mask: Any,
+        *,
+        first: bool,
+        n_epochs: int,
+        order: Array | None = None,
+    ) -> Self:
         settings = self._settings()
         members = models_of(targets)
         rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
         n_models, n_terms = members.shape[0], rows.shape[1]
-        self.terms_ = terms_of(supports, (n_models, n_terms), None if first else self.terms_)
+        self.terms_ = terms_of(feature_mask, (n_models, n_terms), None if first else self.terms_)
         earlier = [] if first else self.processes_
         self.processes_ = earlier + [SparseProcess.empty()] * (n_models - len(earlier))
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         labels = signs_of(members)
+        if order is not None:
+            rows, labels = rows[order], labels[:, order]
 
         def learn(c: int) -> SparseProcess:
             documents, budget = restricted(_rows(rows), self._kept(c)), self._budget(c)
             process = self.processes_[c]
-            return process.learn(documents, labels[c], settings, budget=budget, n_terms=n_terms, passes=passes)
+            return process.learn(documents, labels[c], settings, budget=budget, n_terms=n_terms, n_epochs=n_epochs)
 
         self.processes_ = for_each_model(learn, n_models, self.n_jobs)
         return self
@@ -303,15 +285,9 @@ class OnlineGaussianProcess(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.multilabel_
 
-    def _is_binary(self) -> bool:
-        return not self.multilabel_ and len(self.classes_) == 2
-
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         """Weights of the terms and bias of the mean field."""
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
-            raise ValueError(f"no category {category!r}")
-        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
+        place, sign = self._place(category)
         process, covariance = self.processes_[place], covariance_of(self.kernel)
         assert isinstance(covariance, LinearCovariance)
         indptr, indices, data = process.rows

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesift.errors import DataError
+from bayesift.arrays import Array
 from bayesift.kernels.online_moments import (
     EXACT,
     FLIP,
@@ -20,8 +20,9 @@ from bayesift.kernels.online_moments import (
     expected_gains,
     information_gains,
 )
+from bayesift.models.base.categories import named_or_given
+from bayesift.state import storable
 
-Array = np.ndarray[Any, Any]
 Gain = Literal["exact", "gaussian", "paper"]
 
 GAINS: dict[str, int] = {"exact": EXACT, "gaussian": GAUSSIAN, "paper": PAPER}
@@ -44,13 +45,7 @@ class _Field(ABC):
         """The parameters the kernels take."""
 
     def moments(self, y: Any, mean: Any, variance: Any) -> tuple[Array, Array, Array]:
-        """Log evidence log Z of labels y (-1 or +1), d log Z / d mean, and d2 log Z / d mean2.
-
-        Examples
-        --------
-        >>> [part.round(4).tolist() for part in ProbitNoise(1.0).moments([1.0], [0.0], [0.0])]
-        [[-0.6931], [0.7979], [-0.6366]]
-        """
+        """Log evidence log Z of labels y (-1 or +1), d log Z / d mean, and d2 log Z / d mean2."""
         labels, means, variances, shape = _flat(y, mean, variance)
         parts = np.empty((3, len(means)))
         evaluate_moments(self.code, self.parameters, labels, means, variances, *parts)
@@ -58,34 +53,18 @@ class _Field(ABC):
         return log_evidence, first, second
 
     def log_evidence(self, y: Any, mean: Any, variance: Any) -> Array:
-        """The logarithm of P(y) with the field integrated out.
-
-        Examples
-        --------
-        >>> float(FlipNoise(0.1).log_evidence(-1, 0.0, 2.0).round(4))
-        -0.6931
-        """
+        """The logarithm of P(y) with the field integrated out."""
         return self.moments(y, mean, variance)[0]
 
     def predictive(self, mean: Any, variance: Any) -> Array:
-        """P(y = 1) with the field integrated out.
-
-        Examples
-        --------
-        >>> ProbitNoise(1.0).predictive([1.0], [3.0]).round(6).tolist()
-        [0.691462]
-        """
+        """P(y = 1) with the field integrated out."""
         return np.exp(self.log_evidence(1.0, mean, variance))
 
     def information_gain(self, y: Any, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
         """How many bits a label y (-1 or +1) tells about the field, and so about the weights.
 
-        Parameters
-        ----------
-        y, mean, variance : the label, and the field before it
-        kind : "exact", the Kullback-Leibler distance of the true posterior from the prior; "gaussian", that of the
-            normal posterior after the update; "paper", Chai, Ng & Chieu's formula, which is no distance (it may be
-            negative), but the one their schedule of thresholds belongs to
+        `kind` is "exact", the Kullback-Leibler distance of the true posterior from the prior; "gaussian", that of the
+        normal posterior after the update; or "paper", Chai, Ng & Chieu's formula, which may be negative.
 
         Examples
         --------
@@ -99,31 +78,22 @@ class _Field(ABC):
         return gains.reshape(shape)
 
     def expected_information_gain(self, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
-        """The information gain before the label is known: its mean over both labels; `kind` as in `information_gain`.
-
-        Examples
-        --------
-        >>> FlipNoise(0.1).expected_information_gain([0.0, 9.0], [1.0, 1.0]).round(3).tolist()
-        [0.531, 0.0]
-        """
+        """The mean information gain over both labels, before the label is known; `kind` as in `information_gain`."""
         _, means, variances, shape = _flat(1.0, mean, variance)
         gains = np.empty(len(means))
         expected_gains(_gain_code(kind), self.code, self.parameters, means, variances, gains)
         return gains.reshape(shape)
 
 
+@storable("probit-noise")
 @dataclass(frozen=True, slots=True)
 class ProbitNoise(_Field):
-    """P(y | h) = Phi(y h / sigma0): normal noise on the field.
-
-    Parameters
-    ----------
-    sigma0 : the standard deviation of the noise
+    """P(y | h) = Phi(y h / sigma0): normal noise of standard deviation sigma0 on the field.
 
     Examples
     --------
-    >>> ProbitNoise(0.5).predictive(0.0, 1.0).tolist()
-    0.5
+    >>> ProbitNoise(1.0).predictive([1.0], [3.0]).round(6).tolist()
+    [0.691462]
     """
 
     sigma0: float = 0.5
@@ -144,18 +114,12 @@ class ProbitNoise(_Field):
         return np.array([self.sigma0], dtype=np.float64)
 
 
+@storable("logit-noise")
 @dataclass(frozen=True, slots=True)
 class LogitNoise(_Field):
     """P(y | h) = 1 / (1 + exp(-y h)): logistic noise on the field.
 
-    Parameters
-    ----------
-    by : "quadrature", exact to rounding; or "probit", the paper's stand-in with sigma0 = 1.6474, in closed form
-
-    Examples
-    --------
-    >>> LogitNoise().predictive(2.0, 1.0).round(6).tolist()
-    0.844537
+    `by` is "quadrature", exact to rounding; or "probit", the paper's stand-in with sigma0 = 1.6474, in closed form.
     """
 
     by: Literal["quadrature", "probit"] = "quadrature"
@@ -176,19 +140,10 @@ class LogitNoise(_Field):
         return np.array([LOGIT_BY_PROBIT])
 
 
+@storable("flip-noise")
 @dataclass(frozen=True, slots=True)
 class FlipNoise(_Field):
-    """P(y | h) = kappa + (1 - 2 kappa) [y h > 0]: labels are signs, flipped with a fixed probability.
-
-    Parameters
-    ----------
-    kappa : the probability that a label is wrong
-
-    Examples
-    --------
-    >>> FlipNoise(0.1).predictive(9.0, 1.0).round(6).tolist()
-    0.9
-    """
+    """P(y | h) = kappa + (1 - 2 kappa) [y h > 0]: labels are signs, flipped with the probability kappa."""
 
     kappa: float = 0.1
     kind: ClassVar[str] = "flip"
@@ -213,52 +168,10 @@ LIKELIHOODS: dict[str, type[Any]] = {noise.kind: noise for noise in (ProbitNoise
 
 
 def likelihood_of(likelihood: Any) -> Likelihood:
-    """A likelihood, or the one of that name.
-
-    Examples
-    --------
-    >>> likelihood_of("flip")
-    FlipNoise(kappa=0.1)
-    """
-    if isinstance(likelihood, str):
-        if likelihood not in LIKELIHOODS:
-            raise ValueError(f"no likelihood {likelihood!r}; there are: {', '.join(LIKELIHOODS)}")
-        named: Likelihood = LIKELIHOODS[likelihood]()
-        return named
-    if not isinstance(likelihood, ProbitNoise | LogitNoise | FlipNoise):
-        raise ValueError(f"not a likelihood: {likelihood!r}")
-    return likelihood
-
-
-def describe_likelihood(likelihood: Any) -> dict[str, Any]:
-    """A likelihood as JSON can hold it.
-
-    Examples
-    --------
-    >>> describe_likelihood(ProbitNoise(sigma0=0.5))
-    {'kind': 'probit', 'sigma0': 0.5}
-    """
-    given = likelihood_of(likelihood)
-    return {"kind": given.kind, **asdict(given)}
-
-
-def described_likelihood(description: dict[str, Any]) -> Likelihood:
-    """The inverse of `describe_likelihood`.
-
-    Examples
-    --------
-    >>> described_likelihood({"kind": "logit", "by": "probit"})
-    LogitNoise(by='probit')
-    """
-    fields = dict(description)
-    kind = fields.pop("kind", None)
-    if not isinstance(kind, str) or kind not in LIKELIHOODS:
-        raise DataError(f"no likelihood {kind!r:.40}; there are: {', '.join(LIKELIHOODS)}")
-    try:
-        likelihood: Likelihood = LIKELIHOODS[kind](**fields)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"not a {kind} likelihood: {error}") from error
-    return likelihood
+    """A likelihood, or the one of that name."""
+    own = isinstance(likelihood, ProbitNoise | LogitNoise | FlipNoise)
+    found: Likelihood = likelihood if own else named_or_given(likelihood, LIKELIHOODS, "likelihood")
+    return found
 
 
 def _gain_code(kind: str) -> int:

@@ -10,16 +10,16 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
+from bayesift.models.base.categories import CategoriesMixin
 from bayesift.models.online.bank import PosteriorBank, check_settings
 from bayesift.models.online.likelihoods import Gain, likelihood_of
-from bayesift.models.online.settings import describe_settings, described_settings
-from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
-from bayesift.validation import Targets, check_targets, check_terms, longer_names
-
-Array = np.ndarray[Any, Any]
+from bayesift.state import storable
+from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names
 
 
-class OnlinePerceptron(ClassifierMixin, BaseEstimator):
+@storable("online-perceptron")
+class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier with a normal posterior over its weights that learns one document at a time.
 
     A document x with label y moves mean a and covariance C to the moments of the exact posterior after it:
@@ -36,11 +36,14 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         `FlipNoise(kappa)`
     covariance : "full"; "diagonal"; or "low-rank", a precision of diagonal plus low rank, for whole vocabularies
     rank : how many components "low-rank" keeps; with enough of them it is the full covariance
-    passes : how often `fit` goes over the documents
+    n_epochs : how often `fit` goes over the documents
     bias : the value of the constant feature, which is vital; 0 for none
     prior_variance : of every weight
     half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
         for streams whose topics move ("low-rank" does so every 16 documents); None never forgets
+    shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
+        does
+    random_state : seed of that order
     n_jobs : threads over categories; -1 for all cores
 
     Attributes
@@ -55,7 +58,8 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The order of documents matters. `partial_fit` gives the same bits however a stream is cut into batches.
+    The order of documents matters; a file sorted by label is the worst. `partial_fit` keeps the order, and gives the
+    same bits however a stream is cut into batches.
     There are no sample weights: an update answers one label.
 
     References
@@ -72,8 +76,10 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
     (1, 3)
     """
 
-    classes_: Array
-    multilabel_: bool
+    FITTED = ("classes_", "multilabel_", "n_seen_", "_bank")
+
+    n_seen_: int
+    _bank: PosteriorBank
 
     def __init__(
         self,
@@ -81,51 +87,49 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         likelihood: Any = "probit",
         covariance: str = "full",
         rank: int = 8,
-        passes: int = 3,
+        n_epochs: int = 3,
         bias: float = 1.0,
         prior_variance: float = 1.0,
         half_life: float | None = None,
+        shuffle: bool = True,
+        random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.likelihood = likelihood
         self.covariance = covariance
         self.rank = rank
-        self.passes = passes
+        self.n_epochs = n_epochs
         self.bias = bias
         self.prior_variance = prior_variance
         self.half_life = half_life
+        self.shuffle = shuffle
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, supports: Any = None) -> Self:
-        """Learn from the documents in their order, `passes` times.
+    def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
+        """Learn from the documents, `n_epochs` times in one order: random, or their own with `shuffle=False`.
 
-        Parameters
-        ----------
-        X : documents x terms
-        y : labels, or an indicator matrix
-        supports : models x terms, which terms each model may use; all without it. Numbers other than True are prior
-            scales: the weight of a term has the variance scale^2 times `prior_variance`
+        `feature_mask`, models x terms, says which terms each model may use. Numbers other than True are prior scales:
+        the weight of a term has the variance scale^2 times `prior_variance`.
         """
         check_settings(self)
         targets = check_targets(y)
         signs = _signs_of(targets, targets.classes)
         rows = check_terms(self, X, n_documents=targets.n_documents)
-        self._start(targets, rows.shape[1], supports)
-        for _ in range(self.passes):
+        if self.shuffle:
+            order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
+            rows, signs = rows[order], signs[:, order]
+        self._start(targets, rows.shape[1], feature_mask)
+        for _ in range(self.n_epochs):
             self._update(rows, signs)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, supports: Any = None) -> Self:
-        """Learn from the next documents of a stream, once.
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
+        """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
 
-        X may have more columns than before: new terms enter at the prior (with `supports`, those it names), and
-        nothing else moves. An indicator may have more columns: new categories start at the prior.
-
-        Parameters
-        ----------
-        X, y : the documents, one or many; the result does not depend on how a stream is cut
-        classes : all labels that may come; only the first time, and only if y lacks some of them
-        supports : as in `fit`; terms a model has already are kept
+        X may have more columns than before: new terms enter at the prior (with `feature_mask`, those it names), and
+        nothing else moves. An indicator may have more columns: new categories start at the prior. `classes` are all
+        labels that may come; only the first time, and only if y lacks some of them.
         """
         check_settings(self)
         first = not hasattr(self, "_bank")
@@ -134,22 +138,16 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         signs = _signs_of(targets, known)
         rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
         if first:
-            self._start(targets, rows.shape[1], supports)
+            self._start(targets, rows.shape[1], feature_mask)
         else:
             self.classes_ = known
-            self._bank.grow(len(signs), rows.shape[1], supports, self)
+            self._bank.grow(len(signs), rows.shape[1], feature_mask, self)
         return self._update(rows, signs)
 
     def progressive_proba(self, X: Any, y: Any) -> Array:
         """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
 
         Test, then train: progressive validation. The model must have been started by `fit` or `partial_fit`.
-
-        Examples
-        --------
-        >>> model = OnlinePerceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-        >>> model.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[:, 1].tolist()
-        [0.24, 0.64]
         """
         check_is_fitted(self)
         before = self.n_seen_
@@ -178,58 +176,23 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         return self._log_proba(self._fields(X))
 
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
-        """Mean and variance of a x under the posterior, documents x models each.
-
-        Examples
-        --------
-        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
-        >>> mean, variance = model.predict_fields([[2.0]])
-        >>> bool(mean[0, 0] > 0), bool(variance[0, 0] > 0)
-        (True, True)
-        """
+        """Mean and variance of a x under the posterior, documents x models each."""
         means, variances = np.moveaxis(self._fields(X), 1, 0)
         return means.T, variances.T
 
     def log_evidence(self, X: Any, y: Any) -> Array:
-        """The logarithm of the probability of these documents' labels, summed over documents, one a model.
-
-        Each document stands alone: nothing is learned on the way (`evidence_` is the sum for a learned stream).
-
-        Examples
-        --------
-        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
-        >>> model.log_evidence([[1.0], [-1.0]], [1, 0]).round(3).tolist()
-        [-0.108]
-        """
+        """The log probability of these documents' labels, summed over documents, one per model; nothing is learned."""
         means, variances, signs = self._labelled_fields(X, y)
         sums: Array = likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
         return sums
 
     def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
-        """How many bits each document's label would tell about the weights, documents x models.
-
-        `kind` is "exact", "gaussian" or "paper"; see `ProbitNoise.information_gain`.
-
-        Examples
-        --------
-        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
-        >>> surprising, expected = model.information_gain([[1.0], [1.0]], [0, 1])[:, 0]
-        >>> bool(surprising > expected)
-        True
-        """
+        """How many bits each label would tell a model, documents x models; see `ProbitNoise.information_gain`."""
         means, variances, signs = self._labelled_fields(X, y)
         return likelihood_of(self.likelihood).information_gain(signs, means, variances, kind=kind).T
 
     def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
-        """How many bits each document's label may be expected to tell, before it is known; documents x models.
-
-        Examples
-        --------
-        >>> model = OnlinePerceptron().fit([[1.0], [-1.0]], [1, 0])
-        >>> known, unknown = model.expected_information_gain([[1.0], [0.0]])[:, 0]
-        >>> bool(known < unknown)
-        True
-        """
+        """How many bits each document's label may be expected to tell, before it is known; documents x models."""
         means, variances = np.moveaxis(self._fields(X), 1, 0)
         return likelihood_of(self.likelihood).expected_information_gain(means, variances, kind=kind).T
 
@@ -258,69 +221,24 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
         return self._bank.posteriors
 
     def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the part of the bias.
+        """What each term adds to the mean field of a category, documents x terms, and the part of the bias."""
+        terms, bias = super().contributions(X, category, against=against)
+        return terms, self.bias * bias
 
-        Parameters
-        ----------
-        X : documents x terms
-        category : one of `classes_`
-        against : the class to compare with (labels only); the rest of the category without
-
-        Examples
-        --------
-        >>> model = OnlinePerceptron().fit([[2, 0], [0, 1]], [0, 1])
-        >>> terms, bias = model.contributions([[1, 1]], 1)
-        >>> bool(terms.toarray()[0, 0] <= 0 <= terms.toarray()[0, 1])
-        True
-        """
-        check_is_fitted(self)
-        X = check_terms(self, X, reset=False)
-        weights = self._linear_form(category)
-        if against is not None and not self._is_binary():
-            weights = weights - self._linear_form(against)
-        values = X.data * weights[1:][X.indices]
-        bias = np.full(X.shape[0], self.bias * weights[0])
-        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), bias
-
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs to go on, bit for bit: parameters that JSON can hold, and arrays."""
-        check_is_fitted(self)
-        parameters: Parameters = {
-            "settings": describe_settings(self.get_params(deep=False)),
-            "classes": describe_classes(self.classes_),
-            "multilabel": self.multilabel_,
-            "n_seen": self.n_seen_,
-        }
-        return parameters, self._bank.to_arrays()
-
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
-        model = cls(**described_settings(expect(parameters, "settings", dict)))
-        model.multilabel_ = expect(parameters, "multilabel", bool)
-        model.n_seen_ = expect(parameters, "n_seen", int)
-        model._bank = PosteriorBank.from_arrays(arrays, model)
-        model.n_features_in_ = model._bank.n_terms
-        n_models = len(model._bank.posteriors)
-        n_classes = 2 if n_models == 1 and not model.multilabel_ else n_models
-        model.classes_ = classes_of(expect(parameters, "classes", dict), n_classes)
-        return model
+    def _post_load(self) -> None:
+        self._bank.check(self)
+        self.n_features_in_ = self._bank.n_terms
+        self._check_classes(len(self._bank.posteriors))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_bank")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    def _start(self, targets: Targets, n_terms: int, supports: Any) -> None:
+    def _start(self, targets: Targets, n_terms: int, feature_mask: Any) -> None:
         """The prior of every model."""
         self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
         n_models = 1 if self._is_binary() else len(self.classes_)
         self._bank = PosteriorBank()
-        self._bank.grow(n_models, n_terms, supports, self)
+        self._bank.grow(n_models, n_terms, feature_mask, self)
 
     def _update(self, rows: sparse.csr_array, signs: Array) -> Self:
         """The one update behind `fit` and `partial_fit`."""
@@ -342,9 +260,6 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
             new = sorted(set(targets.classes.tolist()) - set(self.classes_.tolist()))
             raise ValueError(f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)")
         return self.classes_
-
-    def _is_binary(self) -> bool:
-        return not self.multilabel_ and len(self.classes_) == 2
 
     def _fields(self, X: Any) -> Array:
         """Means and variances, models x 2 x documents."""
@@ -372,19 +287,16 @@ class OnlinePerceptron(ClassifierMixin, BaseEstimator):
             logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
         return logarithms
 
-    def _linear_form(self, category: Any) -> Array:
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
-            raise ValueError(f"no category {category!r}")
-        place, sign = (0, 2.0 * places[0] - 1.0) if self._is_binary() else (places[0], 1.0)
-        weights: Array = sign * self._bank.means([int(place)])[0]
-        return weights
+    def _linear_form(self, category: Any) -> tuple[Array, float]:
+        place, sign = self._place(category)
+        weights = sign * self._bank.means([place])[0]
+        return weights[1:], weights[0]
 
 
 def _signs_of(targets: Targets, classes: Array) -> Array:
     """+1 and -1, models x documents: of two classes the second is enough."""
-    if not targets.multilabel and len(classes) < 2:
-        raise ValueError(f"y has only one class, {classes[0]!r}; a classifier needs two")
+    if not targets.multilabel:
+        check_two_classes(classes)
     members = targets.members_over(classes)
     members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
     signs: Array = 2.0 * members.toarray() - 1.0

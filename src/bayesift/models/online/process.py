@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
-from bayesift.kernels.covariances import keep_columns, take_rows
-from bayesift.kernels.online_gp import absorb
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.kernels.gaussian_process import keep_columns, learn_block, take_rows
 from bayesift.models.online.covariances import Covariance, Rows
 from bayesift.models.online.likelihoods import Likelihood
-
-Array = np.ndarray[Any, Any]
+from bayesift.state import expect_array, storable
 
 BLOCK = 128  # documents whose covariances are computed together
 CHECKED_EVERY = 1024  # updates between two looks at the inverse; a multiple of BLOCK
 _PREDICTED = 512
 _LEAST = 1e-10
+_INEXACT = 1e-3  # how far Q K of a stored process may be from the identity
 
 
 @dataclass(frozen=True)
 class ProcessSettings:
-    """What all processes of a classifier share.
-
-    Parameters
-    ----------
-    covariance, likelihood : the model
-    tolerance : a document enters the basis when what the basis does not span of its variance, gamma, is above this
-        share; 1e-10 at least, what rounding leaves
-    drift_tolerance : how far K Q may be from the identity before Q is computed anew
-    """
+    """What all processes of a classifier share; see `OnlineGaussianProcess`."""
 
     covariance: Covariance
     likelihood: Likelihood
@@ -39,6 +32,7 @@ class ProcessSettings:
     drift_tolerance: float = 1e-8
 
 
+@storable("sparse-process")
 @dataclass(frozen=True, eq=False)
 class SparseProcess:
     """A Gaussian process with mean k(x)' alpha and covariance k0 + k(x)' C k(x') over basis vectors.
@@ -50,16 +44,6 @@ class SparseProcess:
     Q : the inverse of the covariances of the basis vectors
     n_updates : examples learned so far
     log_evidence : of all labels, each before it was learned
-
-    Examples
-    --------
-    >>> from bayesift.models.online.covariances import LinearCovariance
-    >>> from bayesift.models.online.likelihoods import ProbitNoise
-    >>> settings = ProcessSettings(LinearCovariance(), ProbitNoise(0.5))
-    >>> rows = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.ones(2)
-    >>> process = SparseProcess.empty().learn(rows, np.array([1.0, -1.0]), settings, budget=9, n_terms=2)
-    >>> process.size, process.fields(rows, settings, 2)[0].round(2).tolist()
-    (2, [0.74, -0.76])
     """
 
     rows: Rows
@@ -81,11 +65,11 @@ class SparseProcess:
         return len(self.alpha)
 
     def learn(
-        self, documents: Rows, labels: Array, settings: ProcessSettings, *, budget: int, n_terms: int, passes: int = 1
+        self, documents: Rows, labels: Array, settings: ProcessSettings, *, budget: int, n_terms: int, n_epochs: int = 1
     ) -> SparseProcess:
         """The process after these documents, labelled -1 and +1, in their order; how they are batched is no matter."""
-        process, room = self, _Room(self, budget, passes * len(labels))
-        for _ in range(passes):
+        process, room = self, _Room(self, budget, n_epochs * len(labels))
+        for _ in range(n_epochs):
             start = 0
             while start < len(labels):
                 stop = min(start + BLOCK - process.n_updates % BLOCK, len(labels))
@@ -117,6 +101,24 @@ class SparseProcess:
         K = _basis_covariances(self.rows, settings, n_terms)
         return K @ self.alpha, K + K @ self.C @ K
 
+    def check(self, settings: ProcessSettings, n_terms: int) -> None:
+        """Refuse a stored process whose basis, mean and matrices do not belong together."""
+        m = len(expect_array(self.alpha, "alpha", np.float64, (None,)))
+        for name in ("C", "Q"):
+            expect_array(getattr(self, name), name, np.float64, (m, m))
+        for part, name in zip(self.rows, ("indptr", "indices", "data"), strict=True):
+            expect_array(part, name, {"indptr": np.int64, "indices": np.int32}.get(name, np.float64), (None,))
+        indptr, indices, data = self.rows
+        basis = sparse.csr_array((data, indices, indptr), shape=(m, n_terms))
+        basis.check_format(full_check=True)
+        if not basis.has_canonical_format or self.n_updates < m or not np.isfinite(self.log_evidence):
+            raise DataError("its basis vectors are not sorted, or more than its updates")
+        with np.errstate(all="ignore"):
+            means, covariance = self.marginal(settings, n_terms)
+            sound = self.drift(settings, n_terms) < _INEXACT and np.all(np.isfinite(means))
+            if not (sound and np.all(np.isfinite(covariance)) and np.all(np.diagonal(covariance) > -_INEXACT)):
+                raise DataError("not the state of a Gaussian process: its matrices do not belong to its basis vectors")
+
 
 class _Room:
     """The posterior while documents are learned, in arrays with room for as many basis vectors as there can be."""
@@ -137,21 +139,9 @@ class _Room:
         gram, own = settings.covariance.between(rows, self.size, n_terms)
         columns = np.arange(self.room)
         log_evidences = np.empty(len(labels))
-        likelihood = settings.likelihood
-        self.size = absorb(
-            gram,
-            own,
-            labels,
-            columns,
-            (self.alpha, self.C, self.Q),
-            self.vectors,
-            self.size,
-            self.budget,
-            max(settings.tolerance, _LEAST),
-            likelihood.code,
-            likelihood.parameters,
-            log_evidences,
-        )
+        state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
+        noise, tolerance = settings.likelihood, max(settings.tolerance, _LEAST)
+        self.size = learn_block(gram, own, labels, *state, tolerance, noise.code, noise.parameters, log_evidences)
         # Added one by one, so that the sum does not depend on the batches.
         total = float(np.cumsum(np.concatenate(([process.log_evidence], log_evidences)))[-1])
         kept = take_rows(*rows, columns[: self.size])
@@ -173,14 +163,7 @@ class _Room:
 
 
 def restricted(documents: Rows, kept: Array | None) -> Rows:
-    """Sparse rows with the kept columns alone (a mask; all without), numbered as before.
-
-    Examples
-    --------
-    >>> rows = np.array([0, 2]), np.array([0, 1], dtype=np.int32), np.array([1.0, 2.0])
-    >>> restricted(rows, np.array([False, True]))[2].tolist()
-    [2.0]
-    """
+    """Sparse rows with the kept columns alone (a mask; all without), numbered as before."""
     return documents if kept is None else keep_columns(*documents, kept)
 
 

@@ -1,40 +1,91 @@
-"""Categories of the documents that are nearest in topics."""
+"""Classifiers on topics: nearest documents by a learned similarity, and a linear support vector machine."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.state import Arrays, Parameters, classes_of, describe_classes, expect
-from bayesift.models.topics.neighbours import chosen_neighbours, nearest, weighted_votes
-from bayesift.models.topics.nested import encoder_for_categories, part_of, prefixed
+from bayesift.models.baselines.linear_svm import LinearSVM
+from bayesift.models.baselines.neighbors import nearest_points, weighted_votes
 from bayesift.models.topics.similarity import TopicSimilarity
-from bayesift.models.topics.sparse_nmf import SparseNMF
-from bayesift.validation import check_targets, check_terms
+from bayesift.models.topics.sparse_nmf import SparseNMF, encoder_for_categories
+from bayesift.state import StateMixin, check_classes, check_fitted, expect_array, storable
+from bayesift.validation import Targets, TermTagsMixin, check_targets, check_terms, check_two_classes
 
-Array = np.ndarray[Any, Any]
+N_NEIGHBORS = (1, 3, 5, 10, 15, 20, 30, 50, 80)
+
+_MOST_HELD_OUT = 2000
+_FOLDS = 3
 
 
-class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
+class _TopicClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstimator):
+    """A classifier on the codes of an encoder; a subclass supplies `fit` and `predict_proba`."""
+
+    POSITIVE_ONLY = True
+    POOR_SCORE = True  # of two features, codes of length one keep only an angle
+
+    encoder: SparseNMF | None
+    classes_: Array
+    multilabel_: bool
+    encoder_: SparseNMF
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        raise NotImplementedError
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        probabilities = self.predict_proba(X)
+        if self.multilabel_:
+            return (probabilities > 0.5).astype(np.int64)
+        classes: Array = self.classes_[np.argmax(probabilities, axis=1)]
+        return classes
+
+    def _fit_encoder(self, X: Any, y: Any) -> tuple[Targets, Array]:
+        """Fit the encoder; the targets and the codes of the documents."""
+        targets = check_targets(y)
+        rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
+        if not targets.multilabel:
+            check_two_classes(targets.classes)
+        self.encoder_ = encoder_for_categories(self.encoder)
+        return targets, self.encoder_.fit_transform(rows)
+
+    def _codes(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.encoder_.transform(check_terms(self, X, reset=False, non_negative=True))
+
+
+@storable("topics-similarity")
+class TopicSimilarityClassifier(_TopicClassifier):
     """The categories of the nearest documents, by the probability that they share a category.
 
         P(c | d) = (pi_c + sum_n P(d ~ n) [n in c]) / (1 + sum_n P(d ~ n))
 
-    n runs over the nearest training documents, P(d ~ n) is their `TopicSimilarity`, pi_c the share of category c: what
-    would be said of a document that resembles none.
+    n runs over the nearest training documents, P(d ~ n) is their `TopicSimilarity`, pi_c the relative frequency of
+    category c.
 
     Parameters
     ----------
     encoder : a `SparseNMF`; None takes one with the paper's importance and penalty
     similarity : a `TopicSimilarity`; None takes one with its defaults
-    n_neighbors : how many of the nearest documents have a say; None chooses by leave-one-out on training documents
+    n_neighbors : number of nearest documents; None chooses it by leave-one-out on training documents
     t : with an indicator matrix, `predict` assigns the t most probable categories (RCut); None those above one half
 
     Attributes
@@ -42,8 +93,8 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
     classes_ : labels, sorted; or the numbers of the indicator's columns
     multilabel_ : whether y was an indicator matrix
     encoder_, similarity_ : the fitted parts
-    n_neighbors_ : how many documents have a say
-    points_ : the training documents, scaled so that distances are what the similarity wants
+    n_neighbors_ : number of nearest documents
+    points_ : the training documents, scaled to the distances of the similarity
     members_ : categories x training documents
 
     References
@@ -58,9 +109,9 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
     ['grain', 'crude']
     """
 
-    classes_: Array
-    multilabel_: bool
-    encoder_: SparseNMF
+    FITTED = ("classes_", "multilabel_", "encoder_", "similarity_", "n_neighbors_", "points_", "members_")
+
+    n_neighbors_: int
     similarity_: TopicSimilarity
     points_: Array
     members_: sparse.csr_array
@@ -79,19 +130,14 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
         self.t = t
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find topics, learn which of them tell categories apart, and keep the codes of the documents."""
-        targets = check_targets(y)
-        rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
+        """Find topics, learn their weights, and keep the codes of the documents."""
         self._check_parameters()
-        if not targets.multilabel and len(targets.classes) < 2:
-            raise ValueError(f"y has only one class, {targets.classes[0]!r}; a classifier needs two")
-        self.encoder_ = encoder_for_categories(self.encoder)
-        codes = self.encoder_.fit_transform(rows)
+        targets, codes = self._fit_encoder(X, y)
         self.similarity_ = clone(TopicSimilarity() if self.similarity is None else self.similarity)
         self.similarity_.fit(codes, targets)
         self.points_ = self.similarity_.points(codes)
         self.members_ = targets.members
-        self.n_neighbors_ = self.n_neighbors or chosen_neighbours(
+        self.n_neighbors_ = self.n_neighbors or choose_n_neighbors(
             self.points_, self.members_, self._likeness, check_random_state(self.similarity_.random_state)
         )
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
@@ -99,96 +145,44 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """P(c | d), documents x categories."""
-        places, distances = self.neighbours(X)
+        neighbors, distances = self.kneighbors(X)
         likeness = self._likeness(distances)
-        votes = weighted_votes(places, likeness, sparse.csr_array(self.members_.T, dtype=np.float64))
+        votes = weighted_votes(neighbors, likeness, sparse.csr_array(self.members_.T, dtype=np.float64))
         priors = np.diff(self.members_.indptr) / self.members_.shape[1]
         total = 1.0 + likeness.sum(axis=1, keepdims=True)
         probabilities: Array = (votes + priors) / total
         return np.minimum(probabilities, 1.0)
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def predict(self, X: Any) -> Array:
         """The most probable class, or the indicator of the `t` most probable categories."""
+        check_is_fitted(self)
+        if self.t is None or not self.multilabel_:
+            return super().predict(X)
         probabilities = self.predict_proba(X)
-        if not self.multilabel_:
-            classes: Array = self.classes_[np.argmax(probabilities, axis=1)]
-            return classes
-        if self.t is None:
-            return (probabilities > 0.5).astype(np.int64)
         chosen = np.argsort(-probabilities, axis=1, kind="stable")[:, : self.t]
         decisions = np.zeros(probabilities.shape, dtype=np.int64)
         np.put_along_axis(decisions, chosen, 1, axis=1)
         return decisions
 
-    def neighbours(self, X: Any) -> tuple[Array, Array]:
+    def kneighbors(self, X: Any) -> tuple[Array, Array]:
         """The rows of the nearest training documents, nearest first, and their squared distances."""
         check_is_fitted(self)
-        rows = check_terms(self, X, reset=False, non_negative=True)
-        return nearest(self.similarity_.points(self.encoder_.transform(rows)), self.points_, self.n_neighbors_)
+        return nearest_points(self.similarity_.points(self._codes(X)), self.points_, self.n_neighbors_)
 
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
-        check_is_fitted(self)
-        encoder, encoder_arrays = self.encoder_.get_state()
-        similarity, similarity_arrays = self.similarity_.get_state()
-        parameters: Parameters = {
-            "n_neighbors": [None if self.n_neighbors is None else int(self.n_neighbors), int(self.n_neighbors_)],
-            "t": None if self.t is None else int(self.t),
-            "encoder": encoder,
-            "similarity": similarity,
-            "given": [self.encoder is not None, self.similarity is not None],
-            "classes": describe_classes(self.classes_),
-            "multilabel": self.multilabel_,
-        }
-        members = {"indices": self.members_.indices, "indptr": self.members_.indptr}
-        own = {"points": self.points_, **members}
-        return parameters, {**own, **prefixed("encoder", encoder_arrays), **prefixed("similarity", similarity_arrays)}
-
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The classifier of `get_state`, with identical probabilities; refuses what does not fit together."""
-        encoder = SparseNMF.from_state(expect(parameters, "encoder", dict), part_of(arrays, "encoder"))
-        similarity = TopicSimilarity.from_state(expect(parameters, "similarity", dict), part_of(arrays, "similarity"))
-        given, neighbours = expect(parameters, "given", list), expect(parameters, "n_neighbors", list)
-        if (
-            len(given) != 2
-            or len(neighbours) != 2
-            or not all(_is_count(n) for n in (neighbours[0] or 1, neighbours[1]))
-        ):
-            raise DataError("not a stored TopicSimilarityClassifier")
-        model = cls(
-            encoder=clone(encoder) if given[0] else None,
-            similarity=clone(similarity) if given[1] else None,
-            n_neighbors=neighbours[0],
-            t=None if parameters.get("t") is None else expect(parameters, "t", int),
-        )
-        model.encoder_, model.similarity_, model.n_neighbors_ = encoder, similarity, neighbours[1]
-        model.points_, model.members_ = _documents(arrays)
-        model.multilabel_ = expect(parameters, "multilabel", bool)
-        model.classes_ = classes_of(expect(parameters, "classes", dict), model.members_.shape[0])
-        model.n_features_in_ = encoder.n_features_in_
-        try:
-            model._check_parameters()
-        except ValueError as error:
-            raise DataError(f"not a stored TopicSimilarityClassifier: {error}") from error
-        if not model.points_.shape[1] == len(similarity.weights_) == encoder.components_.shape[0]:
+    def _post_load(self) -> None:
+        self._check_parameters()
+        check_fitted(self.encoder_, self.similarity_)
+        n_topics = len(self.encoder_.components_)
+        n_documents = len(expect_array(self.points_, "points_", np.float64, (None, n_topics)))
+        if len(self.similarity_.weights_) != n_topics or self.n_neighbors_ < 1:
             raise DataError("its topics do not fit together")
-        if not model.multilabel_ and not np.array_equal(model.classes_, np.unique(model.classes_)):
-            raise DataError("its classes are not sorted")
-        return model
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.multi_label = True
-        tags.classifier_tags.poor_score = True  # of two features, codes of length one keep only an angle
-        return tags
+        members = self.members_
+        if members.shape[1] != n_documents or not n_documents or not members.has_canonical_format:
+            raise DataError("the documents of its categories do not fit together")
+        if members.dtype != np.int8 or not np.all(members.data == 1):
+            raise DataError("the documents of its categories are not in order")
+        check_classes(self.classes_, members.shape[0], multilabel=self.multilabel_)
+        self.n_features_in_ = self.encoder_.n_features_in_
 
     def _likeness(self, distances: Array) -> Array:
         return np.asarray(expit(self.similarity_.log_odds_at(distances)))
@@ -200,25 +194,160 @@ class TopicSimilarityClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"t must be at least 1 or None, got {self.t!r}")
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+def choose_n_neighbors(
+    points: Array, members: sparse.csr_array, weigh: Callable[[Array], Array], random: np.random.RandomState
+) -> int:
+    """The best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`; ties go to the smallest."""
+    accuracies = leave_one_out(points, members, weigh, random)
+    return max(accuracies, key=accuracies.__getitem__, default=1)
 
 
-def _documents(arrays: Arrays) -> tuple[Array, sparse.csr_array]:
-    """The points of the training documents and the documents of each category."""
-    try:
-        points, indices, indptr = (np.array(arrays[name]) for name in ("points", "indices", "indptr"))
-        if points.dtype != np.float64 or points.ndim != 2 or not np.all(np.isfinite(points)) or not len(points):
-            raise DataError("its documents must be finite numbers")
-        if any(part.dtype.kind != "i" or part.ndim != 1 for part in (indices, indptr)) or len(indptr) < 2:
-            raise DataError("the documents of its categories must be whole numbers")
-        ones = np.ones(len(indices), dtype=np.int8)
-        members = sparse.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, len(points)))
-        members.check_format()
-        if np.any(np.diff(members.indptr) < 0) or not members.has_canonical_format:
-            raise DataError("the documents of its categories are not in order")
-    except KeyError as error:
-        raise DataError(f"its arrays lack {error.args[0]}") from error
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"not the documents of a classifier: {error}") from error
-    return points, members
+def leave_one_out(
+    points: Array, members: sparse.csr_array, weigh: Callable[[Array], Array], random: np.random.RandomState
+) -> dict[int, float]:
+    """For each number of neighbours, the share of documents that belong to the category with the most votes.
+
+    `weigh` gives the weight of a neighbour at a squared distance; `random` draws the documents, 2,000 at most.
+    """
+    n = len(points)
+    held_out = np.sort(random.permutation(n)[:_MOST_HELD_OUT])
+    k = min(max(N_NEIGHBORS), n - 1)
+    if k < 1:
+        return {}
+    neighbors, distances = _without_self(held_out, *nearest_points(points[held_out], points, k + 1))
+    weights, by_document = weigh(distances), sparse.csr_array(members.T, dtype=np.float64)
+    truth = by_document[held_out].toarray() > 0
+    return {
+        size: _n_correct(neighbors[:, :size], weights[:, :size], by_document, truth) / len(held_out)
+        for size in N_NEIGHBORS
+        if size <= k
+    }
+
+
+def _without_self(documents: Array, neighbors: Array, distances: Array) -> tuple[Array, Array]:
+    """Neighbours without the document itself; without the last one where it is not among its own neighbours."""
+    own = neighbors == documents[:, np.newaxis]
+    own[~own.any(axis=1), -1] = True
+    shape = (len(documents), neighbors.shape[1] - 1)
+    return neighbors[~own].reshape(shape), distances[~own].reshape(shape)
+
+
+def _n_correct(neighbors: Array, weights: Array, by_document: sparse.csr_array, truth: Array) -> int:
+    best = np.argmax(weighted_votes(neighbors, weights, by_document), axis=1)
+    return int(truth[np.arange(len(best)), best].sum())
+
+
+@storable("topics-svm")
+class TopicSVMClassifier(_TopicClassifier):
+    """Topics by `SparseNMF`, then a `LinearSVM` of each category against the rest on codes of length one.
+
+    Probabilities are 1 / (1 + exp(-(slope score + shift))), slope and shift of each category fitted to the scores of
+    three-fold cross-validation (Platt); with class labels they are normalised.
+
+    Parameters
+    ----------
+    encoder : a `SparseNMF`; None takes one with the paper's importance and penalty
+    C : of the `LinearSVM`
+    random_state : seed of the `LinearSVM` and the folds
+
+    Attributes
+    ----------
+    classes_ : labels, sorted; or the numbers of the indicator's columns
+    multilabel_ : whether y was an indicator matrix
+    encoder_ : the fitted encoder
+    coef_, intercept_ : categories x topics, and one per category
+    slopes_, shifts_ : from scores to log odds, one per category
+
+    Examples
+    --------
+    >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [2, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1], [0, 0, 1, 2]]
+    >>> model = TopicSVMClassifier(encoder=SparseNMF(n_components=2))
+    >>> model.fit(X, ["grain"] * 3 + ["crude"] * 3).predict([[1, 0, 0, 0], [0, 0, 0, 1]]).tolist()
+    ['grain', 'crude']
+    """
+
+    FITTED = ("classes_", "multilabel_", "encoder_", "coef_", "intercept_", "slopes_", "shifts_")
+
+    coef_: Array
+    intercept_: Array
+    slopes_: Array
+    shifts_: Array
+
+    def __init__(self, *, encoder: SparseNMF | None = None, C: float = 1.0, random_state: int | None = 0) -> None:
+        self.encoder = encoder
+        self.C = C
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find topics and fit a hyperplane to each category."""
+        targets, codes = self._fit_encoder(X, y)
+        codes = normalize(codes)
+        indicator = targets.members.toarray().T > 0
+        self.coef_, self.intercept_ = self._hyperplanes(codes, indicator)
+        self.slopes_, self.shifts_ = self._lines(codes, indicator)
+        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        probabilities: Array = np.asarray(expit(self._scores(X) * self.slopes_ + self.shifts_))
+        if not self.multilabel_:
+            probabilities = np.maximum(probabilities, np.finfo(float).tiny)
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
+
+    def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the log odds of a category, documents x terms, and the log odds without any term.
+
+        A topic's part of a code is divided among the terms by `SparseNMF.shares`; the sum over terms is the score up to
+        the tolerance of the codes.
+        """
+        check_is_fitted(self)
+        places = np.flatnonzero(self.classes_ == category)
+        if len(places) != 1:
+            raise ValueError(f"no category {category!r}")
+        rows = check_terms(self, X, reset=False, non_negative=True)
+        place, values = places[0], np.empty(rows.nnz)
+        for i, code in enumerate(self.encoder_.transform(rows)):
+            length = float(np.linalg.norm(code)) or 1.0
+            shares = self.encoder_.shares(rows[[i]], code)[:, rows.indices[rows.indptr[i] : rows.indptr[i + 1]]]
+            values[rows.indptr[i] : rows.indptr[i + 1]] = self.coef_[place] @ shares / length
+        contributions = sparse.csr_array((self.slopes_[place] * values, rows.indices, rows.indptr), shape=rows.shape)
+        prior = self.slopes_[place] * self.intercept_[place] + self.shifts_[place]
+        return contributions, np.full(rows.shape[0], prior)
+
+    def _post_load(self) -> None:
+        check_fitted(self.encoder_)
+        n_categories = len(expect_array(self.intercept_, "intercept_", np.float64, (None,)))
+        expect_array(self.coef_, "coef_", np.float64, (n_categories, len(self.encoder_.components_)))
+        expect_array(self.slopes_, "slopes_", np.float64, (n_categories,))
+        expect_array(self.shifts_, "shifts_", np.float64, (n_categories,))
+        check_classes(self.classes_, n_categories, multilabel=self.multilabel_)
+        self.n_features_in_ = self.encoder_.n_features_in_
+
+    def _scores(self, X: Any) -> Array:
+        scores: Array = normalize(self._codes(X)) @ self.coef_.T + self.intercept_
+        return scores
+
+    def _hyperplanes(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
+        """One hyperplane per category against the rest."""
+        machine = LinearSVM(C=self.C, dual="auto", random_state=self.random_state)
+        machine.fit(codes, sparse.csr_array(indicator.astype(np.int8)))
+        weights: Array = machine.coef_.toarray() if sparse.issparse(machine.coef_) else machine.coef_
+        return weights, machine.intercept_
+
+    def _lines(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
+        """Slope and shift of each category, from cross-validated scores."""
+        slopes, shifts = np.ones(indicator.shape[1]), np.zeros(indicator.shape[1])
+        n_folds = min(_FOLDS, len(codes))
+        if n_folds < 2:
+            return slopes, shifts
+        scores = np.empty(indicator.shape)
+        for train, test in KFold(n_folds, shuffle=True, random_state=self.random_state).split(codes):
+            coefficients, intercepts = self._hyperplanes(codes[train], indicator[train])
+            scores[test] = codes[test] @ coefficients.T + intercepts
+        for c, positive in enumerate(indicator.T):
+            if positive.any() and not positive.all():
+                line = LogisticRegression().fit(scores[:, [c]], positive)
+                slopes[c], shifts[c] = max(float(line.coef_[0, 0]), np.finfo(float).eps), float(line.intercept_[0])
+        return slopes, shifts

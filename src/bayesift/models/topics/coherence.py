@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesift.arrays import Array
 from bayesift.validation import check_terms
-
-Array = np.ndarray[Any, Any]
 
 
 def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
@@ -18,13 +17,7 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
         npmi(u, v) = log(p(u, v) / (p(u) p(v))) / -log p(u, v)
 
     p are shares of documents; -1 for terms that never meet, 0 for independent ones, 1 for terms that occur only
-    together (Bouma 2009; Lau, Newman & Baldwin 2014).
-
-    Parameters
-    ----------
-    X : documents x terms to count in
-    components : topics x terms
-    k : how many terms
+    together (Bouma 2009; Lau, Newman & Baldwin 2014). X is documents x terms, `components` topics x terms.
 
     Examples
     --------

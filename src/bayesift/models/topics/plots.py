@@ -1,104 +1,69 @@
-"""Pictures of topics and codes."""
+"""Charts of topics and codes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesift.extras import require
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Bars, Figure, Frame, Line, Panel
+from bayesift.charts.svg import series
 from bayesift.models.topics.sparse_nmf import SparseNMF
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = np.ndarray[Any, Any]
-
-_BAR, _GRID = "#2b6cb0", "#e2e8f0"
-_COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#4a5568")
+_WIDTH, _NAMES, _ROW = 190, 84, 16
 
 
 def topic_bars(
     nmf: SparseNMF, names: Sequence[str] | Array, *, topics: Sequence[int] | None = None, k: int = 8, title: str = ""
 ) -> Figure:
-    """Each topic as bars of its most relevant terms, as long as their shares of the topic.
-
-    Parameters
-    ----------
-    nmf : the fitted encoder
-    names : the terms in the order of columns
-    topics : which ones; all without
-    k : how many terms of each
-    title : of the picture
+    """Each topic (all without `topics`) as bars of its k most relevant terms, as long as their weights in the topic.
 
     Examples
     --------
     >>> nmf = SparseNMF(n_components=2).fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
-    >>> len(topic_bars(nmf, ["wheat", "corn", "oil"], k=2).axes)
+    >>> len(topic_bars(nmf, ["wheat", "corn", "oil"], k=2).panels)
     2
     """
     chosen = list(range(nmf.components_.shape[0])) if topics is None else list(topics)
     words, columns = nmf.topic_words(names, k), nmf.topic_terms(k)
-    n_columns = min(4, len(chosen))
-    n_rows = -(-len(chosen) // n_columns)
-    size = (2.9 * n_columns, (0.5 + 0.22 * k) * n_rows + 0.4)
-    figure: Figure = require("matplotlib.figure", extra="plots").Figure(figsize=size, layout="constrained")
+    n_columns, height = min(4, len(chosen)), _ROW * k + 34
+    panels = []
     for place, topic in enumerate(chosen):
-        axes = figure.add_subplot(n_rows, n_columns, place + 1)
-        shares = nmf.components_[topic, columns[topic]]
-        heights = np.arange(len(shares))
-        axes.barh(heights, shares, color=_BAR, height=0.7)
-        axes.set_yticks(heights, words[topic], fontsize=9)
-        axes.invert_yaxis()
-        axes.set_xticks([])
-        axes.tick_params(length=0)
-        axes.set_title(f"topic {topic}", loc="left", fontsize=10, color="#4a5568")
-        axes.spines[["top", "right", "bottom", "left"]].set_visible(False)
-    figure.suptitle(title, x=0.01, ha="left")
-    return figure
+        weights = nmf.components_[topic, columns[topic]].tolist()
+        rows = [(word, weight, "") for word, weight in zip(words[topic], weights, strict=True)]
+        left, top = _WIDTH * (place % n_columns) + _NAMES, height * (place // n_columns) + 26
+        frame = Frame(left, left + _WIDTH - _NAMES - 14, top, top + _ROW * k)
+        x = Axis("", (0.0, max(weights, default=1.0) or 1.0))
+        bars = [Bars(rows, _ROW)]
+        panels.append(Panel(x, x, bars, frame, f"topic {topic}", x_shown=False, y_shown=False))
+    n_rows = -(-len(chosen) // n_columns)
+    return Figure(title or "Topics", panels, width=_WIDTH * n_columns, height=height * n_rows)
 
 
 def sparsity_curves(codes: Mapping[str, Array], *, title: str = "") -> Figure:
-    """How fast codes fall off: the mean share of a document's j-th largest topic.
-
-    Parameters
-    ----------
-    codes : documents x topics, by name
-    title : of the picture
+    """How sparse named codes (documents x topics) are: the mean share of a document's j-th largest topic.
 
     Examples
     --------
-    >>> sparsity_curves({"alpha 0": np.eye(3)}).axes[0].get_legend().get_texts()[0].get_text()
-    'alpha 0: 1.0 topics a document, Hoyer 1.00'
+    >>> sparsity_curves({"alpha 0": np.eye(3)}).legend[0].name
+    'alpha 0: 1.0 topics per document, Hoyer 1.00'
     """
-    figure: Figure = require("matplotlib.figure", extra="plots").Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    for colour, (name, values) in zip(_COLOURS * len(codes), codes.items(), strict=False):
-        spoken = values[values.sum(axis=1) > 0]
-        shares = -np.sort(-spoken, axis=1) / spoken.sum(axis=1, keepdims=True)
-        active = np.count_nonzero(spoken, axis=1).mean()
-        label = f"{name}: {active:.1f} topics a document, Hoyer {hoyer_sparsity(spoken).mean():.2f}"
-        axes.plot(np.arange(1, shares.shape[1] + 1), shares.mean(axis=0), color=colour, marker="o", ms=3, label=label)
-    axes.set(xlabel="rank of the topic in the document", ylabel="mean share of the code", ylim=(0, None))
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:.0f}")
-    axes.grid(color=_GRID)
-    axes.set_axisbelow(True)
-    axes.set_title(title, loc="left")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    return figure
+    lines = []
+    for place, (name, values) in enumerate(codes.items()):
+        coded = values[values.sum(axis=1) > 0]
+        shares = (-np.sort(-coded, axis=1) / coded.sum(axis=1, keepdims=True)).mean(axis=0).tolist()
+        active = np.count_nonzero(coded, axis=1).mean()
+        label = f"{name}: {active:.1f} topics per document, Hoyer {hoyer_sparsity(coded).mean():.2f}"
+        points = [(float(rank), share) for rank, share in enumerate(shares, 1)]
+        lines.append(Line(points, series(place), label, marked=True))
+    x = Axis.over("rank of the topic in the document", [rank for line in lines for rank, _ in line.points], log=True)
+    y = Axis.over("mean share of the code", [0.0, *(share for line in lines for _, share in line.points)])
+    return Figure(title or "Sparsity of codes", [Panel(x, y, lines, Frame(right=480))], width=504)
 
 
 def hoyer_sparsity(codes: Array) -> Array:
-    """Hoyer's measure of each code: 0 where all topics are equal, 1 where there is only one.
-
-    Examples
-    --------
-    >>> hoyer_sparsity(np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])).tolist()
-    [1.0, 0.0]
-    """
+    """Hoyer's measure of each code: 0 where all topics are equal, 1 where there is only one."""
     root = np.sqrt(codes.shape[1])
     lengths = np.sqrt(np.sum(codes**2, axis=1))
     ratio = np.divide(codes.sum(axis=1), lengths, out=np.ones(len(codes)), where=lengths > 0)

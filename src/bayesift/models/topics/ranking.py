@@ -8,20 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.models.topics.similarity import TopicSimilarity
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicReason:
-    """What one topic adds to a document's rank.
-
-    Parameters
-    ----------
-    topic : its number
-    contribution : to the log odds; negative speaks against the document
-    """
+    """What one topic adds to the log odds of a document; negative lowers its rank."""
 
     topic: int
     contribution: float
@@ -29,13 +22,10 @@ class TopicReason:
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document that is like those a person liked.
+    """A document (by its row) that is like those a person liked.
 
-    Parameters
-    ----------
-    document : its row
-    score : its mean log odds of sharing a category with the liked, less those with the disliked if there are any
-    reasons : the topics that moved it most, relative to an average document of the collection; largest first
+    The score is its mean log odds of sharing a category with the liked, less those with the disliked; reasons are the
+    topics that moved it most, relative to an average document of the collection, largest first.
     """
 
     document: int
@@ -55,15 +45,7 @@ def more_like_this(
     """The documents of a collection that resemble the liked ones and not the disliked ones.
 
     The similarity is a sum over topics, so its means are too: a score is exactly the sum of what its topics add and the
-    collection's mean score.
-
-    Parameters
-    ----------
-    similarity : a fitted `TopicSimilarity`
-    codes : the collection, documents x topics
-    liked, disliked : rows of documents a person has judged; they are not ranked
-    top : how many documents to give
-    n_reasons : how many topics to name for each
+    collection's mean score. Documents that a person has judged, `liked` and `disliked` by their rows, are not ranked.
 
     Examples
     --------

@@ -12,20 +12,18 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.state import Arrays, Parameters
-from bayesift.models.topics.additive import fit_additive
-from bayesift.models.topics.pairs import draw_pairs
+from bayesift.models.baselines.neighbors import squared_distances
+from bayesift.models.topics.additive import draw_pairs, fit_additive
+from bayesift.state import StateMixin, expect_array, storable
 from bayesift.validation import Targets, check_targets
 
-Array = np.ndarray[Any, Any]
-
-_SETTINGS = ("n_pairs", "n_rounds", "roots", "calibrated", "random_state")
-_LEARNED = ("weights", "factors", "variances", "line")
 _LOOSE = 1e4  # C of the line: keeps it finite where pairs are separable
 
 
-class TopicSimilarity(BaseEstimator):
+@storable("topic-similarity")
+class TopicSimilarity(StateMixin, BaseEstimator):
     """P(two documents share a category | the difference of their codes).
 
         log odds = slope F + shift,    F = offset - sum_m weights_m (z_m - z'_m)^2
@@ -36,9 +34,9 @@ class TopicSimilarity(BaseEstimator):
 
     Parameters
     ----------
-    n_pairs : how many pairs of documents to learn from, half of them from the same category; see
-        `bayesift.models.topics.pairs` for how they are drawn
-    n_rounds : how many stages each topic gets; 1 is the paper's
+    n_pairs : number of pairs of documents to learn from, half of them from the same category; see
+        `bayesift.models.topics.additive` for how they are drawn
+    n_rounds : number of stages per topic; 1 is the paper's
     roots : compare square roots of codes, whose differences hang less on the few largest; otherwise the codes
     calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 and 0
     random_state : draws the pairs
@@ -64,10 +62,15 @@ class TopicSimilarity(BaseEstimator):
     True
     """
 
+    FITTED = ("weights_", "factors_", "variances_", "offset_", "slope_", "shift_", "same_share_")
+
     weights_: Array
+    factors_: Array
+    variances_: Array
     offset_: float
     slope_: float
     shift_: float
+    same_share_: float
 
     def __init__(
         self,
@@ -109,10 +112,7 @@ class TopicSimilarity(BaseEstimator):
     def log_odds(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:
         """Log odds that documents share a category, codes x others.
 
-        Parameters
-        ----------
-        codes, others : documents x topics
-        prior : the share of same-category pairs to expect before looking; `same_share_` for pairs drawn at random
+        `prior` is the share of same-category pairs to expect; `same_share_` for pairs drawn at random.
         """
         return self.log_odds_at(squared_distances(self.points(codes), self.points(others)), prior=prior)
 
@@ -134,48 +134,14 @@ class TopicSimilarity(BaseEstimator):
         odds: Array = self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
         return odds
 
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
-        check_is_fitted(self)
-        seed = self.random_state
-        settings = {
-            "n_pairs": int(self.n_pairs),
-            "n_rounds": int(self.n_rounds),
-            "roots": bool(self.roots),
-            "calibrated": bool(self.calibrated),
-            "random_state": int(seed) if isinstance(seed, int | np.integer) else None,
-        }
-        line = np.array([self.offset_, self.slope_, self.shift_, self.same_share_])
-        learned = (self.weights_, self.factors_, self.variances_, line)
-        return settings, dict(zip(_LEARNED, learned, strict=True))
-
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The similarity of `get_state`, with identical probabilities; refuses what does not fit together.
-
-        Examples
-        --------
-        >>> similarity = TopicSimilarity(n_pairs=10).fit([[1.0, 0], [2, 0], [0, 1], [0, 3]], [0, 0, 1, 1])
-        >>> again = TopicSimilarity.from_state(*similarity.get_state())
-        >>> bool(np.all(again.probability([[1, 2]], [[2, 1]]) == similarity.probability([[1, 2]], [[2, 1]])))
-        True
-        """
-        if set(parameters) != set(_SETTINGS) or not set(_LEARNED) <= set(arrays):
-            raise DataError("not a stored TopicSimilarity")
-        weights, factors, variances, line = (np.array(arrays[name]) for name in _LEARNED)
-        n_topics = len(weights) if weights.ndim == 1 else -1
-        if factors.shape != (n_topics,) or variances.shape != (2, n_topics) or line.shape != (4,):
-            raise DataError("the weights of its topics do not fit together")
-        if any(
-            part.dtype != np.float64 or not np.all(np.isfinite(part)) for part in (weights, factors, variances, line)
-        ):
+    def _post_load(self) -> None:
+        n_topics = len(expect_array(self.weights_, "weights_", np.float64, (None,)))
+        expect_array(self.factors_, "factors_", np.float64, (n_topics,))
+        expect_array(self.variances_, "variances_", np.float64, (2, n_topics))
+        if not np.all(np.isfinite([self.offset_, self.slope_, self.shift_, self.same_share_])):
             raise DataError("the weights of its topics must be finite numbers")
-        if np.any(weights < 0) or line[1] < 0:
+        if np.any(self.weights_ < 0) or self.slope_ < 0:
             raise DataError("the weights of its topics must not be negative")
-        model = cls(**parameters)
-        model.weights_, model.factors_, model.variances_ = weights, factors, variances
-        model.offset_, model.slope_, model.shift_, model.same_share_ = line.tolist()
-        return model
 
     def _unit(self, codes: Any) -> Array:
         values = check_array(codes, dtype=np.float64, input_name="codes")
@@ -185,19 +151,3 @@ class TopicSimilarity(BaseEstimator):
             values = np.sqrt(values)
         unit: Array = normalize(values)
         return unit
-
-
-def squared_distances(points: Array, others: Array) -> Array:
-    """Squared Euclidean distances by one matrix product, none below 0.
-
-    Examples
-    --------
-    >>> squared_distances(np.array([[0.0, 3.0]]), np.array([[4.0, 0.0]])).tolist()
-    [[25.0]]
-    """
-    distances: Array = points @ others.T
-    distances *= -2.0
-    distances += np.sum(points**2, axis=1)[:, np.newaxis]
-    distances += np.sum(others**2, axis=1)
-    np.maximum(distances, 0.0, out=distances)
-    return distances

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.state import Arrays, Parameters
-from bayesift.models.topics.coordinates import step_codes
-from bayesift.models.topics.objective import Importance, Objective, Penalty, importance_of
-from bayesift.models.topics.solver import UPDATES, Solver, factorise
-from bayesift.models.topics.starts import STARTS
+from bayesift.models.topics.factorisation import (
+    STARTS,
+    UPDATES,
+    Importance,
+    Objective,
+    Penalty,
+    Solver,
+    coordinate_codes,
+    factorise,
+    importance_of,
+)
+from bayesift.state import StateMixin, expect_array, storable
 from bayesift.validation import check_terms
 
-Array = np.ndarray[Any, Any]
-
 _CODE_UPDATES = 1000  # the most for one document
-_SETTINGS = (
-    "n_components",
-    "importance",
-    "alpha",
-    "penalty",
-    "start",
-    "solver",
-    "max_iter",
-    "tol",
-    "code_tol",
-    "random_state",
-)
 
 
-class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@storable("sparse-nmf")
+class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Documents as non-negative mixtures of topics, topics as distributions over terms.
 
         minimise  sum_ij w_j (V_ij log(V_ij / (HW)_ij) - V_ij + (HW)_ij) + alpha sum_ia S(H_ia)
@@ -50,7 +45,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Parameters
     ----------
-    n_components : how many topics
+    n_components : number of topics
     importance : w_j: "uniform", or the "variance" of the term, scaled to mean 1
     alpha : strength of the penalty on codes
     penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
@@ -76,7 +71,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     References
     ----------
     Qiu, Huang & Wu, "Probabilistic text categorization using sparse topical encoding", eqs. 1-18; the updates are
-    others, see `bayesift.models.topics.coordinates` and, of the topics, `bayesift.models.topics.multiplicative`.
+    described in `bayesift.models.topics.factorisation`.
 
     Examples
     --------
@@ -87,6 +82,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> nmf.transform([[0, 0, 5, 5], [2, 1, 0, 0]]).round(2).tolist()
     [[0.0, 10.0], [3.0, 0.0]]
     """
+
+    FITTED = ("components_", "importance_")
 
     components_: Array
     importance_: Array
@@ -145,7 +142,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         basis = np.ascontiguousarray(self.components_.T)
         totals = rows @ (self.importance_ > 0).astype(np.float64)
         codes = np.tile(totals[:, np.newaxis] / basis.shape[1], (1, basis.shape[1]))
-        step_codes(objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol)
+        coordinate_codes(objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol)
         codes[codes < self.code_tol * codes.max(axis=1, keepdims=True)] = 0.0
         return codes
 
@@ -167,12 +164,6 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         p(t) is the mean over topics. A weight of 1 ranks terms by their share of the topic, 0 by how much larger it is
         than elsewhere; what readers understood best lay near 0.6 (Sievert & Shirley 2014).
-
-        Examples
-        --------
-        >>> nmf = SparseNMF(n_components=2).fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
-        >>> nmf.relevance().shape
-        (2, 3)
         """
         check_is_fitted(self)
         if not 0 <= weight <= 1:
@@ -194,11 +185,7 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> list[list[str]]:
         """The k most relevant terms of each topic, most relevant first.
 
-        Parameters
-        ----------
-        names : the terms in the order of columns; those X came with, or numbers, without
-        k : how many
-        relevance : the weight of `relevance`; 1 gives the terms with the largest shares
+        `names` are the terms in the order of columns; those X came with, or numbers, without.
         """
         check_is_fitted(self)
         if names is None:
@@ -208,22 +195,10 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return [[str(names[j]) for j in row] for row in self.topic_terms(k, relevance=relevance)]
 
     def shares(self, X: Any, codes: Array) -> sparse.csr_array:
-        """How much of each topic's code every term of one document brings, topics x terms.
+        """How much of each topic's code every term of one document (X is 1 x terms) brings, topics x terms.
 
         At the best code, the parts of a topic add up to its code:
         H_a (b_a + 2 alpha H_a) = sum_j w_j V_j W_aj H_a / (HW)_j.
-
-        Parameters
-        ----------
-        X : one document, 1 x terms
-        codes : its code
-
-        Examples
-        --------
-        >>> nmf = SparseNMF(n_components=2).fit([[3, 2, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]])
-        >>> code = nmf.transform([[3, 2, 0]])[0]
-        >>> bool(np.allclose(nmf.shares([[3, 2, 0]], code).sum(axis=1), code, rtol=0.01))
-        True
         """
         row = check_terms(self, X, reset=False, non_negative=True)
         if row.shape[0] != 1:
@@ -238,38 +213,14 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         indices = np.tile(row.indices, len(codes))
         return sparse.csr_array((parts.ravel(), indices, indptr), shape=(len(codes), row.shape[1]))
 
-    def get_state(self) -> tuple[Parameters, Arrays]:
-        """All that `from_state` needs: parameters that JSON can hold, and arrays."""
-        check_is_fitted(self)
-        settings = {name: _plain(getattr(self, name)) for name in _SETTINGS}
-        return settings, {"components": np.ascontiguousarray(self.components_), "importance": self.importance_}
-
-    @classmethod
-    def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The encoder of `get_state`, with identical codes; refuses what does not fit together.
-
-        Examples
-        --------
-        >>> nmf = SparseNMF(n_components=1).fit([[1, 2], [2, 1]])
-        >>> again = SparseNMF.from_state(*nmf.get_state())
-        >>> bool(np.all(again.transform([[3, 1]]) == nmf.transform([[3, 1]])))
-        True
-        """
-        parameters = {"solver": "multiplicative", **parameters}  # files from before there was a choice
-        if set(parameters) != set(_SETTINGS):
-            raise DataError("not the settings of a SparseNMF")
-        model = cls(**parameters)
-        try:
-            model._check_parameters()
-        except (TypeError, ValueError) as error:
-            raise DataError(f"not a stored SparseNMF: {error}") from error
-        components, importance = _checked(arrays, "components", 2), _checked(arrays, "importance", 1)
-        if components.shape != (model.n_components, len(importance)):
-            raise DataError("its topics and terms do not fit together")
-        model.components_ = np.ascontiguousarray(components.T).T
-        model.importance_ = importance.copy()
-        model.n_features_in_ = len(importance)
-        return model
+    def _post_load(self) -> None:
+        self._check_parameters()
+        n_terms = len(expect_array(self.importance_, "importance_", np.float64, (None,)))
+        expect_array(self.components_, "components_", np.float64, (self.n_components, n_terms))
+        if np.any(self.components_ < 0) or np.any(self.importance_ < 0):
+            raise DataError("its topics must not be negative")
+        self.components_ = np.ascontiguousarray(self.components_.T).T
+        self.n_features_in_ = n_terms
 
     @property
     def _n_features_out(self) -> int:
@@ -284,12 +235,8 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _check_parameters(self) -> None:
         if isinstance(self.n_components, bool) or self.n_components < 1 or self.n_components != int(self.n_components):
             raise ValueError(f"n_components must be a whole number of at least 1, got {self.n_components!r}")
-        for name, known in (
-            ("importance", ("variance", "uniform")),
-            ("penalty", ("squared", "absolute")),
-            ("start", tuple(STARTS)),
-            ("solver", tuple(UPDATES)),
-        ):
+        values: dict[str, Any] = {"importance": get_args(Importance), "penalty": get_args(Penalty)}
+        for name, known in {**values, "start": STARTS, "solver": UPDATES}.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         for name in ("alpha", "tol", "code_tol"):
@@ -299,17 +246,6 @@ class SparseNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
 
 
-def _plain(value: Any) -> Any:
-    """A setting as JSON can hold it; a generator of random numbers is of no use to a fitted encoder."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if value is None or isinstance(value, bool | int | float | str) else None
-
-
-def _checked(arrays: Arrays, name: str, n_dimensions: int) -> Array:
-    array = arrays.get(name)
-    if array is None:
-        raise DataError(f"its arrays lack {name}")
-    if array.dtype != np.float64 or array.ndim != n_dimensions or not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise DataError(f"its {name} must be finite numbers of at least 0")
-    return array
+def encoder_for_categories(given: SparseNMF | None) -> SparseNMF:
+    """An unfitted copy of the encoder given; without one the paper's, whose codes tell categories apart."""
+    return SparseNMF(importance="variance", alpha=1.0, start="nndsvd") if given is None else clone(given)

@@ -1,11 +1,11 @@
-// The service as functions. Every failure is a Problem with a sentence for people.
+// The HTTP API as functions. Every failure is a Problem with a message to show.
 
 import { observable } from "./observable.js";
 
 /** Who is signed in: {user, role, csrf}, or null. */
 export const session = observable(null);
 
-/** Whether the server answered the last time it was asked. */
+/** Whether the server answered the last request. */
 export const reachable = observable(true);
 
 const TIMEOUT = 60_000;
@@ -30,8 +30,8 @@ const SENTENCES = {
   0: "The server does not answer.",
   401: "You are signed out.",
   403: "Your role does not allow this.",
-  404: "There is no such thing here (any more).",
-  413: "This is larger than the server takes.",
+  404: "This does not exist (any more).",
+  413: "This is larger than the server accepts.",
   429: "The server is busy.",
 };
 
@@ -52,22 +52,22 @@ async function request(method, path, { body, signal, type, again = false } = {})
   reachable.set(true);
   if (response.ok) return answer(response);
   const problem = await problemOf(response);
-  if (problem.status === 403 && method !== "GET" && !again && await signedInAnew()) return request(method, path, { body, signal, type, again: true });
+  if (problem.status === 403 && method !== "GET" && !again && await sessionRenewed()) return request(method, path, { body, signal, type, again: true });
   if (problem.status === 401) session.set(null);
   throw problem;
 }
 
-/** Whether the same person has signed in anew on another page of this browser, so that this one's CSRF token is stale. */
-async function signedInAnew() {
+/** Whether the user signed in again on another page of this browser, so that the CSRF token of this one is stale. */
+async function sessionRenewed() {
   const before = session.value;
   const current = await get("session");
   if (!before || current.csrf === before.csrf) return false;
   session.set(current);
-  if (current.user !== before.user) throw new Problem(401, "Somebody else signed in on another page of this browser.");
+  if (current.user !== before.user) throw new Problem(401, "Another user signed in on another page of this browser.");
   return true;
 }
 
-/** Ask whether the server is there; what watches `reachable` hears of it. */
+/** Check whether the server answers, and update `reachable`. */
 export async function ping() {
   try {
     reachable.set((await fetch("healthz", { signal: AbortSignal.timeout(5000), cache: "no-store" })).ok);
@@ -86,7 +86,7 @@ async function problemOf(response) {
   try {
     const body = await response.json();
     detail = typeof body.detail === "string" ? body.detail : body.title;
-  } catch { /* a proxy's page, not the service's */ }
+  } catch { /* an error page of a proxy */ }
   const wait = Number(response.headers.get("Retry-After"));
   const sentence = detail || SENTENCES[response.status] || `The server answered with error ${response.status}.`;
   return new Problem(response.status, sentence, wait > 0 ? wait : null);

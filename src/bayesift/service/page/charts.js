@@ -1,7 +1,7 @@
-// Drawings in SVG. Each says in words, too, what it shows.
+// Charts in SVG, each with a text alternative.
 
 import { h, s } from "./dom.js";
-import { count, percent, plural } from "./wording.js";
+import { count, percent, plural } from "./format.js";
 
 /** Relevant documents found over documents judged, small and without axes. */
 export function sparkline(points) {
@@ -12,11 +12,11 @@ export function sparkline(points) {
     s("polyline", { class: "line", points: line.join(" ") }));
 }
 
-/** The same at full size, drawn anew whenever its place changes width. */
+/** The same at full size, redrawn when the width changes. */
 export function learningCurve(points, signal) {
   const figure = h("figure", { class: "curve" });
   const last = points.at(-1) ?? { judged: 0, relevant: 0 };
-  const caption = h("figcaption", {}, curveWords(last), points.some(hasExpected) && ". Dashed: what the profile expected to find.");
+  const caption = h("figcaption", {}, curveWords(last), points.some(hasExpected) && ". Dashed: what the filter expected to find.");
   const observer = new ResizeObserver(([entry]) => {
     const width = Math.round(entry.contentRect.width);
     if (width > 0) figure.replaceChildren(drawCurve(points, width), caption);
@@ -70,7 +70,7 @@ function probabilityWords({ probability, low, high }) {
   return `${percent(probability)} probable${spread}`;
 }
 
-/** What is found, what may be left, and how far that is known. */
+/** Relevant documents found, estimated to be left, and the interval. */
 export function stoppingGauge({ found, left, left_low, left_high }) {
   const whole = Math.max(found + left_high, 1);
   return h("div", { class: "gauge", "aria-hidden": "true",

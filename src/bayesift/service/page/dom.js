@@ -1,6 +1,6 @@
-// Nodes are only ever made here, from elements and text: nothing that came from a document or a person is parsed as HTML.
+// All nodes are made here, from elements and text: no text of a document or a user is ever parsed as HTML.
 
-import { ago, exactTime } from "./wording.js";
+import { ago, exactTime } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -24,15 +24,15 @@ function fill(node, attributes, children) {
 
 export const byId = id => document.getElementById(id);
 
-/** Text that only a screen reader reads. */
+/** Text for screen readers only. */
 export const unseen = text => h("span", { class: "unseen" }, text);
 
-/** A sign that a screen reader skips. */
+/** A symbol that screen readers skip. */
 export const sign = text => h("span", { "aria-hidden": "true" }, text);
 
 const WITHIN_NAMES = /(?<=[\p{L}_][._/])(?=[\p{L}_])/u;
 
-/** What people wrote (names, titles, words): isolated from text of another direction; dotted names may break at dots. */
+/** Text that users wrote: isolated from text of another direction; dotted names may break at dots. */
 export const written = text => h("bdi", {}, text.split(WITHIN_NAMES).map((part, index) => [index > 0 && h("wbr"), part]));
 
 /** How long ago, and when exactly. */
@@ -41,7 +41,7 @@ export const when = time => h("time", { datetime: time, title: exactTime(time) }
 export const button = (label, attributes, onClick) =>
   h("button", { type: "button", ...attributes, on: { click: onClick } }, label);
 
-/** A field with its label and, below it, what to put in. */
+/** A field with its label and a hint below. */
 export function field(label, input, hint) {
   const id = input.id || `field-${++fields}`;
   input.id = id;
@@ -50,7 +50,7 @@ export function field(label, input, hint) {
 }
 let fields = 0;
 
-/** Say something to a screen reader, without moving the focus. */
+/** Announce something to a screen reader, without moving the focus. */
 export function say(text) {
   byId("speech").textContent = text;
 }
@@ -66,10 +66,10 @@ export function notify(text, { kind = "done", action } = {}) {
   if (kind !== "failed") setTimeout(dismiss, 7000);
 }
 
-/** Do something on the server, say what became of it, and then look anew at what it changed. */
-export async function attempt(deed, { done, failed, then }) {
+/** Run a change on the server, show the outcome, then refresh the view. */
+export async function attempt(change, { done, failed, then }) {
   try {
-    await deed();
+    await change();
   } catch (problem) {
     notify(`${failed}: ${problem.message}`, { kind: "failed" });
     return;
@@ -78,7 +78,7 @@ export async function attempt(deed, { done, failed, then }) {
   await then?.()?.catch?.(() => {}); // the view may be gone by now
 }
 
-/** A dialog that is gone when it is closed. */
+/** A dialog that is removed when it is closed. */
 export function openDialog(heading, ...children) {
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, h("h2", { id: "dialog-title" }, heading), children);
   dialog.addEventListener("close", () => dialog.remove());

@@ -1,12 +1,12 @@
-// The bar on top: where one can go, whether everything is saved, who one is.
+// The bar on top: navigation, whether everything is saved, the signed-in user.
 
 import { api, mayDo, session } from "./api.js";
 import { attempt, button, byId, h, sign, unseen, written } from "./dom.js";
 import { showHelp } from "./help.js";
 import { outboxState, sendNow } from "./outbox.js";
-import { plural } from "./wording.js";
+import { plural } from "./format.js";
 
-const THEMES = { "": ["◐", "as the system"], light: ["☀", "light"], dark: ["☾", "dark"] };
+const THEMES = { "": ["◐", "system"], light: ["☀", "light"], dark: ["☾", "dark"] };
 
 const saved = h("p", { id: "saved", class: "saved", role: "status" });
 outboxState.watch(state => saved.replaceChildren(...savedWords(state)));
@@ -24,8 +24,8 @@ export function drawHeader(hash) {
 }
 
 function navigation(hash) {
-  const links = [["#/", "Profiles"], ...(mayDo("reviewer") ? [["#/feed", "Feed"]] : []), ...(mayDo("admin") ? [["#/users", "People"]] : [])];
-  const here = hash.startsWith("#/feed") ? "#/feed" : hash.startsWith("#/users") ? "#/users" : "#/";
+  const links = [["#/", "Filters"], ...(mayDo("reviewer") ? [["#/add", "Add documents"]] : []), ...(mayDo("admin") ? [["#/users", "Users"]] : [])];
+  const here = hash.startsWith("#/add") ? "#/add" : hash.startsWith("#/users") ? "#/users" : "#/";
   return h("nav", { "aria-label": "Main" }, links.map(([href, label]) =>
     h("a", { href, "aria-current": href === here ? "page" : null }, label)));
 }

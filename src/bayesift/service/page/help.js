@@ -1,16 +1,16 @@
-// The keys, and whether they are on (people who speak to their computer need them off).
+// Keyboard shortcuts, and the switch to turn them off (speech input needs that).
 
 import { button, h, openDialog } from "./dom.js";
 
 const KEYS = [
   ["J", "next document"], ["K", "previous document"], ["R", "relevant"], ["N", "not relevant"],
-  ["U", "take the last judgement back"], ["T", "teach a word"], ["?", "this help"],
+  ["U", "undo the last judgement"], ["T", "set a keyword"], ["?", "this help"],
 ];
 const SWITCH = "bayesift.keys";
 
 const keysAreOn = () => localStorage.getItem(SWITCH) !== "off";
 
-/** The key of a single-key shortcut, or null while somebody types, holds another key, or wants none. */
+/** The key of a single-key shortcut, or null while typing, with a modifier key, or when shortcuts are off. */
 export function shortcut(event) {
   const typing = event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select, dialog");
   const held = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
@@ -24,12 +24,12 @@ export function openHelpByKey() {
 export function showHelp() {
   const on = h("input", { type: "checkbox", id: "keys-on", checked: keysAreOn() });
   on.addEventListener("change", () => localStorage.setItem(SWITCH, on.checked ? "on" : "off"));
-  const dialog = openDialog("Reviewing by keys",
+  const dialog = openDialog("Keyboard shortcuts",
     h("dl", { class: "keys" }, KEYS.map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))),
-    h("p", { class: "check" }, on, h("label", { for: "keys-on" }, "Single keys are on")),
-    h("h2", {}, "Teaching words"),
-    h("p", {}, "Click a word of the text, or select it, and say whether it speaks for or against. Taught words can be taken back under “Learned”."),
-    h("p", {}, "Underlined words spoke ", h("mark", { class: "for level-2" }, "for"), " or ",
-      h("mark", { class: "against level-2" }, "against"), " the document; the stronger the mark, the more they weighed."),
+    h("p", { class: "check" }, on, h("label", { for: "keys-on" }, "Single-key shortcuts are on")),
+    h("h2", {}, "Keywords"),
+    h("p", {}, "Click or select a word of the text and set it as evidence for or against relevance. Keywords can be removed under “Words”."),
+    h("p", {}, "Underlined words are evidence ", h("mark", { class: "for level-2" }, "for"), " or ",
+      h("mark", { class: "against level-2" }, "against"), " relevance; the stronger the mark, the larger the weight."),
     button("Close", { autofocus: true }, () => dialog.close()));
 }

@@ -1,9 +1,13 @@
-// A text as paragraphs in which the words that spoke are marked by how much they weighed.
+// A text as paragraphs in which the words behind the score are marked by their weights.
 
 import { h } from "./dom.js";
 
-const WORD = /[\p{L}\p{N}_]{2,}/gu;
+const UNSPACED = "\\p{sc=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Mymr}\\p{sc=Khmr}\\u200b-\\u200d";
+const WORD = new RegExp(`(?<run>[${UNSPACED}]+)|(?:(?![${UNSPACED}])[\\p{L}\\p{N}_]){2,}`, "gu");
+const UNIT = /.[\p{M}\u200b-\u200d]*/gsu;
+const LONGEST = 3; // n-grams of characters in scripts without spaces
 const LEVELS = [0.04, 0.2, 0.5]; // of the strongest word's weight: from which a word is marked, and marked more strongly
+const NAME_BREAKS = /(?<=[._/])(?=[\p{L}_])/u;
 const WIDEST_WRAP = 100;
 const RAGGED = 12;
 
@@ -13,30 +17,49 @@ export function markedText(text, words) {
   return paragraphs(text).map(paragraph => h("p", {}, marked(paragraph, weightOf)));
 }
 
-/** The same of a line, such as a title. */
-export const markedLine = (text, words) => marked(text, weights(words));
+/** The same for one line, such as a title; dotted names may break at dots. */
+export const markedLine = (text, words) => marked(text, weights(words)).flatMap(piece => (typeof piece === "string" ? breakable(piece) : piece));
+
+const breakable = text => text.split(NAME_BREAKS).flatMap(part => (/[._/]$/.test(part) ? [part, h("wbr")] : [part]));
 
 function marked(text, { find, strongest }) {
   const pieces = [];
   let end = 0;
   for (const match of text.matchAll(WORD)) {
-    const weight = find(match[0].toLowerCase());
-    if (!weight || Math.abs(weight) < LEVELS[0] * strongest) continue;
-    pieces.push(text.slice(end, match.index), mark(match[0], weight, strongest));
-    end = match.index + match[0].length;
+    let at = match.index;
+    for (const [piece, weight] of match.groups.run ? shared(match[0], find) : [[match[0], find(match[0].toLowerCase())]]) {
+      if (weight && Math.abs(weight) >= LEVELS[0] * strongest) {
+        pieces.push(text.slice(end, at), mark(piece, weight, strongest));
+        end = at + piece.length;
+      }
+      at += piece.length;
+    }
   }
   return [...pieces, text.slice(end)].filter(piece => piece !== "");
+}
+
+/** The characters of a run, each with its shares of the weights of the n-grams it is in. */
+function shared(run, find) {
+  const units = run.match(UNIT).map(unit => [unit, 0]);
+  for (let length = 1; length <= LONGEST; length++) {
+    for (let first = 0; first + length <= units.length; first++) {
+      const part = units.slice(first, first + length);
+      const weight = find(part.map(([unit]) => unit).join("").replace(/[\u200b-\u200d]/gu, ""));
+      if (weight) for (const unit of part) unit[1] += weight / length;
+    }
+  }
+  return units;
 }
 
 function mark(word, weight, strongest) {
   const level = LEVELS.filter(share => Math.abs(weight) >= share * strongest).length;
   const side = weight > 0 ? "for" : "against";
-  return h("mark", { class: `${side} level-${level}`, title: `spoke ${side}: ${signed(weight)}` }, word);
+  return h("mark", { class: `${side} level-${level}`, title: `evidence ${side}: ${signed(weight)}` }, word);
 }
 
 export const signed = weight => `${weight < 0 ? "−" : "+"}${Math.abs(weight).toFixed(2)}`;
 
-/** How a word of the text is found among those that spoke: by the forms the server names, else by a common beginning. */
+/** Find the weight of a word of the text: by the forms the server names, else by a common prefix. */
 function weights(words) {
   const exact = new Map(), beginnings = [];
   for (const { word, weight, forms } of words) {

@@ -1,4 +1,4 @@
-// The frame: who is signed in, which view the address names, whether the server is there.
+// The frame: the signed-in user, the view that the address names, the state of the connection.
 
 import { api, ping, Problem, reachable, session } from "./api.js";
 import { button, byId, h, notify, written } from "./dom.js";
@@ -7,30 +7,30 @@ import { openHelpByKey } from "./help.js";
 import { openOutbox, outcomes, sendNow } from "./outbox.js";
 import { conflictsView } from "./views/conflicts.js";
 import { documentView } from "./views/document.js";
-import { feedView } from "./views/feed.js";
+import { addDocumentsView } from "./views/add_documents.js";
 import { judgementsView } from "./views/judgements.js";
-import { learnedView } from "./views/learned.js";
-import { newProfileView } from "./views/new_profile.js";
+import { wordsView } from "./views/words.js";
+import { newFilterView } from "./views/new_filter.js";
 import { overviewView } from "./views/overview.js";
-import { profilesView } from "./views/profiles.js";
+import { filtersView } from "./views/filters.js";
 import { reviewView } from "./views/review.js";
 import { signInView } from "./views/sign_in.js";
 import { topicsView } from "./views/topics.js";
 import { usersView } from "./views/users.js";
 
-const VIEWS = { "": profilesView, new: newProfileView, feed: feedView, users: usersView };
-const PROFILE_VIEWS = {
-  review: reviewView, overview: overviewView, learned: learnedView, topics: topicsView,
+const VIEWS = { "": filtersView, new: newFilterView, add: addDocumentsView, users: usersView };
+const FILTER_VIEWS = {
+  review: reviewView, overview: overviewView, words: wordsView, topics: topicsView,
   conflicts: conflictsView, judgements: judgementsView, document: documentView,
 };
 const PING_EVERY = 4000;
 
 let leaving = new AbortController();
 
-/** The view an address names, and what it is about. */
+/** The view that the address names, and its parameters. */
 function place() {
   const [first, name, view = "review", about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
-  if (first === "profile") return [PROFILE_VIEWS[view], { name, about }];
+  if (first === "filter") return [FILTER_VIEWS[view], { name, about }];
   return [VIEWS[first], {}];
 }
 
@@ -52,7 +52,7 @@ async function show() {
   } catch (problem) {
     if (signal.aborted || problem.status === 401) return;
     if (!(problem instanceof Problem)) console.error(problem);
-    put(failure(problem), signal);
+    put(failure(problem, params), signal);
   }
 }
 
@@ -71,12 +71,14 @@ function put({ title, node, wide }, signal) {
   main.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-function failure(problem) {
-  const sentence = problem instanceof Problem ? problem.message : "The page made a mistake; the browser's console says which.";
+function failure(problem, { name, about }) {
+  const missing = about === undefined ? `There is no filter “${name}”.` : `There is no document “${about}” of a filter “${name}”.`;
+  const known = problem.status === 404 && name !== undefined ? missing : problem.message;
+  const sentence = problem instanceof Problem ? known : "The page failed; see the console of the browser.";
   return {
     title: "Not shown",
-    node: h("section", { class: "empty" }, h("h1", {}, "This could not be shown"), h("p", {}, written(sentence)),
-      h("p", {}, button("Try again", {}, show), " ", h("a", { href: "#/" }, "All profiles"))),
+    node: h("section", { class: "empty" }, h("h1", {}, "This page cannot be shown"), h("p", {}, written(sentence)),
+      h("p", {}, button("Try again", {}, show), " ", h("a", { href: "#/" }, "All filters"))),
   };
 }
 
@@ -85,7 +87,7 @@ function watchServer() {
   reachable.watch(there => {
     clearInterval(timer);
     byId("banner").replaceChildren(...(there ? [] : [h("div", { class: "banner" },
-      h("p", {}, h("strong", {}, "The server does not answer. "), "What you judge is kept in this browser and sent when it is back."),
+      h("p", {}, h("strong", {}, "The server does not answer. "), "Your judgements are kept in this browser and sent when it is back."),
       button("Try now", {}, ping))]));
     if (there) sendNow();
     else timer = setInterval(ping, PING_EVERY);
@@ -93,8 +95,8 @@ function watchServer() {
 }
 
 function watchRefusals() {
-  outcomes.addEventListener("refused", ({ detail: { deed, problem } }) => {
-    const what = deed.kind === "teach" ? `The word “${deed.word}”` : `Your judgement of document ${deed.document}`;
+  outcomes.addEventListener("refused", ({ detail: { change, problem } }) => {
+    const what = change.kind === "teach" ? `The keyword “${change.word}”` : `Your judgement of document ${change.document}`;
     notify(`${what} was not saved: ${problem.message}`, { kind: "failed" });
   });
 }

@@ -1,5 +1,5 @@
-// What a reviewer did and the server has not acknowledged yet: kept in the browser's storage, sent in order, tried again.
-// Nothing counts as saved before the server says so.
+// Changes that the server has not acknowledged yet: kept in the browser's storage, sent in order, retried.
+// Nothing counts as saved before the server has acknowledged it.
 
 import { api, session } from "./api.js";
 import { observable } from "./observable.js";
@@ -7,21 +7,21 @@ import { observable } from "./observable.js";
 const PREFIX = "bayesift.outbox.";
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
-const ABANDONED = 180_000; // a living page rewrites its box more often than this while something is in it
+const ABANDONED = 180_000; // an open page with unsent changes rewrites its entry more often than this
 
 const SENDERS = {
-  judge: deed => api.judge(deed.profile, deed.document, deed.relevant),
-  undo: deed => api.takeBack(deed.profile, deed.document),
-  teach: deed => api.teach(deed.profile, deed.word, deed.strength),
+  judge: change => api.judge(change.profile, change.document, change.relevant),
+  undo: change => api.takeBack(change.profile, change.document),
+  teach: change => api.teach(change.profile, change.word, change.strength),
 };
 
 /** {waiting: number, failing: sentence or null} */
 export const outboxState = observable({ waiting: 0, failing: null });
 
-/** Events "saved" {deed, answer} and "refused" {deed, problem}. */
+/** Events "saved" {change, answer} and "refused" {change, problem}. */
 export const outcomes = new EventTarget();
 
-let deeds = [];
+let changes = [];
 let sending = null;
 let wait = FIRST_WAIT;
 let timer = null;
@@ -30,14 +30,14 @@ let failing = null;
 const page = sessionStorage.getItem("bayesift.page") ?? Math.random().toString(36).slice(2);
 sessionStorage.setItem("bayesift.page", page);
 
-/** Take in a deed. It replaces an unsent one of the same thing; what the server cannot know of (`known`) needs no undoing. */
-export function deliver(deed) {
-  const same = other => other.profile === deed.profile && other.document === deed.document && other.word === deed.word;
-  const unsent = deeds.filter(other => other !== sending && same(other));
-  deeds = deeds.filter(other => !unsent.includes(other));
-  deed.known ||= unsent.some(other => other.known);
-  if (deed.kind === "undo" && unsent.length && !deed.known && !(sending && same(sending))) tell("saved", { deed, answer: null });
-  else deeds.push(deed);
+/** Queue a change. It replaces an unsent one of the same document or word; one the server never saw (`known`) needs no undo. */
+export function deliver(change) {
+  const same = other => other.profile === change.profile && other.document === change.document && other.word === change.word;
+  const unsent = changes.filter(other => other !== sending && same(other));
+  changes = changes.filter(other => !unsent.includes(other));
+  change.known ||= unsent.some(other => other.known);
+  if (change.kind === "undo" && unsent.length && !change.known && !(sending && same(sending))) tell("saved", { change, answer: null });
+  else changes.push(change);
   keep();
   send();
 }
@@ -51,8 +51,8 @@ export function sendNow() {
 }
 
 async function send() {
-  if (sending || timer !== null || !deeds.length || !session.value) return;
-  sending = deeds[0];
+  if (sending || timer !== null || !changes.length || !session.value) return;
+  sending = changes[0];
   sending.known = true; // whether it arrived or only its answer was lost
   show();
   try {
@@ -66,13 +66,13 @@ async function send() {
 }
 
 function finish(outcome, details) {
-  const deed = sending;
-  deeds = deeds.filter(other => other !== deed);
+  const change = sending;
+  changes = changes.filter(other => other !== change);
   sending = null;
   failing = null;
   wait = FIRST_WAIT;
   keep();
-  tell(outcome, { deed, ...details });
+  tell(outcome, { change, ...details });
   send();
 }
 
@@ -89,45 +89,45 @@ function tell(outcome, detail) {
 }
 
 function show() {
-  outboxState.set({ waiting: deeds.length, failing: deeds.length ? failing : null });
+  outboxState.set({ waiting: changes.length, failing: changes.length ? failing : null });
 }
 
 const keyOf = user => `${PREFIX}${user}.${page}`;
 
 function keep(stamp = Date.now()) {
-  const user = deeds[0]?.user ?? session.value?.user;
+  const user = changes[0]?.user ?? session.value?.user;
   if (user === undefined) return;
-  if (deeds.length) localStorage.setItem(keyOf(user), JSON.stringify({ stamp, deeds }));
+  if (changes.length) localStorage.setItem(keyOf(user), JSON.stringify({ stamp, deeds: changes }));
   else localStorage.removeItem(keyOf(user));
   show();
 }
 
-/** Take over what pages of this user left behind that are no longer open. */
+/** Take over unsent changes of this user from pages that were closed. */
 function adopt() {
   const user = session.value?.user;
   if (user === undefined) return;
   const own = keyOf(user);
   for (const key of Object.keys(localStorage).filter(key => key.startsWith(PREFIX))) {
     const box = JSON.parse(localStorage.getItem(key));
-    const living = key === own ? deeds.length > 0 : Date.now() - box.stamp < ABANDONED;
+    const living = key === own ? changes.length > 0 : Date.now() - box.stamp < ABANDONED;
     if (living || box.deeds[0].user !== user) continue;
     if (key !== own) localStorage.removeItem(key);
-    deeds.push(...box.deeds);
+    changes.push(...box.deeds);
   }
   keep();
   send();
 }
 
-/** Begin: send what an earlier page left, and ask before a page with unsaved judgements is closed. */
+/** Start: send what an earlier page left, and warn before a page with unsaved changes is closed. */
 export function openOutbox() {
   session.watch(current => {
     if (!current) return;
-    if (deeds.length && deeds[0].user !== current.user) { keep(0); deeds = []; }
+    if (changes.length && changes[0].user !== current.user) { keep(0); changes = []; }
     adopt();
     sendNow();
   });
   setInterval(adopt, ABANDONED / 3);
-  window.addEventListener("beforeunload", event => { if (deeds.length) event.preventDefault(); });
-  window.addEventListener("pagehide", () => { if (deeds.length) keep(0); });
+  window.addEventListener("beforeunload", event => { if (changes.length) event.preventDefault(); });
+  window.addEventListener("pagehide", () => { if (changes.length) keep(0); });
   window.addEventListener("online", sendNow);
 }

@@ -1,6 +1,6 @@
-// What a reviewer goes through: documents judged or passed, the one in front, those to come. No DOM, no server.
+// The list a reviewer works through: documents judged or skipped, the current one, those ahead. No DOM, no server.
 
-/** States of an entry's judgement on its way. */
+/** States of the judgement of an entry. */
 export const NONE = "none", SAVING = "saving", SAVED = "saved", REFUSED = "refused";
 
 export class ReviewList {
@@ -15,7 +15,7 @@ export class ReviewList {
     return this.entries.find(entry => entry.document.id === id) ?? null;
   }
 
-  /** Take in the server's queue: known documents get their new figures, those ahead its order; none is shown twice. */
+  /** Merge the server's queue: known documents get new figures, those ahead its order; none is shown twice. */
   merge(queue) {
     const fresh = new Map(queue.map(entry => [entry.document.id, entry]));
     const stays = (entry, index) => index <= this.position || entry.mine !== null || entry.state !== NONE;
@@ -42,7 +42,7 @@ export class ReviewList {
     return index >= 0;
   }
 
-  /** Go to the next document without a judgement, from here on and then from the start; past the end where there is none. */
+  /** Go to the next document without a judgement, wrapping around; past the end if there is none. */
   advance() {
     const open = index => this.entries[index].mine === null;
     const indices = this.entries.map((_, index) => (this.position + 1 + index) % this.entries.length);

@@ -1,32 +1,17 @@
-"""The routes, a file a resource."""
+"""The HTTP routes, one file per resource."""
 
-from bayesift.service.routers import (
-    decisions,
-    documents,
-    exports,
-    insight,
-    judgements,
-    profiles,
-    session,
-    status,
-    users,
-    words,
-)
+from bayesift.service.routers import decisions, documents, insight, judgements, profiles, users
 
-ROUTERS = tuple(
-    module.router
-    for module in (
-        session,
-        users,
-        profiles,
-        documents,
-        decisions,
-        judgements,
-        words,
-        insight,
-        exports,
-        status,
-    )
+ROUTERS = (
+    users.sessions,
+    users.users,
+    profiles.router,
+    documents.router,
+    decisions.router,
+    judgements.router,
+    insight.words,
+    insight.insight,
+    profiles.exports,
 )
 
 __all__ = ["ROUTERS"]

@@ -1,4 +1,4 @@
-"""What profiles retrieved: to ask for, or as a stream of server-sent events."""
+"""Routes that list what a profile retrieved, as JSON or as a stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from fastapi import APIRouter, Header, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from bayesift.service import kinds
-from bayesift.service.access import Reader, TheService
+from bayesift.service import event_log
+from bayesift.service.access import Reader
+from bayesift.service.db.tables import EventRow, column_values
 from bayesift.service.errors import BusyError, NotFoundError
-from bayesift.service.parameters import Limit, ProfileName
-from bayesift.service.runtime import Service
-from bayesift.service.schemas import DecisionEntry, DecisionsOut
-from bayesift.stores import EventRow
+from bayesift.service.runtime import Service, TheService
+from bayesift.service.schemas import DecisionEntry, DecisionsOut, Limit, ProfileName
 
 router = APIRouter(prefix="/api/profiles/{name}/decisions", tags=["decisions"])
 
 _HEARTBEAT = 15.0
 _PAGE = 200
-_SHOWN = (kinds.RETRIEVED, kinds.JUDGED, kinds.TAKEN_BACK)
+_SHOWN = (event_log.RETRIEVED, event_log.JUDGED, event_log.TAKEN_BACK)
 _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events as they happen."}
 }
-After = Annotated[int, Query(ge=0, le=2**53, description="Only what came after this number.")]
-Newest = Annotated[int | None, Query(ge=0, le=2**53, description="Only what comes after this number; from now on.")]
+After = Annotated[int, Query(ge=0, le=2**53, description="Only events after this number.")]
+Newest = Annotated[
+    int | None, Query(ge=0, le=2**53, description="Only events after this number; default: only new ones.")
+]
 OpenFor = Annotated[float, Query(ge=0, le=86_400, description="Seconds after which the stream ends.")]
 
 
@@ -36,8 +37,8 @@ OpenFor = Annotated[float, Query(ge=0, le=86_400, description="Seconds after whi
 def list_decisions(
     name: ProfileName, person: Reader, service: TheService, after: After = 0, limit: Limit = 100
 ) -> DecisionsOut:
-    """Documents that the profile retrieved, in order."""
-    rows = _past(service, name, after, (kinds.RETRIEVED,), limit)
+    """Retrieved documents, in order."""
+    rows = _past(service, name, after, (event_log.RETRIEVED,), limit)
     return DecisionsOut(decisions=[_decision(row) for row in rows], next=rows[-1].seq if rows else after)
 
 
@@ -50,7 +51,7 @@ async def stream_decisions(
     open_for: OpenFor = 3_600.0,
     last_event_id: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> StreamingResponse:
-    """The same as they happen, and judgements: events `decision` and `judgement`, their id is the number."""
+    """Retrieved documents and judgements as they happen: events `decision` and `judgement`; the id is the number."""
     if service.open_streams >= service.settings.streams:
         raise BusyError("too many streams are open", seconds=10)
     if last_event_id is not None and last_event_id.isdecimal():
@@ -61,7 +62,7 @@ async def stream_decisions(
 
 
 async def _events(service: Service, name: str, after: int, open_for: float) -> AsyncIterator[str]:
-    """What happened after an event and what happens from then on, until the stream's time is over."""
+    """Events after a number and new ones, until the stream ends."""
     service.open_streams += 1
     end = time.monotonic() + open_for
     try:
@@ -76,7 +77,7 @@ async def _events(service: Service, name: str, after: int, open_for: float) -> A
                 continue
             if service.closing or left <= 0:
                 return
-            if not await service.news.wait(min(_HEARTBEAT, left)):
+            if not await service.commits.wait(min(_HEARTBEAT, left)):
                 yield ": still here\n\n"
     except NotFoundError:
         return
@@ -85,33 +86,17 @@ async def _events(service: Service, name: str, after: int, open_for: float) -> A
 
 
 def _past(service: Service, name: str, after: int, wanted: tuple[str, ...], limit: int) -> list[EventRow]:
-    with service.store.reading() as read:
-        profile = read.profile(name)
-        if profile is None:
-            raise NotFoundError(f"no profile {name!r}")
+    with service.stored_profile(name) as (read, profile):
         return list(read.events(max(after, profile.seq), profile=name, kinds=wanted, limit=limit))
 
 
 def _decision(row: EventRow) -> DecisionEntry:
-    assert row.document is not None
-    return DecisionEntry(
-        seq=row.seq,
-        document=row.document,
-        why=row.payload["why"],
-        probability=row.payload["probability"],
-        gain=row.payload["gain"],
-        at=row.at,
-    )
+    return DecisionEntry(**column_values(row), **row.payload)
 
 
 def _sent(row: EventRow) -> str:
-    if row.kind == kinds.RETRIEVED:
+    if row.kind == event_log.RETRIEVED:
         return f"event: decision\nid: {row.seq}\ndata: {_decision(row).model_dump_json()}\n\n"
-    said = {
-        "document": row.document,
-        "relevant": row.payload.get("relevant"),
-        "user": row.user,
-        "at": row.at,
-        "conflict": row.payload.get("conflict", False),
-    }
-    return f"event: judgement\nid: {row.seq}\ndata: {json.dumps(said)}\n\n"
+    relevant, conflict = row.payload.get("relevant"), row.payload.get("conflict", False)
+    data = {"document": row.document, "relevant": relevant, "user": row.user, "at": row.at, "conflict": conflict}
+    return f"event: judgement\nid: {row.seq}\ndata: {json.dumps(data)}\n\n"

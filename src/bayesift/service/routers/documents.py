@@ -1,23 +1,22 @@
-"""Documents come in: one, a batch, or a stream of JSON lines."""
+"""Routes that add documents (one, a batch, a stream of JSON lines) and delete old texts."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 from fastapi import APIRouter, Request
 from pydantic import ValidationError
 
 from bayesift.errors import DataError
-from bayesift.filtering import Decision
+from bayesift.filtering import Retrieved
 from bayesift.records import Document
-from bayesift.service.access import Admin, Reviewer, TheService
+from bayesift.service import operations
+from bayesift.service.access import Admin, Person, Reviewer
 from bayesift.service.errors import TooLargeError
-from bayesift.service.operations import documents as operations
-from bayesift.service.people import Person
-from bayesift.service.runtime import Service
+from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import BatchIn, DecisionOut, DocumentIn, ObservedOut, RetentionIn, RetentionOut
-from bayesift.service.times import moment
 
 router = APIRouter(prefix="/api", tags=["documents"])
 
@@ -26,20 +25,20 @@ _MOST_DECISIONS = 10_000
 _LINES = {
     "requestBody": {
         "required": True,
-        "content": {"application/x-ndjson": {"schema": {"type": "string", "description": "A document a line."}}},
+        "content": {"application/x-ndjson": {"schema": {"type": "string", "description": "One document per line."}}},
     }
 }
 
 
 @router.post("/documents")
 async def add_document(body: DocumentIn, person: Reviewer, service: TheService) -> ObservedOut:
-    """Show a document to the profiles."""
+    """Add a document."""
     return await _observe(service, person, [body])
 
 
 @router.post("/documents/batch")
 async def add_documents(body: BatchIn, person: Reviewer, service: TheService) -> ObservedOut:
-    """Show documents to the profiles; all or, if one cannot be taken, none."""
+    """Add documents; if one is invalid, none is added."""
     most = service.settings.max_batch
     if len(body.documents) > most:
         raise TooLargeError(f"at most {most:,} documents at once, got {len(body.documents):,}; or use {STREAM}")
@@ -48,7 +47,7 @@ async def add_documents(body: BatchIn, person: Reviewer, service: TheService) ->
 
 @router.post("/documents/stream", openapi_extra=_LINES)
 async def add_stream(request: Request, person: Reviewer, service: TheService) -> ObservedOut:
-    """Show documents to the profiles, a JSON object a line; those before a bad line are learned."""
+    """Add documents from JSON lines; those before an invalid line are added."""
     total = ObservedOut(accepted=0, duplicates=0, decisions=[])
     waiting: list[DocumentIn] = []
     number = 0
@@ -63,37 +62,34 @@ async def add_stream(request: Request, person: Reviewer, service: TheService) ->
     except DataError as error:
         _add(total, await _observe(service, person, waiting))
         kind = type(error) if isinstance(error, TooLargeError) else DataError
-        raise kind(f"line {number}: {error}; of the lines before, {total.accepted:,} documents were new") from error
+        raise kind(f"line {number}: {error}; {total.accepted:,} documents before it were added") from error
     return _add(total, await _observe(service, person, waiting))
 
 
 @router.post("/retention")
 async def purge(body: RetentionIn, person: Admin, service: TheService) -> RetentionOut:
-    """Forget titles and texts of old documents; what was learned from them stays."""
+    """Delete titles and texts of old documents; what was learned from them stays."""
     if (body.before is None) == (body.keep is None):
-        raise DataError("name one of before and keep")
-    before = None if body.before is None else moment(body.before)
-    n = await service.do(person, lambda turn: operations.purge(turn, before=before, keep=body.keep))
+        raise DataError("give one of before and keep")
+    before = None if body.before is None else utc_time(body.before)
+    n = await service.do(person, lambda unit: operations.purge(unit, before=before, keep=body.keep))
     return RetentionOut(purged=n)
 
 
 async def _observe(service: Service, person: Person, documents: Sequence[DocumentIn]) -> ObservedOut:
-    """Learn documents a chunk at a time."""
+    """Add documents, one transaction per chunk."""
     given = [_checked(document, service) for document in documents]
     total = ObservedOut(accepted=0, duplicates=0, decisions=[])
     size = service.settings.chunk
     for start in range(0, len(given), size):
         part = given[start : start + size]
-        observed = await service.do(person, partial(operations.observe, documents=part), line="documents")
+        observed = await service.do(person, partial(operations.observe, documents=part), queue="documents")
         service.metrics.documents.inc(observed.accepted)
         service.metrics.duplicates.inc(observed.duplicates)
-        service.metrics.retrieved.inc(len(observed.decisions))
-        decisions = [_shown(decision) for decision in observed.decisions[:_MOST_DECISIONS]]
-        more = len(observed.decisions) > _MOST_DECISIONS
-        _add(
-            total,
-            ObservedOut(accepted=observed.accepted, duplicates=observed.duplicates, decisions=decisions, more=more),
-        )
+        service.metrics.retrieved.inc(len(observed.retrieved))
+        shown = observed.retrieved[: _MOST_DECISIONS + 1]  # one more than allowed shows that there are more
+        decisions = [_shown(event) for event in shown]
+        _add(total, ObservedOut(accepted=observed.accepted, duplicates=observed.duplicates, decisions=decisions))
     return total
 
 
@@ -113,19 +109,14 @@ def _checked(document: DocumentIn, service: Service) -> Document:
     return Document(document.id, document.text, title=document.title)
 
 
-def _shown(decision: Decision) -> DecisionOut:
-    assert decision.why is not None
+def _shown(event: Retrieved) -> DecisionOut:
     return DecisionOut(
-        profile=decision.profile,
-        document=decision.document,
-        why=decision.why,
-        probability=decision.probability,
-        gain=decision.gain,
+        profile=event.profile, document=event.id, why=event.why, probability=event.probability, gain=event.gain
     )
 
 
 async def _lines(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The lines of a body as it comes in."""
+    """The lines of a request body, as they arrive."""
     rest = b""
     async for piece in request.stream():
         *whole, rest = (rest + piece).split(b"\n")
@@ -146,3 +137,13 @@ def _parsed(line: bytes, service: Service) -> DocumentIn:
         raise DataError(f"{place}: {first['msg']}" if place else first["msg"]) from error
     _checked(document, service)
     return document
+
+
+def utc_time(text: str) -> str:
+    """A date or time as the log writes it; UTC unless it has a time zone."""
+    try:
+        given = datetime.fromisoformat(text)
+        zoned = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise DataError(f"not a date or time (ISO 8601): {text!r:.60}") from None
+    return zoned.isoformat(timespec="microseconds")

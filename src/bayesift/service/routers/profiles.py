@@ -1,24 +1,39 @@
-"""Profiles: made, shown, put aside, removed."""
+"""Routes of profiles: create, list, change, delete, export and import."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+import base64
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote
 
-from bayesift.service.access import Reader, Reviewer, TheService
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from bayesift.filtering import ProfileState
+from bayesift.service import operations, schemas
+from bayesift.service.access import Reader, Reviewer
+from bayesift.service.db.tables import ProfileRow, column_values
 from bayesift.service.errors import NotFoundError
-from bayesift.service.operations import profiles as operations
-from bayesift.service.parameters import ProfileName
-from bayesift.service.runtime import Service
-from bayesift.service.schemas import CountersOut, CurveOut, CurvePoint, ProfileChange, ProfileIn, ProfileOut
-from bayesift.stores import ProfileRow
+from bayesift.service.runtime import Service, TheService
+from bayesift.service.schemas import ProfileName
+from bayesift.service.transfer import exported_profile, read_profile
 
 router = APIRouter(prefix="/api/profiles", tags=["profiles"])
+exports = APIRouter(prefix="/api/profiles", tags=["export"])
 
 _MOST_POINTS = 500
+_COLUMNS = ("document", "title", "text", "relevant", "user", "at")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
+_FILE = {"requestBody": {"required": True, "content": {"application/zip": {"schema": _BYTES}}}}
 
 
 @router.get("")
-def list_profiles(person: Reader, service: TheService) -> list[ProfileOut]:
+def list_profiles(person: Reader, service: TheService) -> list[schemas.ProfileOut]:
     """All profiles with their counts, oldest first."""
     with service.store.reading() as read:
         rows, conflicts = read.profiles(), read.conflicts()
@@ -27,78 +42,117 @@ def list_profiles(person: Reader, service: TheService) -> list[ProfileOut]:
 
 
 @router.post("", status_code=201)
-async def create_profile(body: ProfileIn, person: Reviewer, service: TheService) -> ProfileOut:
-    """Start a profile from a query, words, labelled texts, or nothing."""
-    row = await service.do(person, lambda turn: operations.create(turn, body.definition()))
+async def create_profile(body: schemas.ProfileIn, person: Reviewer, service: TheService) -> schemas.ProfileOut:
+    """Create a profile from a query, words, labelled texts, or nothing."""
+    row = await service.do(person, lambda unit: operations.create_profile(unit, body.definition()))
     return _one(service, row, 0)
 
 
 @router.get("/{name}")
-def show_profile(name: ProfileName, person: Reader, service: TheService) -> ProfileOut:
+def show_profile(name: ProfileName, person: Reader, service: TheService) -> schemas.ProfileOut:
     """One profile with its counts."""
-    with service.store.reading() as read:
-        row, conflicts = read.profile(name), read.conflicts(name)
-    if row is None:
-        raise NotFoundError(f"no profile {name!r}")
+    with service.stored_profile(name) as (read, row):
+        conflicts = read.conflicts(name)
     return _one(service, row, len(conflicts.get(name, [])))
 
 
 @router.patch("/{name}")
-async def change_profile(name: ProfileName, body: ProfileChange, person: Reviewer, service: TheService) -> ProfileOut:
-    """Put a profile aside, or take it up again."""
+async def change_profile(
+    name: ProfileName, body: schemas.ProfileChange, person: Reviewer, service: TheService
+) -> schemas.ProfileOut:
+    """Pause or resume a profile."""
     if body.paused is not None:
         paused = body.paused
-        await service.do(person, lambda turn: operations.pause(turn, name, paused))
+        await service.do(person, lambda unit: operations.pause_profile(unit, name, paused))
     return show_profile(name, person, service)
 
 
 @router.delete("/{name}", status_code=204)
 async def delete_profile(name: ProfileName, person: Reviewer, service: TheService) -> None:
-    """Remove a profile; its events stay in the log."""
-    await service.do(person, lambda turn: operations.delete(turn, name))
+    """Delete a profile; its events stay in the log."""
+    await service.do(person, lambda unit: operations.delete_profile(unit, name))
     service.leases.forget(name)
 
 
 @router.get("/{name}/curve")
-def curve(name: ProfileName, person: Reader, service: TheService) -> CurveOut:
+def curve(name: ProfileName, person: Reader, service: TheService) -> schemas.CurveOut:
     """Relevant documents found against documents judged."""
-    with service.store.reading() as read:
-        if read.profile(name) is None:
-            raise NotFoundError(f"no profile {name!r}")
+    with service.stored_profile(name) as (read, _):
         newest = {row.document: row for row in reversed(read.judgements(name))}
-    points, found = [CurvePoint(judged=0, relevant=0)], 0
+    points, found = [schemas.CurvePoint(judged=0, relevant=0)], 0
     for number, row in enumerate(sorted(newest.values(), key=lambda row: row.seq), 1):
         found += row.relevant
-        points.append(CurvePoint(judged=number, relevant=found))
+        points.append(schemas.CurvePoint(judged=number, relevant=found))
     step = -(-len(points) // _MOST_POINTS)
-    return CurveOut(points=points[::step] if (len(points) - 1) % step == 0 else [*points[::step], points[-1]])
+    return schemas.CurveOut(points=points[::step] if (len(points) - 1) % step == 0 else [*points[::step], points[-1]])
 
 
-def _one(service: Service, row: ProfileRow, conflicts: int) -> ProfileOut:
+def _answers(media_type: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {media_type: {"schema": _BYTES}}, "description": "The file."}}
+
+
+@exports.get("/{name}/export/model", response_class=Response, responses=_answers("application/zip"))
+def export_model(name: ProfileName, person: Reader, service: TheService) -> Response:
+    """The profile as a model file (zip): its weights and its vocabulary."""
+    with service.profile(name) as (engine, profile):
+        content = exported_profile(engine.space, ProfileState.of(profile))
+    return Response(content, media_type="application/zip", headers=_attached(f"{name}.zip"))
+
+
+@exports.get("/{name}/export/judgements.csv", response_class=StreamingResponse, responses=_answers("text/csv"))
+def export_csv(name: ProfileName, person: Reader, service: TheService) -> StreamingResponse:
+    """Judged documents as CSV; cells that a spreadsheet would run as a formula get a leading apostrophe."""
+    lines = _csv_lines(_judged(service, name))
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_attached(f"{name}.csv"))
+
+
+@exports.get(
+    "/{name}/export/judgements.jsonl", response_class=StreamingResponse, responses=_answers("application/x-ndjson")
+)
+def export_lines(name: ProfileName, person: Reader, service: TheService) -> StreamingResponse:
+    """Judged documents as JSON lines."""
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _judged(service, name))
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=_attached(f"{name}.jsonl"))
+
+
+@exports.post("/import", status_code=201, openapi_extra=_FILE)
+async def import_model(
+    request: Request, person: Reviewer, service: TheService, name: Annotated[schemas.Name | None, Query()] = None
+) -> schemas.ProfileOut:
+    """Create a profile from a model file, under its own name unless another is given."""
+    content = await request.body()
+    _, state = read_profile(content)
+    chosen = str(state.header["name"]) if name is None else name
+    model = base64.b64encode(content).decode()
+    await service.do(person, lambda unit: operations.import_profile(unit, chosen, model))
+    return show_profile(chosen, person, service)
+
+
+def _one(service: Service, row: ProfileRow, conflicts: int) -> schemas.ProfileOut:
     shown = _shown(service, row, conflicts)
     if shown is None:
-        raise NotFoundError(f"no profile {row.name!r}")
+        raise NotFoundError(f"no filter {row.name!r}")
     return shown
 
 
-def _shown(service: Service, row: ProfileRow, conflicts: int) -> ProfileOut | None:
-    """A profile and its counts; None if it was removed in between."""
+def _shown(service: Service, row: ProfileRow, conflicts: int) -> schemas.ProfileOut | None:
+    """A profile with its counts; None if it was deleted in between."""
     with service.live.lock:
         profile = service.live.engine.profiles.get(row.name)
         if profile is None:
             return None
         counters, seen = profile.counters, service.live.n_documents - row.since
-        return ProfileOut(
+        return schemas.ProfileOut(
             name=row.name,
             paused=profile.paused,
             strategy=str(profile.strategy),
             query=row.definition.get("query"),
             created_at=row.at,
             created_by=row.user,
-            counters=CountersOut(
+            counters=schemas.CountersOut(
                 seen=row.seen + (0 if row.paused else seen),
                 retrieved=counters.retrieved,
-                asked=counters.asked,
+                asked=counters.queried,
                 judged_relevant=counters.judged_relevant,
                 judged_irrelevant=counters.judged_irrelevant,
             ),
@@ -106,3 +160,27 @@ def _shown(service: Service, row: ProfileRow, conflicts: int) -> ProfileOut | No
             n_terms=profile.n_terms,
             conflicts=conflicts,
         )
+
+
+def _judged(service: Service, name: str) -> list[dict[str, Any]]:
+    with service.stored_profile(name) as (read, _):
+        rows = read.judgements(name)[::-1]
+        documents = read.documents(row.document for row in rows)
+    found = ({**column_values(documents[row.document]), **column_values(row)} for row in rows)
+    return [{name: record[name] for name in _COLUMNS} for record in found]
+
+
+def _csv_lines(records: list[dict[str, Any]]) -> Iterator[str]:
+    for record in [dict(zip(_COLUMNS, _COLUMNS, strict=True)), *records]:
+        line = io.StringIO()
+        csv.writer(line).writerow([_cell(record[column]) for column in _COLUMNS])
+        yield line.getvalue()
+
+
+def _cell(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}

@@ -1,35 +1,75 @@
-"""People who are let in."""
+"""Routes of sessions and users: sign in and out; list, add and remove users."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Cookie, Path, Request, Response
 
-from bayesift.service.access import Admin, TheService
-from bayesift.service.people import add_user, drop_user
-from bayesift.service.schemas import Name, NewUserOut, UserIn, UserOut
+from bayesift.service.access import COOKIE, Admin, TheCaller, add_user, digest, drop_user
+from bayesift.service.db.tables import SessionRow
+from bayesift.service.errors import UnknownCallerError
+from bayesift.service.live import now
+from bayesift.service.runtime import TheService
+from bayesift.service.schemas import Name, NewUserOut, SessionOut, TokenIn, UserIn, UserOut
 
-router = APIRouter(prefix="/api/users", tags=["users"])
+sessions = APIRouter(prefix="/api/session", tags=["session"])
+users = APIRouter(prefix="/api/users", tags=["users"])
 
 
-@router.get("")
+@sessions.post("")
+async def sign_in(body: TokenIn, request: Request, response: Response, service: TheService) -> SessionOut:
+    """Sign in with a token; the answer sets a session cookie."""
+    service.logins.spend("" if request.client is None else request.client.host)
+    person = service.people.of_token(body.token)
+    if person is None:
+        raise UnknownCallerError("the token is not valid")
+    cookie, row = service.people.new_session(person)
+    await service.do(person, lambda unit: unit.tx.add_session(row, now=now()))
+    service.people.reload()
+    secure = request.url.scheme == "https"
+    age = round(3600 * service.settings.session_hours)
+    response.set_cookie(COOKIE, cookie, max_age=age, httponly=True, samesite="strict", secure=secure, path="/")
+    return SessionOut(user=person.name, role=person.role, csrf=row.csrf)
+
+
+@sessions.get("")
+async def who_am_i(caller: TheCaller) -> SessionOut:
+    """The signed-in user."""
+    return SessionOut(user=caller.person.name, role=caller.person.role, csrf=caller.csrf)
+
+
+@sessions.delete("", status_code=204)
+async def sign_out(
+    response: Response,
+    caller: TheCaller,
+    service: TheService,
+    bayesift_session: Annotated[str | None, Cookie(include_in_schema=False)] = None,
+) -> None:
+    """Sign out."""
+    if bayesift_session is not None:
+        await service.do(caller.person, lambda unit: unit.tx.drop(SessionRow, key=digest(bayesift_session)))
+        service.people.reload()
+    response.delete_cookie(COOKIE, path="/")
+
+
+@users.get("")
 def list_users(person: Admin, service: TheService) -> list[UserOut]:
-    """Everybody who is let in."""
+    """All users."""
     with service.store.reading() as read:
         return [UserOut(name=user.name, role=user.role, created_at=user.at) for user in read.users()]
 
 
-@router.post("", status_code=201)
-async def let_in(body: UserIn, person: Admin, service: TheService) -> NewUserOut:
-    """Let somebody in; their token is shown this once."""
-    token = await service.do(person, lambda turn: add_user(turn, body.name, body.role))
+@users.post("", status_code=201)
+async def create_user(body: UserIn, person: Admin, service: TheService) -> NewUserOut:
+    """Add a user; the token is not shown again."""
+    token = await service.do(person, lambda unit: add_user(unit, body.name, body.role))
     service.people.reload()
     return NewUserOut(name=body.name, role=body.role, token=token)
 
 
-@router.delete("/{name}", status_code=204)
-async def keep_out(name: Annotated[Name, Path()], person: Admin, service: TheService) -> None:
-    """Keep somebody out; what they judged stays."""
-    await service.do(person, lambda turn: drop_user(turn, name))
+@users.delete("/{name}", status_code=204)
+async def delete_user(name: Annotated[Name, Path()], person: Admin, service: TheService) -> None:
+    """Remove a user; their judgements stay."""
+    await service.do(person, lambda unit: drop_user(unit, name))
     service.people.reload()

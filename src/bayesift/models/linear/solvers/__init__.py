@@ -1,24 +1,38 @@
-"""Solvers by name, all for the same posterior; threads share one matrix."""
+"""Every local solver by name, all for the same posterior; threads share one matrix.
+
+`tol` of `SparseBayesClassifier` is the `tolerance` of a `Problem`. A `Solution` is converged where this holds:
+
+    prior, solver                            converged when
+    ---------------------------------------  -------------------------------------------------------------------
+    Gaussian: dual, newton, lbfgs            the gradient bounds what is left to gain by tol^2 of the objective
+    Gaussian, softmax: newton                the gradient is at most tol of its size at the prior's mode
+    Laplace, or sign constraints:            the largest violation of the optimality conditions is at most tol of
+    coordinate (softmax too)                 the prior's smallest rate (of 1 under a Gaussian prior)
+    em, ecm, softmax under Jeffreys' prior   the last change of the weights is at most tol / 100 of the largest
+    variational, variational-mode            the last relative change of the bound's parameters is at most tol / 10
+
+A solver that stops for another reason (max_iter, no step length that decreases the objective) says so, and the
+classifier warns.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.softmax import solve_softmax
-from bayesift.models.linear.solvers.coordinate import solve_by_coordinates
 from bayesift.models.linear.solvers.dual import solve_by_dual
-from bayesift.models.linear.solvers.expectation_maximisation import solve_by_em
-from bayesift.models.linear.solvers.lbfgs import solve_by_lbfgs
-from bayesift.models.linear.solvers.newton import BLOCK, solve_by_newton
+from bayesift.models.linear.solvers.em import solve_by_em
+from bayesift.models.linear.solvers.newton import BLOCK, solve_by_lbfgs, solve_by_newton
+from bayesift.models.linear.solvers.softmax import solve_softmax_by_newton, solve_softmax_by_reweighting
 from bayesift.models.linear.solvers.variational import solve_by_bound
-from bayesift.models.threads import in_threads
+from bayesift.models.linear.solvers.working_sets import solve_by_coordinates, solve_softmax_by_working_sets
+from bayesift.threads import in_threads
 
-Array = np.ndarray[Any, Any]
 Starts = list[Solution | None]
 BlockSolver = Callable[[Problem, list[int], Starts], list[Solution]]
 
@@ -26,18 +40,17 @@ _SUB_VECTOR = 100
 
 
 class Workers(Protocol):
-    """Others who solve in place of threads of this process."""
+    """Solves in other processes, in place of the threads of this one."""
 
     def solve(self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]) -> Iterable[list[Solution]]:
         """The solutions of each task, categories and their starts, in order; a task is `solve_some`."""
-        ...
 
 
 def _one_by_one(solve: Callable[[Problem, int, Solution | None], Solution]) -> BlockSolver:
-    def solve_all(problem: Problem, categories: list[int], starts: Starts) -> list[Solution]:
+    def solve_block(problem: Problem, categories: list[int], starts: Starts) -> list[Solution]:
         return [solve(problem, category, start) for category, start in zip(categories, starts, strict=True)]
 
-    return solve_all
+    return solve_block
 
 
 SOLVERS: dict[str, BlockSolver] = {
@@ -50,20 +63,21 @@ SOLVERS: dict[str, BlockSolver] = {
     "em": _one_by_one(solve_by_em),
     "ecm": _one_by_one(partial(solve_by_em, block=_SUB_VECTOR)),
 }
+_SOFTMAX_SOLVERS = {
+    "coordinate": solve_softmax_by_working_sets,
+    "newton": solve_softmax_by_newton,
+    "em": solve_softmax_by_reweighting,
+}
 _SMOOTH = ("dual", "newton", "lbfgs", "variational", "variational-mode")
 _BLOCKS = ("dual", "newton")
 
 
 def choose_solver(name: str, problem: Problem) -> str:
-    """The solver of that name; "auto" takes the quickest that can.
-
-    Examples
-    --------
-    >>> list(SOLVERS)
-    ['coordinate', 'dual', 'newton', 'lbfgs', 'variational', 'variational-mode', 'em', 'ecm']
-    """
+    """The name of the solver, checked; "auto" is the quickest that can solve the problem."""
     prior = problem.prior
     constrained = bool(np.any(prior.sign))
+    if problem.coupled:
+        return _choose_softmax_solver(name, problem)
     if name == "auto":
         if not prior.convex:
             return "em"
@@ -77,19 +91,30 @@ def choose_solver(name: str, problem: Problem) -> str:
     return name
 
 
-def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
-    """The solutions of a few categories, by the solver that `choose_solver` named.
+def _choose_softmax_solver(name: str, problem: Problem) -> str:
+    prior = problem.prior
+    able = ["em"] if not prior.convex else ["coordinate"]
+    if prior.smooth and not np.any(prior.sign):
+        able = ["newton", "coordinate"]
+    if name == "auto":
+        return able[0]
+    if name not in able:
+        solvers = ", ".join(["auto", *able])
+        raise ValueError(f"softmax with this prior has the solvers {solvers}, not {name!r}; one-vs-rest has all")
+    return name
 
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.eye(2, dtype=np.int8))
-    >>> problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
-    >>> len(solve_some(problem, "dual", [1], [None]))
-    1
-    """
-    return SOLVERS[solver](problem, categories, starts)
+
+def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
+    """The solutions of a few categories, by the solver that `choose_solver` named."""
+    return [solution.compacted() for solution in SOLVERS[solver](problem, categories, starts)]
+
+
+def solve_softmax(problem: Problem, solver: str, starts: Starts) -> list[Solution]:
+    """The mode of all classes together, one `Solution` per class; their objective is that of all."""
+    solutions = _SOFTMAX_SOLVERS[choose_solver(solver, problem)](problem, starts)
+    free, precision, _ = problem.intercept
+    mean = float(np.mean([solution.intercept for solution in solutions])) if free and not precision else 0.0
+    return [replace(solution, intercept=solution.intercept - mean).compacted() for solution in solutions]
 
 
 def solve_all(
@@ -101,19 +126,9 @@ def solve_all(
     categories: Sequence[int] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Solution]:
-    """The solutions of all categories, or of those named; `progress` is called with how many are done.
+    """The solutions of all categories, or of those named, by threads or by workers in their place.
 
-    `n_jobs` is how many threads do it, or who does it instead.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> members = sparse.csr_array(np.eye(3, dtype=np.int8))
-    >>> rows, flat = sparse.csr_array(np.eye(3)), np.array([1.0, 0.0, 0.0])
-    >>> problem = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(), flat)
-    >>> len(solve_all(problem, "auto", [None] * 3, None))
-    3
+    `starts` has a start per category, or None; `progress` is called with the number of categories that are done.
     """
     if problem.coupled:
         return solve_softmax(problem, solver, starts)
@@ -121,7 +136,7 @@ def solve_all(
     size = BLOCK if name in _BLOCKS else 1
     _ = problem.columns, problem.norms, problem.start_intercepts  # made before threads share them
     named = np.arange(len(starts)) if categories is None else np.asarray(categories)
-    sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of like size
+    sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of similar size
     order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))
     chunks = [order[k : k + size] for k in range(0, len(named), size)]
     tasks = [(named[chunk].tolist(), [starts[place] for place in chunk]) for chunk in chunks]

@@ -1,10 +1,9 @@
 """Dual coordinate ascent for Gaussian priors, eight categories to a visit of a document.
 
 Documents are visited in random order (`bayesift.kernels.dual`), all of them in full rounds, and between those only the
-few whose pulls still move: under a rare category nearly all others are far from it and pull hardly at all. Weights are
-scaled to unit precision and kept at X'(y a) throughout; the intercept takes part like a weight, and before the result
-is judged it moves to its best value, where the error of the weights is all that is left. A flat intercept has no
-dual weight: each full round then ends with a step of the method of multipliers on it.
+few whose dual variables still move. Weights are scaled to unit precision and kept at X'(y a) throughout; the intercept
+takes part like a weight, and before the result is judged it moves to its best value. A flat intercept has no dual
+weight: each full round then ends with a step of the method of multipliers on it.
 
 The objective is strongly convex in the scaled weights, so that a gradient g bounds how far it is from its minimum by
 |g|^2 / 2: a category is done when that is at most tol^2 of the objective. What still moves after many rounds (badly
@@ -14,41 +13,29 @@ conditioned problems) is handed to Newton's method.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesift.kernels.blocks import times, transposed_times
+from bayesift.arrays import Array
 from bayesift.kernels.dual import best_intercepts, visit
+from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import shares_scale
 from bayesift.models.linear.problem import Problem, Solution, scaled_rows
 from bayesift.models.linear.solvers.newton import solve_by_newton
-
-Array = np.ndarray[Any, Any]
 
 BLOCK = 8
 _WORTH_PADDING = 5  # as many categories are filled up to a block; fewer are quicker one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
 _CHUNK = 4  # documents that stay together in a random order, for the sake of the cache
-_GRADIENT = 2.0  # a guess: the gradient is as many times the change of the pulls
-_LEFT = 0.2  # a guess: as much of the loss without terms is left at the mode
+_GRADIENT = 2.0  # an estimate of the ratio of the gradient and the change of the dual variables
+_LEFT = 0.2  # an estimate of the share of the loss without terms that is left at the mode
 
 
 def solve_by_dual(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
-    """The modes of a block of categories.
-
-    Examples
-    --------
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> rows = sparse.csr_array(np.eye(4))
-    >>> members = sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = Problem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
-    >>> solve_by_dual(problem, [0], [None])[0].coefficients.round(2).tolist()
-    [0.4, 0.4, -0.4, -0.4]
-    """
+    """The modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("dual coordinate ascent takes no sign constraints; use solver='coordinate'")
     if len(categories) >= _WORTH_PADDING and problem.terms is None and shares_scale(problem.prior):
@@ -85,7 +72,7 @@ def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solu
 
 
 class _Block:
-    """Scaled weights, pulls and margins of categories (one a column) that share terms and precisions, not modes."""
+    """Scaled weights, dual variables and margins of categories (columns) that share terms and precisions, not modes."""
 
     def __init__(self, problem: Problem, categories: list[int]) -> None:
         self.problem = problem
@@ -111,7 +98,7 @@ class _Block:
         if self.modes.any():
             self.offsets[:] = self.rows @ (self.modes / self.scale[:, np.newaxis])
         self.weights = np.zeros((len(self.terms), width))
-        self.pulls, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
+        self.duals, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
         self.intercepts = cold.copy() if self.flat else np.full(width, self.centre)
         self.anchors = self.intercepts.copy()
@@ -124,7 +111,7 @@ class _Block:
         self.trace: list[Array] = []
 
     def start_from(self, starts: list[Solution | None]) -> None:
-        """Judge given weights; where they will not do take their pulls, and the weights that these pulls make."""
+        """Judge given weights; where they are not converged take their residuals as dual variables."""
         warm = np.array([start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts)))
         cold = self.intercepts.copy()
         for place, start in enumerate(starts):
@@ -133,11 +120,11 @@ class _Block:
                 self.intercepts[place] = start.intercept
         self.judge()
         scores = self._scores()
-        slopes = self._likelihoods(scores, self.intercepts)[1]
-        self.pulls = np.where(warm, self.importance * slopes, 0.0)
-        self.weights = self._back(self.signs * self.pulls)
+        derivatives = self._likelihoods(scores, self.intercepts)[1]
+        self.duals = np.where(warm, self.importance * derivatives, 0.0)
+        self.weights = self._back(self.signs * self.duals)
         self.anchors = np.where(warm, self.intercepts, cold)
-        sums = self.spread * np.sum(self.signs * self.pulls, axis=0)
+        sums = self.spread * np.sum(self.signs * self.duals, axis=0)
         self.intercepts = self.anchors.copy() if self.flat else self.centre + sums
         self.anchors = self.anchors - sums
 
@@ -159,11 +146,11 @@ class _Block:
         self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
 
     def seems_done(self) -> bool:
-        """Whether it is worth while to judge."""
+        """Whether the estimate of the gradient is small enough to judge."""
         return self.progress[-1] <= 1.0
 
     def is_slow(self) -> bool:
-        """Whether at this pace the rounds will not do."""
+        """Whether the rounds will not suffice at this pace."""
         if len(self.progress) < 8 or self.seems_done():
             return False
         now, before = self.progress[-1], self.progress[-5]
@@ -177,11 +164,11 @@ class _Block:
         if self.free:
             precision, centre = self.precision, self.centre
             best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
-        logarithms, slopes, curvatures = self._likelihoods(scores, best)
-        pulls = self.importance * self.signs * slopes
-        size = np.sum((self.weights - self._back(pulls)) ** 2, axis=0)
+        logarithms, derivatives, curvatures = self._likelihoods(scores, best)
+        residuals = self.importance * self.signs * derivatives
+        size = np.sum((self.weights - self._back(residuals)) ** 2, axis=0)
         if self.free:
-            tilt = pulls.sum(axis=0) - self.precision * (best - self.centre)
+            tilt = residuals.sum(axis=0) - self.precision * (best - self.centre)
             size += tilt**2 / (self.precision + np.sum(self.importance * curvatures, axis=0) + 1e-300)
         cost = 0.5 * np.sum(self.weights**2, axis=0) + 0.5 * self.precision * (best - self.centre) ** 2
         self.loss = cost - np.sum(self.importance * logarithms, axis=0)
@@ -209,31 +196,18 @@ class _Block:
         link, rows = self.problem.link, self.rows
         whole = len(documents) - len(documents) % _CHUNK
         chunks = self.generator.permutation(documents[:whole].reshape(-1, _CHUNK))
-        visit(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            np.concatenate([chunks.ravel(), documents[whole:]]),
-            link.code,
-            link.parameters,
-            self.counts,
-            self.offsets,
-            self.reach,
-            self.spread,
-            self.weights,
-            self.intercepts,
-            self.pulls,
-            self.moves,
-            np.empty(self.signs.shape[1]),
-        )
+        order = np.concatenate([chunks.ravel(), documents[whole:]])
+        matrix, given = (rows.indptr, rows.indices, rows.data), (self.counts, self.offsets, self.reach, self.spread)
+        state = self.weights, self.intercepts, self.duals, self.moves
+        visit(*matrix, order, link.code, link.parameters, *given, *state, np.empty(self.signs.shape[1]))
 
     def _estimate(self) -> Array:
-        """A guess of the square of the gradient."""
+        """An estimate of the squared gradient."""
         estimate: Array = self.ratio * self.size * self.moves.sum(axis=0)
         return estimate
 
     def _scores(self) -> Array:
-        """Without intercepts."""
+        """Scores without intercepts."""
         scores = np.empty(self.signs.shape)
         times(self.rows.indptr, self.rows.indices, self.rows.data, self.weights, scores)
         scores += self.offsets

@@ -1,8 +1,8 @@
-"""Truncated Newton for smooth priors: conjugate gradients for a block of categories at a time.
+"""Truncated Newton and L-BFGS for smooth priors.
 
-All categories of a block share each pass over the matrix (`bayesift.kernels.blocks`); each has its own conjugate
-directions, preconditioned by the diagonal of its Hessian, its own forcing term and its own line search. Stops where the
-gradient bounds what the objective can still fall by tol^2 of it, as in `bayesift.models.linear.solvers.dual`.
+Newton: all categories of a block share each pass over the matrix (`bayesift.kernels.products`); each has its own
+conjugate directions, preconditioned by the diagonal of its Hessian, its own forcing term and its own line search.
+L-BFGS is scipy's, one category at a time. Both stop as dual coordinate ascent does (`Problem.small_gradient`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import OptimizeResult, minimize
 
-from bayesift.kernels.blocks import times, transposed_times
+from bayesift.arrays import Array
+from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
+from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import penalty_rows
 from bayesift.models.linear.problem import Problem, Solution
-
-Array = np.ndarray[Any, Any]
+from bayesift.models.linear.solvers.line_search import Steps, backtrack
 
 BLOCK = 8
 _CONJUGATE_STEPS = 60
+_ROUNDING = 1e-14  # of the objective: scipy's line search cannot find a smaller decrease
 
 
 class _Block:
-    """Weights (terms, then the intercept; a column a category) and the derivatives of their posterior."""
+    """Weights (terms, then the intercept; one column per category) and the derivatives of their posterior."""
 
     def __init__(self, problem: Problem, categories: list[int], starts: list[Solution | None]) -> None:
         self.rows, self.link = problem.rows, problem.link
@@ -32,8 +35,8 @@ class _Block:
         penalties = [penalty_rows(problem.prior, c, problem.n_terms) for c in categories]
         free, precision, centre = problem.intercept
         tail = np.full((1, len(categories)), 1.0)
-        self.precision = np.vstack([np.stack([p[1] for p in penalties], axis=1), precision * tail])
-        self.centre = np.vstack([np.stack([p[2] for p in penalties], axis=1), centre * tail])
+        self.precision = np.vstack([np.stack([p[L2] for p in penalties], axis=1), precision * tail])
+        self.centre = np.vstack([np.stack([p[MODE] for p in penalties], axis=1), centre * tail])
         self.used = np.ones_like(self.precision)
         self.used[-1] = free
         for place, c in enumerate(categories if problem.terms is not None else []):
@@ -62,15 +65,15 @@ class _Block:
         return out
 
     def objective(self, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
-        """Minus the log posterior of each category, and pulls and curvatures of the documents."""
-        logarithms, slopes, curvatures = log_likelihoods(self.link, self.signs * scores)
+        """Minus the log posterior of each category, and residuals and curvatures of the documents."""
+        logarithms, derivatives, curvatures = log_likelihoods(self.link, self.signs * scores)
         cost = 0.5 * np.sum(self.precision * self.used * (weights - self.centre) ** 2, axis=0)
         loss = cost - np.sum(self.importance * logarithms, axis=0)
-        return loss, self.importance * self.signs * slopes, self.importance * curvatures
+        return loss, self.importance * self.signs * derivatives, self.importance * curvatures
 
-    def gradient(self, pulls: Array) -> Array:
-        """Of minus the log posterior."""
-        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(pulls)
+    def gradient(self, residuals: Array) -> Array:
+        """The gradient of minus the log posterior."""
+        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(residuals)
         return gradient
 
     def size(self, gradient: Array, curvatures: Array) -> Array:
@@ -91,8 +94,8 @@ class _Block:
         active = power > 0
         for _ in range(_CONJUGATE_STEPS):
             image = self.back(curvatures * self.scores(search)) + self.used * self.precision * search
-            bend = np.sum(search * image, axis=0)
-            length = np.where(active & (bend > 0), power / np.where(bend > 0, bend, 1.0), 0.0)
+            curvature = np.sum(search * image, axis=0)
+            length = np.where(active & (curvature > 0), power / np.where(curvature > 0, curvature, 1.0), 0.0)
             step += length * search
             residual -= length * image
             np.divide(residual, diagonal, out=scaled)
@@ -107,38 +110,30 @@ class _Block:
 
 
 def solve_by_newton(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
-    """The modes of a block of categories.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> rows = sparse.csr_array(np.eye(4))
-    >>> members = sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = Problem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
-    >>> solve_by_newton(problem, [0], [None])[0].coefficients.round(2).tolist()
-    [0.4, 0.4, -0.4, -0.4]
-    """
+    """The modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
     block = _Block(problem, categories, starts)
     squares = problem.rows.multiply(problem.rows).tocsr()
     scores = block.scores(block.weights)
-    loss, pulls, curvatures = block.objective(scores, block.weights)
-    trace, done, first = [loss], np.zeros(len(categories), dtype=bool), None
+    loss, residuals, curvatures = block.objective(scores, block.weights)
+    trace, first = [loss], None
+    done, failed = np.zeros((2, len(categories)), dtype=bool)
     for _ in range(problem.max_iter):
-        gradient = block.gradient(pulls)
+        gradient = block.gradient(residuals)
         size = block.size(gradient, curvatures)
         done = size <= problem.small_gradient(loss)
-        if done.all():
+        ended = done | failed
+        if ended.all():
             break
         first = size if first is None else first
-        forcing = np.where(done, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25))
-        step = block.direction(np.where(done, 0.0, gradient), curvatures, squares, forcing)
-        share = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
-        block.weights += share * step
+        forcing = np.where(ended, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25))
+        step = block.direction(np.where(ended, 0.0, gradient), curvatures, squares, forcing)
+        found = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
+        failed |= ~found.accepted
+        block.weights += found.lengths * step
         scores = block.scores(block.weights)
-        loss, pulls, curvatures = block.objective(scores, block.weights)
+        loss, residuals, curvatures = block.objective(scores, block.weights)
         trace.append(loss)
     objectives = np.array(trace)
     return [
@@ -147,13 +142,56 @@ def solve_by_newton(problem: Problem, categories: list[int], starts: list[Soluti
     ]
 
 
-def _search(block: _Block, step: Array, scores: Array, loss: Array, slope: Array) -> Array:
-    """For each category the first of 1, 1/2, 1/4, ... of the step that lowers its objective enough."""
-    moves, share = block.scores(step), np.ones(len(loss))
-    for _ in range(40):
-        new = block.objective(scores + share * moves, block.weights + share * step)[0]
-        enough = new <= loss + 1e-4 * share * slope + 1e-14 * np.abs(loss)
-        if enough.all():
-            break
-        share = np.where(enough, share, 0.5 * share)
-    return share
+def _search(block: _Block, step: Array, scores: Array, loss: Array, slope: Array) -> Steps:
+    """The step length of each category; the objectives of a block are always computed together."""
+    moves, lengths = block.scores(step), np.ones(len(loss))
+
+    def evaluate(places: Array, tried: Array) -> Array:
+        lengths[places] = tried
+        objectives: Array = block.objective(scores + lengths * moves, block.weights + lengths * step)[0][places]
+        return objectives
+
+    return backtrack(evaluate, lambda places, tried: tried * slope[places], loss)
+
+
+def solve_by_lbfgs(problem: Problem, category: int, start: Solution | None = None) -> Solution:
+    """The mode of one category's weights."""
+    terms, penalty = problem.terms_of(category), problem.penalty(category)
+    columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
+    signs, importance = problem.signs(category), problem.importance_of(category)
+    free, precision, centre = problem.intercept
+    precisions, modes = np.append(penalty[L2, terms], precision), np.append(penalty[MODE, terms], centre)
+    lower = np.append(penalty[LOWER, terms], -np.inf if free else centre)
+    upper = np.append(penalty[UPPER, terms], np.inf if free else centre)
+    trace: list[float] = []
+    left = np.inf  # the squared gradient in units of the prior, divided by the one to stop at
+
+    def value(weights: Array) -> tuple[float, Array]:
+        nonlocal left
+        margins = signs * (columns @ weights[:-1] + weights[-1])
+        logarithms, derivatives, curvatures = log_likelihoods(problem.link, margins)
+        residuals = importance * signs * derivatives
+        distance = weights - modes
+        gradient = precisions * distance - np.append(columns.T @ residuals, residuals.sum() * free)
+        objective = float(0.5 * precisions @ distance**2 - importance @ logarithms)
+        held = ((weights <= lower) & (gradient > 0)) | ((weights >= upper) & (gradient < 0))
+        scale = precisions + np.append(np.zeros(len(terms)), importance @ curvatures)
+        size = np.sum(np.where(held, 0.0, gradient) ** 2 / np.where(scale > 0, scale, 1.0))
+        left = float(size / problem.small_gradient(np.array(objective)))
+        return objective, gradient
+
+    def note(intermediate_result: OptimizeResult) -> None:
+        trace.append(intermediate_result.fun)
+        if left <= 1.0:
+            raise StopIteration
+
+    first = modes if start is None else np.append(start.coefficients[terms], start.intercept)
+    found = minimize(
+        value, first, jac=True, method="L-BFGS-B", bounds=np.stack([lower, upper], axis=1), callback=note,
+        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0, "gtol": 0.0},
+    )  # fmt: skip
+    value(found.x)
+    coefficients = np.zeros(problem.n_terms)
+    coefficients[terms] = found.x[:-1]
+    converged = left <= max(1.0, _ROUNDING / problem.tolerance**2)
+    return Solution(coefficients, float(found.x[-1]), np.array(trace), int(found.nit), bool(converged))

@@ -1,19 +1,19 @@
-// Documents about which reviewers disagree.
+// Documents on which reviewers disagree.
 
 import { api } from "../api.js";
 import { h, written } from "../dom.js";
-import { titleOf } from "../wording.js";
-import { empty, framed, profileLink } from "./frame.js";
+import { titleOf } from "../format.js";
+import { empty, framed, filterLink } from "./filter_frame.js";
 import { judgementWords } from "./review_parts.js";
 
 export async function conflictsView({ name }, signal) {
   const [profile, conflicts] = await Promise.all([api.profile(name, signal), api.conflicts(name, signal)]);
   return framed(profile, "conflicts", conflicts.length
     ? h("ul", { class: "stack" }, conflicts.map(conflict => conflictCard(name, conflict)))
-    : empty("No conflicts", "Where two reviewers judge a document differently, it is listed here with both judgements."));
+    : empty("No conflicts", "Documents that two reviewers judge differently are listed here with both judgements."));
 }
 
 const conflictCard = (name, { document: paper, judgements }) => h("li", { class: "card" },
-  h("h2", {}, h("a", { href: profileLink(name, "document", paper.id) }, written(titleOf(paper)))),
+  h("h2", {}, h("a", { href: filterLink(name, "document", paper.id) }, written(titleOf(paper)))),
   h("ul", { class: "rows" }, judgements.map(judgement =>
     h("li", { class: `standing ${judgement.relevant ? "for" : "against"}` }, h("span", {}, judgementWords(judgement))))));

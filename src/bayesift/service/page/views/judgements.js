@@ -1,9 +1,9 @@
-// What was judged, newest first.
+// All judgements, newest first.
 
 import { api, mayDo, session } from "../api.js";
 import { attempt, button, h, sign, when, written } from "../dom.js";
-import { count, titleOf, verdict } from "../wording.js";
-import { empty, framed, profileLink } from "./frame.js";
+import { count, titleOf, verdict } from "../format.js";
+import { empty, framed, filterLink } from "./filter_frame.js";
 
 const SHOWN = 200;
 
@@ -11,10 +11,10 @@ export async function judgementsView({ name }, signal) {
   const place = h("div", {});
   const refresh = async () => {
     const judgements = await api.judgements(name, SHOWN, signal);
-    place.replaceChildren(judgements.length ? table(judgements, takeBack, name) : empty("Nothing judged yet", "Judgements are listed here with who gave them and when."));
+    place.replaceChildren(judgements.length ? table(judgements, takeBack, name) : empty("No judgements yet", "Judgements are listed here with reviewer and time."));
   };
   const takeBack = id => attempt(() => api.takeBack(name, id),
-    { done: "Taken back; the profile has unlearned it.", failed: "Not taken back", then: refresh });
+    { done: "Judgement removed; the filter has unlearned it.", failed: "Not removed", then: refresh });
   const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
   return framed(profile, "judgements", place);
 }
@@ -24,8 +24,8 @@ function table(judgements, takeBack, name) {
   return h("section", { class: "card" },
     h("ul", { class: "rows judged" }, judgements.map(judgement => h("li", {},
       h("span", { class: `standing ${judgement.relevant ? "for" : "against"}` }, sign(judgement.relevant ? "✓ " : "✕ "), verdict(judgement.relevant)),
-      h("a", { class: "grow", href: profileLink(name, "document", judgement.document) }, written(titleOf({ id: judgement.document, title: judgement.title }))),
+      h("a", { class: "grow", href: filterLink(name, "document", judgement.document) }, written(titleOf({ id: judgement.document, title: judgement.title }))),
       h("span", { class: "soft" }, written(judgement.user), ", ", when(judgement.at)),
-      mine(judgement) && button("Take back", { class: "quiet", "aria-label": `Take back: document ${judgement.document}` }, () => takeBack(judgement.document))))),
-    judgements.length === SHOWN && h("p", { class: "soft" }, `The newest ${count(SHOWN)} are shown; the export has all.`));
+      mine(judgement) && button("Remove", { class: "quiet", "aria-label": `Remove the judgement of document ${judgement.document}` }, () => takeBack(judgement.document))))),
+    judgements.length === SHOWN && h("p", { class: "soft" }, `The newest ${count(SHOWN)} are shown; the export has all of them.`));
 }

@@ -1,24 +1,24 @@
-// One profile: counts, learning curve, stopping, export, and what can be done with it.
+// Overview of a filter: counts, learning curve, stopping estimate, export, pause and delete.
 
 import { api, mayDo } from "../api.js";
 import { learningCurve } from "../charts.js";
 import { attempt, button, h, openDialog, when, written } from "../dom.js";
-import { calmly, follow } from "../live.js";
-import { count, strategyName } from "../wording.js";
-import { framed } from "./frame.js";
+import { throttled, follow } from "../event_stream.js";
+import { count, strategyName } from "../format.js";
+import { framed } from "./filter_frame.js";
 import { drawStopping } from "./review_parts.js";
 
 const REDRAW_PAUSE = 1000;
 
 export async function overviewView({ name }, signal) {
-  const node = h("div", {}), gauge = h("div", { class: "card" }, h("p", { class: "soft" }, "Estimating what is left …"));
+  const node = h("div", {}), gauge = h("div", { class: "card" }, h("p", { class: "soft" }, "Estimating how many are left …"));
   const load = () => Promise.all([api.profile(name, signal), api.curve(name, signal)]);
   const estimate = () => api.stopping(name, signal).then(stopping => drawStopping(gauge, stopping), () => {});
   const draw = ([profile, curve]) => node.replaceChildren(...parts(profile, curve.points, gauge, signal));
   const first = await load();
   draw(first);
   estimate();
-  const redraw = calmly(() => {
+  const redraw = throttled(() => {
     estimate();
     if (!node.contains(document.activeElement)) load().then(draw, () => {});
   }, REDRAW_PAUSE, signal);
@@ -28,13 +28,13 @@ export async function overviewView({ name }, signal) {
 
 function parts(profile, points, gauge, signal) {
   return [
-    h("section", { class: "card" }, h("h2", {}, "What it looks for"),
-      profile.query ? h("p", { class: "query" }, written(profile.query)) : h("p", { class: "soft" }, "It has no query and learns from judgements alone."),
-      h("p", { class: "soft" }, `${strategyName(profile.strategy)} · made by `, written(profile.created_by), " ", when(profile.created_at))),
+    h("section", { class: "card" }, h("h2", {}, "Query"),
+      profile.query ? h("p", { class: "query" }, written(profile.query)) : h("p", { class: "soft" }, "No query; it learns from judgements alone."),
+      h("p", { class: "soft" }, `${strategyName(profile.strategy)} · created by `, written(profile.created_by), " ", when(profile.created_at))),
     tiles(profile),
     h("div", { class: "two" },
       h("section", { class: "card" }, h("h2", {}, "Learning curve"),
-        points.length > 1 ? learningCurve(points, signal) : h("p", { class: "soft" }, "It appears with the first judgement.")),
+        points.length > 1 ? learningCurve(points, signal) : h("p", { class: "soft" }, "Shown after the first judgement.")),
       gauge),
     exports(profile),
     mayDo("reviewer") && controls(profile),
@@ -43,16 +43,16 @@ function parts(profile, points, gauge, signal) {
 
 function tiles(profile) {
   const { counters } = profile;
-  const numbers = [["seen", counters.seen], ["retrieved", counters.retrieved], ["asked to learn", counters.asked],
-    ["judged relevant", counters.judged_relevant], ["judged not relevant", counters.judged_irrelevant], ["waiting", profile.waiting],
-    ["words it weighs", profile.n_terms]];
+  const numbers = [["seen", counters.seen], ["retrieved", counters.retrieved], ["for learning", counters.asked],
+    ["judged relevant", counters.judged_relevant], ["judged not relevant", counters.judged_irrelevant], ["to review", profile.waiting],
+    ["words used", profile.n_terms]];
   return h("dl", { class: "tiles" }, numbers.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))));
 }
 
 function exports({ name }) {
   const link = (what, label) => h("a", { class: "button", href: api.exportOf(name, what), download: true }, label);
-  return h("section", { class: "card" }, h("h2", {}, "Take it with you"),
-    h("p", { class: "row" }, link("judgements.csv", "Judgements, CSV"), link("judgements.jsonl", "Judgements, JSON lines"), link("model", "The profile, model file")));
+  return h("section", { class: "card" }, h("h2", {}, "Export"),
+    h("p", { class: "row" }, link("judgements.csv", "Judgements (CSV)"), link("judgements.jsonl", "Judgements (JSON lines)"), link("model", "Filter (model file)")));
 }
 
 function controls(profile) {
@@ -61,17 +61,17 @@ function controls(profile) {
   const remove = () => attempt(() => api.removeProfile(profile.name),
     { done: `“${profile.name}” is deleted.`, failed: "Not deleted", then: () => { location.hash = "#/"; } });
   return h("section", { class: "card" }, h("h2", {}, "Manage"),
-    h("p", { class: "soft" }, profile.paused ? "Paused: new documents pass it by." : "Running: every new document is looked at."),
+    h("p", { class: "soft" }, profile.paused ? "Paused: new documents are not scored." : "Running: every new document is scored."),
     h("p", { class: "row" },
-      button(profile.paused ? "Go on" : "Pause", {}, pause),
+      button(profile.paused ? "Resume" : "Pause", {}, pause),
       button("Delete …", { class: "danger" }, () => confirmDeletion(profile.name, remove))));
 }
 
 function confirmDeletion(name, remove) {
-  const typed = h("input", { "aria-label": "Name of the profile", autocomplete: "off" });
-  const yes = button("Delete it", { class: "danger", disabled: true }, () => { dialog.close(); remove(); });
+  const typed = h("input", { "aria-label": "Name of the filter", autocomplete: "off" });
+  const yes = button("Delete", { class: "danger", disabled: true }, () => { dialog.close(); remove(); });
   typed.addEventListener("input", () => { yes.disabled = typed.value !== name; });
-  const dialog = openDialog("Delete this profile?",
-    h("p", {}, "What it has learned and all its judgements leave the service. Type its name, ", h("strong", {}, written(name)), ", to go on."),
-    typed, h("p", { class: "row" }, yes, button("Keep it", {}, () => dialog.close())));
+  const dialog = openDialog("Delete this filter?",
+    h("p", {}, "Its weights and all its judgements are removed from the service. Type its name, ", h("strong", {}, written(name)), ", to confirm."),
+    typed, h("p", { class: "row" }, yes, button("Cancel", {}, () => dialog.close())));
 }

@@ -1,20 +1,20 @@
-// The review queue: one document in front, judged by key or button, saved in order, the rest reordered as the machine learns.
+// The review queue: one document at a time, judged by key or button; the rest is reordered as the filter learns.
 
 import { api, mayDo, session } from "../api.js";
 import { h, notify, say } from "../dom.js";
 import { shortcut } from "../help.js";
-import { calmly, follow } from "../live.js";
+import { throttled, follow } from "../event_stream.js";
 import { deliver, outcomes } from "../outbox.js";
 import { NONE, REFUSED, ReviewList, SAVED, SAVING } from "../review_list.js";
-import { percent, titleOf, verdict } from "../wording.js";
-import { framed, setTabNumber } from "./frame.js";
-import { drawEvidence, drawList, drawNothing, drawPaper, drawStopping } from "./review_parts.js";
-import { teachForm, teachOnClick } from "./teach.js";
+import { percent, titleOf, verdict } from "../format.js";
+import { framed, setTabNumber } from "./filter_frame.js";
+import { drawEvidence, drawList, drawNothing, drawDocument, drawStopping } from "./review_parts.js";
+import { keywordForm, keywordOnClick } from "./keywords.js";
 
-const AHEAD = 6; // documents asked for at a time; the others are for other reviewers
+const AHEAD = 6; // documents requested at a time; the others stay free for other reviewers
 const RELEARN_PAUSE = 200;
 const ASK_AGAIN = 3000;
-const ESTIMATE_PAUSE = 1500; // what is left costs the server more than the queue
+const ESTIMATE_PAUSE = 1500; // the estimate costs the server more than the queue
 
 export async function reviewView({ name }, signal) {
   const [profile, queue] = await Promise.all([api.profile(name, signal), api.queue(name, AHEAD, signal)]);
@@ -30,7 +30,7 @@ export async function reviewView({ name }, signal) {
 class Review {
   list = new ReviewList();
   done = []; // ids in the order they were judged, for undo
-  asked = 0; // how often news were called for, and up to which call they have come
+  asked = 0; // refreshes requested, and the last one answered
   answered = 0;
 
   constructor(profile, signal) {
@@ -40,17 +40,17 @@ class Review {
     this.queue = h("nav", { class: "queue", "aria-label": "Queue" });
     this.evidence = h("div", { class: "evidence-part" });
     this.gauge = h("div", { class: "gauge-part" });
-    const side = h("aside", { class: "evidence", "aria-label": "What the profile thinks" },
-      this.evidence, mayDo("reviewer") && teachForm(this.teach, "Or click a word in the text."), this.gauge);
+    const side = h("aside", { class: "evidence", "aria-label": "Why this score" },
+      this.evidence, mayDo("reviewer") && keywordForm(this.teach, "Or click a word in the text."), this.gauge);
     this.node = h("div", { class: "review" }, this.queue, this.paper, side);
-    const [refresh, estimate] = [calmly(this.#refresh, RELEARN_PAUSE, signal), calmly(this.#estimate, ESTIMATE_PAUSE, signal)];
+    const [refresh, estimate] = [throttled(this.#refresh, RELEARN_PAUSE, signal), throttled(this.#estimate, ESTIMATE_PAUSE, signal)];
     this.refresh = () => { this.asked += 1; refresh(); estimate(); };
-    if (mayDo("reviewer")) teachOnClick(this.paper, this.teach, signal);
+    if (mayDo("reviewer")) keywordOnClick(this.paper, this.teach, signal);
   }
 
   get name() { return this.profile.name; }
 
-  /** Whether more documents may be on their way. */
+  /** Whether more documents may be coming. */
   get asking() { return this.answered < this.asked || this.list.entries.some(({ state }) => state === SAVING); }
 
   listen() {
@@ -74,7 +74,7 @@ class Review {
     if (!current) return drawNothing(this.paper, this.profile, this.asking);
     const { position, entries } = this.list;
     const actions = { judge: this.judge, move: this.move, undo: this.done.length ? this.undo : null };
-    drawPaper(this.paper, current, actions, `${position + 1} of ${entries.length}`);
+    drawDocument(this.paper, current, actions, `${position + 1} of ${entries.length}`);
     drawEvidence(this.evidence, current, mayDo("reviewer") ? this.teach : null);
   }
 
@@ -96,23 +96,23 @@ class Review {
     this.done = [...this.done.filter(other => other !== id), id];
     const more = this.list.advance();
     this.draw({ focus: true });
-    say(`Judged ${verdict(relevant)}. ${more ? `Next: ${titleOf(this.list.current.document)}, ${percent(this.list.current.probability)}.` : "No document waits."}`);
+    say(`Judged ${verdict(relevant)}. ${more ? `Next: ${titleOf(this.list.current.document)}, ${percent(this.list.current.probability)}.` : "No more documents."}`);
   };
 
   undo = () => {
     const id = this.done.pop();
     const entry = id && this.list.find(id);
-    if (!entry) return say("Nothing to take back.");
+    if (!entry) return say("Nothing to undo.");
     deliver({ kind: "undo", profile: this.name, document: id, user: session.value.user });
     Object.assign(entry, { mine: null, state: SAVING });
     this.list.goTo(id);
     this.draw({ focus: true });
-    say(`Taken back: ${titleOf(entry.document)}.`);
+    say(`Undone: ${titleOf(entry.document)}.`);
   };
 
   teach = (word, strength) => {
     deliver({ kind: "teach", profile: this.name, word, strength, user: session.value.user });
-    say(`Teaching “${word}” ${strength > 0 ? "for" : "against"}.`);
+    say(`Setting “${word}” as evidence ${strength > 0 ? "for" : "against"} relevance.`);
   };
 
   #onKey = event => {
@@ -125,20 +125,20 @@ class Review {
     run();
   };
 
-  #onSaved({ deed, answer }) {
-    if (deed.profile !== this.name) return;
-    if (deed.kind === "teach") notify(`The profile now takes “${deed.word}” as speaking ${deed.strength > 0 ? "for" : "against"}.`,
-      { action: { label: "Undo", run: () => deliver({ ...deed, strength: 0 }) } });
-    const entry = deed.document && this.list.find(deed.document);
-    if (entry && (deed.kind === "judge") === (entry.mine !== null)) entry.state = deed.kind === "judge" ? SAVED : NONE;
+  #onSaved({ change, answer }) {
+    if (change.profile !== this.name) return;
+    if (change.kind === "teach") notify(`“${change.word}” is now evidence ${change.strength > 0 ? "for" : "against"} relevance.`,
+      { action: { label: "Undo", run: () => deliver({ ...change, strength: 0 }) } });
+    const entry = change.document && this.list.find(change.document);
+    if (entry && (change.kind === "judge") === (entry.mine !== null)) entry.state = change.kind === "judge" ? SAVED : NONE;
     if (entry) entry.conflict = answer?.conflict ?? false;
     if (answer?.conflict) notify("Another reviewer judged this document differently. Both judgements are kept; see Conflicts.", { kind: "warn" });
     drawList(this.queue, this.list, this.open);
     this.refresh();
   }
 
-  #onRefused({ deed }) {
-    const entry = deed.profile === this.name && deed.document && this.list.find(deed.document);
+  #onRefused({ change }) {
+    const entry = change.profile === this.name && change.document && this.list.find(change.document);
     if (!entry) return;
     Object.assign(entry, { mine: null, state: REFUSED });
     this.draw();
@@ -150,7 +150,7 @@ class Review {
       const news = await Promise.all([api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]);
       this.answered = call;
       this.#takeIn(...news);
-    } catch { // the banner tells of a missing server
+    } catch { // the banner reports a missing server
       setTimeout(this.refresh, ASK_AGAIN);
     }
   };
@@ -158,7 +158,7 @@ class Review {
   #estimate = async () => {
     try {
       drawStopping(this.gauge, await api.stopping(this.name, this.signal));
-    } catch { /* it comes with the next news */ }
+    } catch { /* the next refresh estimates again */ }
   };
 
   #takeIn(profile, queue) {
@@ -174,7 +174,7 @@ class Review {
     setTabNumber(this.frame, "conflicts", profile.conflicts);
   }
 
-  /** The queue and, if they are new, the figures of the document in front, without taking the focus from where it is. */
+  /** Redraw the queue and, if they changed, the figures of the current document; the focus stays. */
   #redraw(newFigures) {
     const focused = this.node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     drawList(this.queue, this.list, this.open);

@@ -1,12 +1,12 @@
-// The parts of the review page, drawn from its state.
+// The parts of the review page.
 
 import { mayDo } from "../api.js";
 import { probabilityBar, stoppingGauge, weightBar } from "../charts.js";
 import { button, h, sign, unseen, when, written } from "../dom.js";
 import { markedLine, markedText, signed } from "../highlight.js";
 import { REFUSED, SAVED, SAVING } from "../review_list.js";
-import { percent, plural, reason, stoppingWords, titleOf, verdict } from "../wording.js";
-import { profileLink } from "./frame.js";
+import { percent, plural, reason, stoppingWords, titleOf, verdict } from "../format.js";
+import { filterLink } from "./filter_frame.js";
 
 const SHOWN_WORDS = 8;
 
@@ -23,13 +23,13 @@ export function drawList(place, list, open) {
 
 function stateOf(entry) {
   if (entry.state === REFUSED) return [sign("! "), "not saved"];
-  if (entry.mine === null) return entry.state === SAVING ? "taking back …" : percent(entry.probability);
+  if (entry.mine === null) return entry.state === SAVING ? "undoing …" : percent(entry.probability);
   const judged = [sign(entry.mine ? "✓ " : "✕ "), verdict(entry.mine)];
   return entry.state === SAVED ? judged : [...judged, ", saving …"];
 }
 
-/** A document with its reason, its standing and, for reviewers, the buttons; `where` tells its place in the queue. */
-export function drawPaper(place, entry, actions, where = null) {
+/** A document with its reason, its judgements and, for reviewers, the buttons; `where` is its position in the queue. */
+export function drawDocument(place, entry, actions, where = null) {
   const { document: paper, words } = entry;
   const [label] = reason(entry);
   place.replaceChildren(
@@ -41,17 +41,17 @@ export function drawPaper(place, entry, actions, where = null) {
       h("h2", { tabindex: "-1", dir: "auto", data: { key: "title" } }, paper.title.trim() ? markedLine(paper.title.trim(), words) : titleOf(paper)),
       standing(entry)),
     documentText(paper, words),
-    mayDo("reviewer") ? judging(entry, actions) : h("p", { class: "soft" }, "Your role lets you read, not judge."));
+    mayDo("reviewer") ? judging(entry, actions) : h("p", { class: "soft" }, "Your role does not allow judging."));
 }
 
-/** Text of a document as far as it is kept. */
+/** The text of a document, unless it was deleted. */
 function documentText({ text, purged }, words) {
   if (text.trim()) return h("div", { class: "text", dir: "auto" }, markedText(text, words));
-  const gone = "The text of this document is no longer kept; what was learned from it is.";
+  const gone = "The text of this document was deleted; what was learned from it stays.";
   return h("p", { class: "soft" }, purged ? gone : "This document has no text.");
 }
 
-/** What I said of a document, and others. */
+/** My judgement and those of others. */
 function standing(entry) {
   return [myStanding(entry), entry.judgements.map(judgement => h("p", { class: "standing" }, judgementWords(judgement)))];
 }
@@ -73,10 +73,10 @@ function judging(entry, { judge, move, undo }) {
   const decide = (label, key, relevant) => act(label, key, {
     class: `verdict ${relevant ? "for" : "against"}`, "aria-label": relevant ? "Relevant" : "Not relevant", "aria-pressed": String(entry.mine === relevant),
   }, () => judge(relevant));
-  const undoing = { class: "quiet", "aria-label": "Undo", title: "Take back the last judgement (U)", disabled: undo === null };
+  const undoing = { class: "quiet", "aria-label": "Undo", title: "Undo the last judgement (U)", disabled: undo === null };
   return h("div", { class: "judging", role: "group", "aria-label": "Judge" },
     move && act([sign("←"), unseen("Previous")], "K", { class: "icon", title: "Previous (K)" }, () => move(-1)),
-    decide([sign("✕ "), "Not", h("span", { class: "long" }, " relevant")], "N", false),
+    decide([sign("✕ "), "Not relevant"], "N", false),
     decide([sign("✓ "), "Relevant"], "R", true),
     move && act([sign("→"), unseen("Next")], "J", { class: "icon", title: "Next (J)" }, () => move(1)),
     act([sign("↶"), h("span", { class: "long" }, " Undo")], "U", undoing, () => undo?.()));
@@ -95,10 +95,10 @@ export function drawEvidence(place, entry, teach) {
       probabilityBar(entry),
       h("p", { class: "soft" }, sentence)),
     h("section", {},
-      h("h3", {}, "Words that spoke"),
+      h("h3", {}, "Words behind the score"),
       entry.words.length
         ? [wordList("For", side(true), strongest, teach), wordList("Against", side(false), strongest, teach)]
-        : h("p", { class: "soft" }, "No word it knows is in this document.")));
+        : h("p", { class: "soft" }, "This document has no word that the filter knows.")));
 }
 
 export function wordList(label, words, strongest, teach, heading = "h4") {
@@ -111,15 +111,15 @@ export function wordList(label, words, strongest, teach, heading = "h4") {
 
 function teachButtons(word, teach) {
   const one = (glyph, side, strength) => button(sign(glyph), {
-    class: "icon small", "aria-label": `Teach: ${word} speaks ${side}`, title: `speaks ${side}`, data: { key: `${side}-${word}` },
+    class: "icon small", "aria-label": `Set the keyword ${word} as evidence ${side}`, title: `evidence ${side}`, data: { key: `${side}-${word}` },
   }, () => teach(word, strength));
   return h("span", { class: "teach-buttons" }, one("+", "for", 1), one("−", "against", -1));
 }
 
-/** How much is left, and whether one may stop. */
+/** How many are left, and whether one may stop. */
 export function drawStopping(place, stopping) {
   const known = stopping.left !== null;
-  const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Go on";
+  const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Keep reviewing";
   place.replaceChildren(h("section", { class: "stopping" },
     h("h3", {}, "When to stop"),
     h("p", {}, h("strong", {}, headline), ` · ${plural(stopping.found, "relevant document")} found`),
@@ -128,13 +128,13 @@ export function drawStopping(place, stopping) {
 }
 
 export function drawNothing(place, profile, asking) {
-  if (asking) return place.replaceChildren(h("p", { class: "loading", role: "status" }, "Looking for more …"));
+  if (asking) return place.replaceChildren(h("p", { class: "loading", role: "status" }, "Loading more …"));
   const others = profile.waiting > 0;
   return place.replaceChildren(h("section", { class: "empty" },
-    h("h2", { tabindex: "-1" }, others ? "Other reviewers have the rest" : "Nothing waits for you"),
+    h("h2", { tabindex: "-1" }, others ? "Other reviewers have the rest" : "Nothing to review"),
     h("p", {}, others
-      ? `${plural(profile.waiting, "document")} wait, all in front of other reviewers just now. This page shows what they leave.`
-      : profile.counters.seen ? "The profile has brought nothing new. This page fills by itself when it does." : "No documents have come in yet."),
-    h("p", { class: "row" }, mayDo("reviewer") && h("a", { class: "button", href: "#/feed" }, "Feed documents"),
-      h("a", { class: "button quiet", href: profileLink(profile.name, "overview") }, "Overview"))));
+      ? `${plural(profile.waiting, "document")} wait, all in the queues of other reviewers. Those they leave appear here.`
+      : profile.counters.seen ? "Nothing new was retrieved. New documents appear here by themselves." : "No documents were added yet."),
+    h("p", { class: "row" }, mayDo("reviewer") && h("a", { class: "button", href: "#/add" }, "Add documents"),
+      h("a", { class: "button quiet", href: filterLink(profile.name, "overview") }, "Overview"))));
 }

@@ -1,4 +1,4 @@
-// Signing in by token.
+// Sign in with a token.
 
 import { api } from "../api.js";
 import { button, field, h } from "../dom.js";
@@ -14,7 +14,7 @@ export function signInView() {
   const error = h("p", { class: "error", role: "alert" });
   const submit = h("button", { type: "submit", class: "primary" }, "Sign in");
   const form = h("form", { class: "card", on: { submit: event => signIn(event, token, submit, error) } },
-    field("Your token", token, "Whoever runs this service gave it to you. The first one was printed when the service started for the first time."),
+    field("Your token", token, "An admin of this service gave it to you. The first start of the service prints the token of the first admin."),
     h("p", { class: "row" }, submit, reveal), error);
   return {
     title: "Sign in",
@@ -29,7 +29,7 @@ async function signIn(event, token, submit, error) {
   try {
     await api.signIn(token.value.trim());
   } catch (problem) {
-    error.textContent = problem.status === 401 || problem.status === 422 ? "This token is not known. Check that it was copied whole." : waitWords(problem);
+    error.textContent = problem.status === 401 || problem.status === 422 ? "This token is not known. Check that you copied all of it." : waitWords(problem);
     token.setAttribute("aria-invalid", "true");
     token.focus();
   } finally {

@@ -1,13 +1,13 @@
-// What the retrieved documents are about.
+// Topics of the retrieved documents.
 
 import { api } from "../api.js";
 import { h, written } from "../dom.js";
-import { count, plural, titleOf } from "../wording.js";
-import { empty, framed, profileLink } from "./frame.js";
+import { count, plural, titleOf } from "../format.js";
+import { empty, framed, filterLink } from "./filter_frame.js";
 
 export async function topicsView({ name }, signal) {
   const [profile, topics] = await Promise.all([api.profile(name, signal), api.topics(name, signal)]);
-  if (!topics.length) return framed(profile, "topics", empty("No topics yet", "Topics are drawn from retrieved documents; a few more are needed."));
+  if (!topics.length) return framed(profile, "topics", empty("No topics yet", "Topics are computed from retrieved documents; a few more are needed."));
   const most = Math.max(...topics.map(topic => topic.documents));
   return framed(profile, "topics", h("ul", { class: "cards topics" }, topics.map(topic => topicCard(name, topic, most))));
 }
@@ -19,4 +19,4 @@ const topicCard = (name, { words, documents, relevant, examples }, most) => h("l
     h("span", { class: "share-bar", "aria-hidden": "true", vars: { share: documents / most, relevant: documents ? relevant / documents : 0 } }),
     `${plural(documents, "document")}, ${count(relevant)} judged relevant`),
   examples.length > 0 && h("ul", { class: "examples" }, examples.map(example =>
-    h("li", {}, h("a", { href: profileLink(name, "document", example.id) }, written(titleOf(example)))))));
+    h("li", {}, h("a", { href: filterLink(name, "document", example.id) }, written(titleOf(example)))))));

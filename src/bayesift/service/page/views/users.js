@@ -1,19 +1,19 @@
-// Who may come in, and what they may do.
+// Users and their roles.
 
 import { api, session } from "../api.js";
 import { attempt, button, field, h, written } from "../dom.js";
 
-const ROLES = [["reviewer", "judges, teaches, feeds"], ["reader", "looks on"], ["admin", "does everything"]];
+const ROLES = [["reviewer", "judges, adds documents"], ["reader", "reads only"], ["admin", "also manages users"]];
 
 export async function usersView(_params, signal) {
   const list = h("div", {}), fresh = h("div", { role: "status" });
   const refresh = async () => list.replaceChildren(people(await api.users(signal), refresh));
   await refresh();
   return {
-    title: "People",
-    node: h("div", { class: "narrow" }, h("h1", {}, "People"),
-      h("section", { class: "card" }, h("h2", {}, "Add somebody"), addForm(fresh, refresh), fresh),
-      h("section", { class: "card" }, h("h2", {}, "Who may come in"), list)),
+    title: "Users",
+    node: h("div", { class: "narrow" }, h("h1", {}, "Users"),
+      h("section", { class: "card" }, h("h2", {}, "Add a user"), addForm(fresh, refresh), fresh),
+      h("section", { class: "card" }, h("h2", {}, "All users"), list)),
   };
 }
 
@@ -46,7 +46,7 @@ function tokenCard({ name, token }) {
       getSelection().selectAllChildren(code);
     }
   });
-  return h("div", { class: "token" }, h("p", {}, "The token of ", h("strong", {}, written(name)), ". It is shown this once; the service keeps only a hash of it."),
+  return h("div", { class: "token" }, h("p", {}, "The token of ", h("strong", {}, written(name)), ". It is not shown again; the service keeps only its hash."),
     h("p", { class: "row" }, code, copy));
 }
 
@@ -55,7 +55,7 @@ const people = (users, refresh) => h("ul", { class: "rows people" }, users.map((
   name === session.value.user ? h("span", { class: "soft" }, "you")
     : button("Remove", { class: "quiet", "aria-label": `Remove ${name}` }, event => askTwice(event.currentTarget, () => remove(name, refresh))))));
 
-/** The first press asks, the second does it. */
+/** The first press asks for confirmation, the second runs. */
 function askTwice(pressed, run) {
   if (pressed.dataset.sure) return run();
   pressed.dataset.sure = "yes";
@@ -66,4 +66,4 @@ function askTwice(pressed, run) {
 }
 
 const remove = (name, refresh) => attempt(() => api.removeUser(name),
-  { done: `${name} can no longer sign in. The judgements stay.`, failed: "Not removed", then: refresh });
+  { done: `${name} can no longer sign in. Their judgements stay.`, failed: "Not removed", then: refresh });

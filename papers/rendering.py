@@ -1,0 +1,169 @@
+"""Findings as rows of text, the one layout of terminal, Markdown and HTML; and as a page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bayesift.evaluation import Estimate
+from bayesift.files import whole_file
+from papers.experiment import Plot
+from papers.findings import Cell, Finding, OtherReading, flag_counts
+from papers.printed import paper
+from papers.running import Reproduction
+
+MARKS = {"agrees": "", "differs": "≠", "not comparable": "°", "ours alone": "", "missing": "–"}
+LEGEND = (
+    "A cell is *paper → ours (difference) [95% bootstrap interval of ours over test documents]*; a cell with one "
+    "number is ours alone. ≠: the printed value is outside the interval; °: not comparable; –: missing; the "
+    "number leads to the note below the table."
+)
+
+
+@dataclass(frozen=True)
+class CellText:
+    """A cell as text.
+
+    Parameters
+    ----------
+    paper, ours, difference, interval : empty where there is none
+    mark : shows its flag
+    note : number of its explanation among the notes, 0 for none
+    """
+
+    paper: str = ""
+    ours: str = ""
+    difference: str = ""
+    interval: str = ""
+    mark: str = ""
+    note: int = 0
+
+    @property
+    def line(self) -> str:
+        """The cell in one line."""
+        change = f" ({self.difference})" if self.difference else ""
+        interval = f" [{self.interval}]" if self.interval else ""
+        mark = f" {self.mark}{self.note or ''}" if self.mark else ""
+        return f"{self.paper} → {self.ours}{change}{interval}{mark}" if self.paper else f"{self.ours}{interval}{mark}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Column headings, rows (a label and its cells, None where there is nothing) and explanations numbered from 1."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[CellText | None, ...]], ...]
+    notes: tuple[str, ...]
+
+
+def lay_out(finding: Finding) -> Layout:
+    """Rows and columns in the order of the cells, with numbered notes."""
+    columns = tuple(dict.fromkeys(cell.column for cell in finding.cells))
+    rows = tuple(dict.fromkeys(cell.row for cell in finding.cells))
+    notes = list(dict.fromkeys(cell.explanation for cell in finding.cells if cell.explanation))
+    texts = {(c.row, c.column): _text(c, finding.printed.decimals(c.row, c.column), notes) for c in finding.cells}
+    lines = tuple((row, tuple(texts.get((row, column)) for column in columns)) for row in rows)
+    return Layout(columns, lines, tuple(notes))
+
+
+def _text(cell: Cell, decimals: int, notes: list[str]) -> CellText:
+    difference = cell.difference
+    interval = "" if cell.lower is None else f"{_number(cell.lower, decimals)} to {_number(cell.upper, decimals)}"
+    return CellText(
+        _number(cell.paper, decimals),
+        _number(cell.ours, decimals),
+        "" if difference is None else f"{difference:+,.{decimals}f}",
+        interval,
+        MARKS[cell.flag],
+        notes.index(cell.explanation) + 1 if cell.explanation else 0,
+    )
+
+
+def _number(value: float | str | None, decimals: int) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,.{decimals}f}"
+
+
+def others_table(others: Sequence[OtherReading]) -> list[list[str]]:
+    """Other readings as a heading and rows of text."""
+    measures = list(dict.fromkeys(name for other in others for name in other.values))
+    rows = [["", "what is done", *measures]]
+    for other in others:
+        values = [_measured(other.values[name]) if name in other.values else "" for name in measures]
+        rows.append([other.subject, other.choice, *values])
+    return rows
+
+
+def _measured(value: Estimate | str) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value.value:,}" if float(value.value).is_integer() and value.lower is None else f"{value.value:.2f}"
+
+
+def times_column(finding: Finding) -> dict[str, str]:
+    """Relative training times by row; empty where none are measured."""
+    return {row: f"{ratio:.2g}x" for row, ratio in finding.ratios.items()}
+
+
+def write_markdown(made: Reproduction, path: Path, *, command: str, date: str) -> None:
+    """Write a page of Markdown, and its pictures in a folder of the same name beside it."""
+    pictures: dict[str, Plot] = {}
+    lines = list(_page(made, path, command, date, pictures))
+    for name, plot in pictures.items():
+        plot.save(path.with_suffix("") / name)
+    with whole_file(path, "w") as stream:
+        stream.write("\n".join(lines).rstrip() + "\n")
+
+
+def _page(made: Reproduction, path: Path, command: str, date: str, pictures: dict[str, Plot]) -> Iterator[str]:
+    extent = " on a **sample of the documents** (`--quick`)" if made.extent.quick else ""
+    yield f"# Results\n\nEvery table and figure of the papers, paper beside ours{extent}. Measured on {date} by\n"
+    yield f"```\n{command}\n```\n"
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in flag_counts(made.findings).items() if count)
+    yield f"{LEGEND}\n\nCells: {counts}.\n"
+    last = ""
+    for finding in made.findings:
+        name = finding.name.partition(":")[0]
+        if name != last:
+            yield f"## {paper(name).reference}\n"
+            last = name
+        yield from _finding(finding, path, pictures)
+
+
+def _finding(finding: Finding, path: Path, pictures: dict[str, Plot]) -> Iterator[str]:
+    printed, layout = finding.printed, lay_out(finding)
+    yield f"### {finding.name}: {printed.title}\n"
+    facts = [printed.caption, f"Ours: {printed.corpus}." if printed.corpus else ""]
+    facts += [f"{printed.measure.capitalize()}." if printed.measure else ""]
+    yield " ".join(fact for fact in facts if fact) + "\n"
+    yield from (f"- {choice}" for choice in printed.choices)
+    yield ""
+    if layout.rows:
+        times = times_column(finding)
+        yield from _table([["", *layout.columns, *(["training time"] if times else [])]])
+        for row, cells in layout.rows:
+            yield _row([row, *(cell.line if cell else "" for cell in cells), *([times.get(row, "")] if times else [])])
+        yield ""
+    yield from (f"{number}. {note}" for number, note in enumerate(layout.notes, 1))
+    yield ""
+    if finding.others:
+        yield "What other readings give:\n"
+        yield from _table(others_table(finding.others))
+        yield ""
+    for place, plot in enumerate(finding.plots, 1):
+        name = f"{finding.name.replace(':', '-')}{f'-{place}' if len(finding.plots) > 1 else ''}.svg"
+        pictures[name] = plot
+        yield f"![{plot.title}]({path.stem}/{name})\n"
+    yield from (f"The picture is missing: {reason}.\n" for reason in finding.missing_plots)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield _row(rows[0])
+    yield "|" + "---|" * len(rows[0])
+    yield from (_row(row) for row in rows[1:])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,41 @@
+"""Charts as SVG, drawn without any other package: figures of panels of layers.
+
+Every chart shows itself in a notebook, is written by `save`, and fits into a report, which lends it its colours.
+"""
+
+from bayesift.charts.panels import (
+    Axis,
+    Band,
+    Bars,
+    Columns,
+    Figure,
+    Frame,
+    Intervals,
+    Labels,
+    Layer,
+    Line,
+    Panel,
+    Points,
+    Rule,
+    Zone,
+)
+from bayesift.charts.svg import Chart, Key
+
+__all__ = [
+    "Axis",
+    "Band",
+    "Bars",
+    "Chart",
+    "Columns",
+    "Figure",
+    "Frame",
+    "Intervals",
+    "Key",
+    "Labels",
+    "Layer",
+    "Line",
+    "Panel",
+    "Points",
+    "Rule",
+    "Zone",
+]

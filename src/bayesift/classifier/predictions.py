@@ -1,0 +1,280 @@
+"""Predictions for batches of texts as Arrow arrays, and the evaluation of predictions on a labelled corpus."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.classifier.abstention import reasons, unsure_texts
+from bayesift.classifier.notebook import evaluation_html
+from bayesift.classifier.text_classifier import TextClassifier
+from bayesift.errors import DataError, DataWarning
+from bayesift.evaluation import Scores, evaluate_decisions
+from bayesift.kernels.ranking import highest
+from bayesift.records import Corpus, indicator_of
+
+_BATCH = 1000  # documents scored between two reports of progress
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The decisions on a batch of documents and their highest scores, as Arrow arrays.
+
+    Parameters
+    ----------
+    categories : names of the columns
+    decisions : documents x categories, whether assigned
+    best : documents x k, columns of the highest scores, best first
+    scores : documents x k, those scores
+    unsure : why the classifier abstained on a document, None where it decided; None where it was not to abstain
+
+    Examples
+    --------
+    >>> classifier = TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"])
+    >>> predictions = Predictions.of(classifier, ["corn"], top=1)
+    >>> predictions.assigned().to_pylist(), predictions.at_rank(0).to_pylist(), predictions.scores.round(3).tolist()
+    ([['grain']], ['grain'], [[0.667]])
+    """
+
+    categories: Sequence[str]
+    decisions: Array
+    best: Array
+    scores: Array
+    unsure: Sequence[str | None] | None = None
+
+    @classmethod
+    def of(
+        cls, classifier: TextClassifier, texts: Any, *, top: int | None = None, abstain: float | None = None
+    ) -> Predictions:
+        """Classify texts and keep the `top` highest scores of each, or all; `abstain` as in `predict`."""
+        unsure: list[str | None] | None = None
+        if abstain is None:
+            decisions, scores = classifier.decide(texts)
+        else:
+            doubts = classifier.doubts(texts)
+            scores, unsure = doubts.probabilities, [None] * len(doubts.n_terms)
+            rows = np.flatnonzero(unsure_texts(doubts, abstain, classifier.abstention_))
+            decisions = classifier.decisions_of(scores)
+            decisions[rows] = False
+            for row, reason in zip(
+                rows, reasons(doubts, rows, classifier.categories_, classifier.abstention_), strict=True
+            ):
+                unsure[row] = reason
+        n_categories = scores.shape[1]
+        best = np.empty((len(scores), n_categories if top is None else min(top, n_categories)), dtype=np.int64)
+        if best.shape[1]:
+            highest(scores, best)
+        return cls(classifier.categories_, decisions, best, np.take_along_axis(scores, best, axis=1), unsure)
+
+    def assigned(self, names: Sequence[str] | None = None) -> pa.ListArray:
+        """The assigned categories of each document; `names` replaces the names of the categories."""
+        offsets = np.concatenate([[0], np.cumsum(self.decisions.sum(axis=1))]).astype(np.int32)
+        return pa.ListArray.from_arrays(offsets, self._named(np.nonzero(self.decisions)[1], names))
+
+    def ranked(self, score: str = "score") -> pa.ListArray:
+        """The highest scores of each document, a list of structs with the fields "category" and `score`."""
+        n, k = self.best.shape
+        parts = [self._named(self.best.ravel()), pa.array(self.scores.ravel())]
+        pairs = pa.StructArray.from_arrays(parts, ["category", score])
+        return pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32) * k, pairs)
+
+    def at_rank(self, k: int, names: Sequence[str] | None = None) -> pa.Array:
+        """The category of each document at rank k, from 0."""
+        return self._named(self.best[:, k], names)
+
+    def _named(self, columns: Array, names: Sequence[str] | None = None) -> pa.Array:
+        return pa.array(self.categories if names is None else names, pa.string()).take(pa.array(columns))
+
+
+def deciding_terms(classifier: TextClassifier, texts: Any, decisions: Array, *, top: int) -> pa.ListArray:
+    """For each text the `top` terms with the largest contributions to each of its assigned categories.
+
+    Examples
+    --------
+    >>> classifier = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
+    >>> deciding_terms(classifier, ["oil oil corn"], np.array([[True, False]]), top=1).values.field("term").to_pylist()
+    ['oil']
+    """
+    model = classifier.estimator_.estimator_
+    if not hasattr(model, "contributions"):
+        raise DataError(f"a {type(model).__name__} cannot explain its decisions")
+    X, names = classifier.vectors(texts), pa.array(classifier.terms())
+    parts = []
+    for j in np.flatnonzero(decisions.any(axis=0)):
+        rows = np.flatnonzero(decisions[:, j])
+        contributions, _ = model.contributions(X[rows], int(j) if classifier.multilabel_ else model.classes_[j])
+        parts.append(_largest(contributions, rows, int(j), top))
+    document, category, term, value = map(np.concatenate, zip(*parts, strict=True)) if parts else np.empty((4, 0))
+    order = np.argsort(document, kind="stable")
+    arrays = [
+        pa.array(classifier.categories_, pa.string()).take(pa.array(category[order].astype(np.int64))),
+        names.take(pa.array(term[order].astype(np.int64))),
+        pa.array(value[order]),
+    ]
+    ends = np.searchsorted(document[order], np.arange(len(decisions) + 1))
+    terms = pa.StructArray.from_arrays(arrays, ["category", "term", "contribution"])
+    return pa.ListArray.from_arrays(ends.astype(np.int32), terms)
+
+
+def _largest(contributions: Any, rows: Array, category: int, top: int) -> tuple[Array, Array, Array, Array]:
+    """Document, category, term and value of the contributions of each row that are largest in absolute value."""
+    owner = np.repeat(np.arange(len(rows)), np.diff(contributions.indptr))
+    order = np.lexsort((-np.abs(contributions.data), owner))
+    rank = np.arange(len(order)) - contributions.indptr[owner[order]]
+    kept = order[rank < top]
+    return rows[owner[kept]], np.full(len(kept), category), contributions.indices[kept], contributions.data[kept]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The decisions of a classifier on a labelled corpus, and their measures.
+
+    Truth, decisions and scores are documents x categories of the classifier. Labels that the classifier does not know
+    have no column there; in the measures they are categories that were never assigned, so that they count as errors.
+
+    Attributes
+    ----------
+    unknown_labels : labels that the classifier does not know, with the number of their documents, most frequent first
+    n_unknown_documents : documents with such a label
+    """
+
+    corpus: Corpus
+    truth: sparse.csr_array
+    decisions: Array
+    scores: Array
+    measures: Scores
+    unknown_labels: Mapping[str, int]
+    n_unknown_documents: int
+
+    def describe_unknown(self, limit: int = 5) -> str:
+        """One sentence about the labels that the classifier does not know; empty if it knows them all."""
+        if not self.unknown_labels:
+            return ""
+        n, total = self.n_unknown_documents, len(self.corpus)
+        named = [f"{name!r} ({count:,})" for name, count in list(self.unknown_labels.items())[:limit]]
+        if len(self.unknown_labels) > limit:
+            named.append(f"and {len(self.unknown_labels) - limit:,} more")
+        have = "document has a label" if n == 1 else "documents have labels"
+        return f"{n:,} of {total:,} {have} the model does not know: {', '.join(named)}; they count as errors"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measures and the unknown labels, ready for JSON."""
+        unknown = {"unknown_labels": dict(self.unknown_labels), "n_unknown_documents": self.n_unknown_documents}
+        return {**self.measures.to_dict(), **unknown}
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self.measures, self.describe_unknown())
+
+
+def evaluate(
+    classifier: TextClassifier, corpus: Corpus, *, progress: Callable[[int], None] | None = None
+) -> Evaluation:
+    """Classify the documents of a labelled corpus and measure the decisions.
+
+    Documents without a label are left out with a `DataWarning`, unless the classifier may assign none. A label that the
+    classifier does not know counts as an error. Log loss and Brier score of one category per document are those of the
+    documents with a known label, since the classifier gives no probability to the others.
+
+    Parameters
+    ----------
+    classifier : fitted
+    corpus : labelled; at least one of its labels must be known to the classifier
+    progress : is called with the number of documents classified so far
+
+    Examples
+    --------
+    >>> from bayesift.records import Document
+    >>> documents = [Document("1", "wheat corn", categories=("grain",)), Document("2", "oil", categories=("crude",))]
+    >>> corpus = Corpus(tuple(documents), ("crude", "grain"))
+    >>> evaluate(TextClassifier().fit_corpus(corpus), corpus).measures.accuracy
+    1.0
+    """
+    unknown = _unknown_labels(classifier, corpus)
+    if not classifier.multilabel_:
+        corpus = labelled_part(corpus)
+    truth = indicator_of((document.categories for document in corpus), classifier.categories_, skip_unknown=True)
+    scores = _scores(classifier, corpus, progress)
+    decisions = classifier.decisions_of(scores)
+    strangers = indicator_of((document.categories for document in corpus), tuple(unknown), skip_unknown=True)
+    measures = _measure(classifier, truth, decisions, scores)
+    if unknown:
+        measures = _count_unknown(measures, classifier, (truth, strangers), decisions, scores, list(unknown))
+    n_unknown = int(np.count_nonzero(np.diff(strangers.indptr)))
+    return Evaluation(corpus, truth, decisions, scores, measures, unknown, n_unknown)
+
+
+def labelled_part(corpus: Corpus) -> Corpus:
+    """The documents with a label; a `DataWarning` says how many have none."""
+    part = corpus.labelled()
+    if missing := len(corpus) - len(part):
+        message = f"{missing:,} of {len(corpus):,} documents without a label left out"
+        warnings.warn(message, DataWarning, stacklevel=3)
+    return part
+
+
+def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int]:
+    """The labels that the classifier does not know, the most frequent first; an error if it knows none."""
+    if not len(corpus):
+        raise DataError("there are no documents to evaluate")
+    counts = Counter(name for document in corpus for name in document.categories)
+    if not counts:
+        raise DataError("no document has a label, so that there is nothing to measure by; --label names their column")
+    known = set(classifier.categories_)
+    unknown = {name: count for name, count in counts.most_common() if name not in known}
+    if len(unknown) == len(counts):
+        theirs, ours = (", ".join(map(repr, list(names)[:3])) for names in (unknown, classifier.categories_))
+        raise DataError(f"the model knows none of the labels ({theirs}, ...); its own are {ours}, ...")
+    return unknown
+
+
+def _scores(classifier: TextClassifier, corpus: Corpus, progress: Callable[[int], None] | None) -> Array:
+    documents: Any = corpus.texts if corpus.vectors is None else corpus.vectors
+    if progress is None:
+        return classifier.scores_of(classifier.vectors(documents))
+    parts = []
+    for start in range(0, len(corpus), _BATCH):
+        parts.append(classifier.scores_of(classifier.vectors(documents[start : start + _BATCH])))
+        progress(min(start + _BATCH, len(corpus)))
+    return np.concatenate(parts)
+
+
+def _measure(classifier: TextClassifier, truth: sparse.csr_array, decisions: Array, scores: Array) -> Scores:
+    """The measures; if every document has one category, its probabilities are one forecast over all categories."""
+    names = list(classifier.categories_)
+    probabilities = scores if classifier.has_probabilities_ else None
+    if classifier.multilabel_ or (np.diff(truth.indptr) != 1).any():
+        return evaluate_decisions(truth, decisions, probabilities, categories=names)
+    decided = [names[j] for j in np.argmax(decisions, axis=1)]
+    return evaluate_decisions([names[j] for j in truth.indices], decided, probabilities, categories=names)
+
+
+def _count_unknown(
+    measures: Scores,
+    classifier: TextClassifier,
+    labels: tuple[sparse.csr_array, sparse.csr_array],
+    decisions: Array,
+    scores: Array,
+    unknown: list[str],
+) -> Scores:
+    """The measures with unknown labels as categories that were never assigned and have no probability."""
+    truth, strangers = labels
+    names = [*classifier.categories_, *unknown]
+    decided = np.hstack([decisions, np.zeros(strangers.shape, dtype=bool)])
+    counted = evaluate_decisions(sparse.hstack(labels, format="csr"), decided, categories=names)
+    rows = (*measures.categories, *counted.categories[len(measures.categories) :])
+    probabilities = measures.probabilities
+    one_each = (np.diff(truth.indptr) + np.diff(strangers.indptr) == 1).all()
+    if probabilities is not None and one_each and not classifier.multilabel_:
+        known = np.flatnonzero(np.diff(truth.indptr))
+        of_known = _measure(classifier, truth[known], decisions[known], scores[known]).probabilities
+        assert of_known is not None
+        probabilities = replace(probabilities, log_loss=of_known.log_loss, brier_score=of_known.brier_score)
+    return replace(counted, categories=rows, probabilities=probabilities)

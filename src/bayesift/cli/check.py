@@ -1,0 +1,67 @@
+"""`bayesift check`: what may be wrong with a corpus, and the options that help."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from bayesift.cli.console import busy, stdout, table
+from bayesift.cli.options import AsJson, CorpusName, CorpusOptions
+
+if TYPE_CHECKING:
+    from bayesift.datasets import Finding
+    from bayesift.records import Corpus
+
+_SAID = ("no-labels", "blank-labels", "one-label", "empty-rows", "bad-rows")
+_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
+
+
+def check(
+    corpus: CorpusName, as_json: AsJson = False, *, source: CorpusOptions = CorpusOptions()
+) -> tuple[Finding, ...]:
+    """Check a corpus: how it is read, and what may be wrong with it.
+
+    Each finding comes with the option or the change that helps. Nothing is changed.
+    """
+    from bayesift.datasets import check_corpus
+
+    loaded = replace(source, skip_bad=True).load(corpus)
+    with busy(f"checking {len(loaded):,} documents"):
+        findings = check_corpus(loaded)
+    if as_json:
+        summary = {"documents": len(loaded), "categories": len(loaded.categories), "splits": loaded.splits}
+        print(json.dumps({**summary, "findings": [finding.as_dict() for finding in findings]}, indent=2))
+    else:
+        _print_findings(loaded, findings)
+    return findings
+
+
+def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
+    console = stdout()
+    labels = "no labels" if not corpus.categories else f"{len(corpus.categories):,} labels"
+    console.print(f"[bold]{escape(corpus.name)}[/bold]: {len(corpus):,} documents, {labels}")
+    if not findings:
+        console.print("nothing was found")
+        return
+    rows = table("", "found", "what to do", numbers=False)
+    rows.expand, rows.padding = True, (0, 2, 0, 0)
+    rows.columns[1].ratio, rows.columns[2].ratio = 3, 2
+    for finding in findings:
+        style = _STYLES[finding.severity]
+        rows.add_row(f"[{style}]{finding.severity}[/{style}]", escape(finding.message), escape(finding.cure))
+    console.print()
+    console.print(rows)
+
+
+def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> None:
+    """Print the errors and warnings about a corpus to stderr, one line each, except those that fit says or cures."""
+    from bayesift.datasets import check_corpus
+
+    for finding in check_corpus(corpus, thorough=False):
+        cured = strip_html and finding.name == "html"
+        if finding.severity != "note" and finding.name not in _SAID and not cured:
+            print(f"{name}: {finding}", file=sys.stderr)

@@ -1,0 +1,249 @@
+"""`bayesift screen`: screen the records of a review, export them, count them, simulate."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from bayesift.cli.command import Group, add_command
+from bayesift.cli.console import busy, print_problems
+from bayesift.cli.options import Quiet
+from bayesift.cli.screen_simulate import simulate
+from bayesift.cli.screen_stats import stats
+from bayesift.errors import DataError
+
+if TYPE_CHECKING:
+    from bayesift.datasets.references import Reference
+    from bayesift.screening import Project, ProjectSettings
+
+_DEFAULT = "open"
+
+
+class _OpensFiles(Group):
+    """A group whose first argument may be a file: then it is `open` that is meant."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    name="screen",
+    cls=_OpensFiles,
+    help="Screen the records of a review, ranked by relevance.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+ProjectPath = Annotated[Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)]
+
+
+def open_review(
+    files: Annotated[
+        list[Path],
+        Argument(metavar="FILE...", help="Exports of databases and reference managers, or a project folder."),
+    ],
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="Folder of the project; named after the first file by default.")
+    ] = None,
+    query: Annotated[str, Option(help="What is looked for, in words; ranks records before the first decision.")] = "",
+    criteria: Annotated[
+        Path | None, Option(help="Text file of inclusion and exclusion criteria.", exists=True, dir_okay=False)
+    ] = None,
+    prior: Annotated[
+        Path | None, Option(help="Labelled records of an older review.", exists=True, dir_okay=False)
+    ] = None,
+    reviewer: Annotated[str | None, Option(help="Your name; the name of your account by default.")] = None,
+    double: Annotated[bool, Option("--double", help="Every record is screened by two reviewers.")] = False,
+    keep_duplicates: Annotated[bool, Option("--keep-duplicates", help="Do not join duplicates.")] = False,
+    ignore_decisions: Annotated[
+        bool, Option("--ignore-decisions", help="Screen anew what the files say was decided.")
+    ] = False,
+    plain: Annotated[bool, Option("--plain", help="Read commands line by line, as when input is no terminal.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Screen records in the terminal.
+
+    Begins a new project, or goes on with one. Every decision is on disk before the next record is shown.
+    """
+    from bayesift.cli.screen_terminal import screen_in_terminal, screen_line_by_line
+    from bayesift.screening import Review, is_project
+
+    if len(files) == 1 and is_project(files[0]):
+        folder = files[0]
+    else:
+        folder = output or files[0].with_suffix(".review")
+        if not is_project(folder):
+            settings = _settings(query, criteria, double=double)
+            _begin(files, folder, settings, joined=not keep_duplicates, decided=not ignore_decisions, quiet=quiet)
+        elif not quiet:
+            print(f"going on with {folder}; the files are not read again", file=sys.stderr)
+    with _opened(folder) as project:
+        if criteria is not None or query:
+            _check_unchanged(project, query)
+        with busy("ranking the records", quiet=quiet):
+            review = Review(project, reviewer or _account(), prior=_labelled(prior))
+        if plain or not (sys.stdin.isatty() and sys.stdout.isatty() and find_spec("termios")):
+            screen_line_by_line(review, sys.stdin, sys.stdout)
+        else:
+            screen_in_terminal(review)
+
+
+def export(
+    project: ProjectPath,
+    output: Annotated[Path, Option("--output", "-o", help="File to write; its suffix names the format.")],
+    only: Annotated[
+        str | None, Option(help="Write only records that are: included, excluded, maybe, open, or several with commas.")
+    ] = None,
+    sources: Annotated[bool, Option("--sources", help="Write every source of a record, duplicates too.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the records with decisions, reasons, ranks and probabilities."""
+    from dataclasses import replace
+
+    from bayesift.datasets.references import write_references
+    from bayesift.screening import Review, with_decisions
+
+    wanted = {part.strip() for part in only.split(",")} if only else None
+    if wanted and (unknown := wanted - {"included", "excluded", "maybe", "open"}):
+        raise typer.BadParameter(
+            f"no {unknown.pop()!r}; there are: included, excluded, maybe, open", param_hint="--only"
+        )
+    with _opened(project, writing=False) as opened:
+        with busy("ranking the records", quiet=quiet):
+            ranks = Review(opened, "").ranks()
+        written: list[Reference] = []
+        for record in opened.records.values():
+            verdict = opened.verdict(record.id)
+            if wanted and (verdict or "open") not in wanted:
+                continue
+            rank, probability = ranks[record.id]
+            told = {
+                "record": record.id,
+                "decision": verdict or "",
+                "rank": str(rank),
+                "probability": f"{probability:.4f}",
+                "sources": "; ".join(dict.fromkeys(Path(source.file).name for source in record.sources)),
+            }
+            described = with_decisions(record, opened, told)
+            added: dict[str, Any] = {"decisions": described.decisions, "annotations": described.annotations}
+            written += [replace(source, **added) for source in record.sources] if sources else [described]
+        write_references(written, output)
+    if not quiet:
+        print(f"{output}: {len(written):,} records", file=sys.stderr)
+
+
+def _begin(
+    files: list[Path], folder: Path, settings: ProjectSettings, *, joined: bool, decided: bool, quiet: bool
+) -> None:
+    from bayesift.datasets.references import read_references
+    from bayesift.screening import Duplicates, Project, find_duplicates
+
+    with busy("reading records", quiet=quiet):
+        found = read_references(files)
+    if not quiet:
+        for file in found.files:
+            print(file, file=sys.stderr)
+        print_problems(found.problems)
+    with busy("looking for duplicates", quiet=quiet):
+        alone = Duplicates(tuple((place,) for place in range(len(found))), ())
+        duplicates = find_duplicates(found.references) if joined else alone
+    with Project.create(folder, found, settings=settings, duplicates=duplicates) as project:
+        n_decided = _take_over_decisions(project) if decided else 0
+    if not quiet:
+        print(
+            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates joined", file=sys.stderr
+        )
+        if duplicates.possible:
+            print(f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined", file=sys.stderr)
+        if n_decided:
+            print(f"  {n_decided:,} decisions came with the files; --ignore-decisions screens anew", file=sys.stderr)
+
+
+def _take_over_decisions(project: Project) -> int:
+    """Keep the decisions that came with the records as events of their reviewers."""
+    given = [
+        {"by": decision.reviewer or "file", "record": record.id, "verdict": decision.verdict}
+        | ({"reasons": list(decision.reasons)} if decision.reasons else {})
+        for record in project.records.values()
+        for decision in record.reference.decisions
+    ]
+    project.append_all("decide", given)
+    return len(given)
+
+
+def _opened(folder: Path, *, writing: bool = True) -> Project:
+    from bayesift.screening import Project
+
+    return Project(folder, writing=writing)
+
+
+def _settings(query: str, criteria: Path | None, *, double: bool) -> ProjectSettings:
+    from bayesift.screening import ProjectSettings
+
+    included, excluded = _read_criteria(criteria) if criteria else ("", ())
+    return ProjectSettings(query, included, excluded, 2 if double else 1)
+
+
+def _read_criteria(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Inclusion criteria as text, and exclusion criteria as reasons: the lines below a heading that says so."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read ({error})", file=path) from error
+    included: list[str] = []
+    excluded: list[str] = []
+    current = included
+    for line in lines:
+        text = re.sub(r"^\s*(?:[-*•#]+|\d+[.)])\s*", "", line).strip()
+        heading = re.match(r"(in|ex)clu(?:sion|de)[\w ]*:?\s*$", text, re.IGNORECASE)
+        if heading:
+            current = included if heading[1].lower() == "in" else excluded
+        elif text:
+            current.append(text)
+    return "\n".join(included), tuple(excluded)
+
+
+def _check_unchanged(project: Project, query: str) -> None:
+    if query and query != project.settings.query:
+        print("the project keeps the query that it was begun with", file=sys.stderr)
+
+
+def _labelled(path: Path | None) -> list[Reference]:
+    if path is None:
+        return []
+    from bayesift.datasets.references import read_references
+
+    found = [reference for reference in read_references(path) if reference.included is not None]
+    if not found:
+        raise DataError("holds no decisions to learn from", file=path)
+    return found
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "reviewer"
+
+
+add_command(
+    app,
+    open_review,
+    "screen pubmed.nbib scopus.ris -o migraine --query 'triptans for migraine'",
+    "screen migraine",
+    "screen records.csv --criteria criteria.txt --prior last-review.ris",
+    name=_DEFAULT,
+)
+add_command(
+    app, export, "screen export migraine -o screened.ris", "screen export migraine -o included.xlsx --only included"
+)
+add_command(app, stats, "screen stats migraine --chart flow.svg")
+add_command(app, simulate, "screen simulate labelled.csv --starts 5 --chart recall.svg")

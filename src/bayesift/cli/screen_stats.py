@@ -1,0 +1,124 @@
+"""`bayesift screen stats`: the numbers of a review."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from bayesift.cli.console import stdout, table
+from bayesift.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from bayesift.screening import PrismaFlow, Project
+
+
+def stats(
+    project: Annotated[Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)],
+    chart: Annotated[
+        Path | None, Option(help="Write the PRISMA flow diagram to this file, as SVG.", dir_okay=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print PRISMA counts, the agreement of reviewers and times."""
+    from bayesift.screening import PrismaFlow, Project
+
+    if chart is not None and chart.suffix.lower() != ".svg":
+        raise typer.BadParameter("a chart is an SVG file: choose a name that ends in .svg", param_hint="--chart")
+    with Project(project) as opened:
+        flow = PrismaFlow.of(opened)
+        found = {"prisma": _flow(flow), "reviewers": _reviewers(opened), "agreement": _agreement(opened)}
+    if chart is not None:
+        flow.chart().save(chart)
+        print(f"chart: {chart}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        _print(flow, found)
+
+
+def _flow(flow: PrismaFlow) -> dict[str, Any]:
+    return {
+        "identified": flow.identified,
+        "duplicates": flow.duplicates,
+        "records": flow.n_records,
+        "screened": flow.n_screened,
+        "excluded": {reason or "no reason": count for reason, count in flow.excluded.items()},
+        "included": flow.included,
+        "maybe": flow.maybe,
+        "open": flow.open,
+    }
+
+
+def _reviewers(project: Project) -> dict[str, Any]:
+    """Decisions, share not excluded, and median seconds per record, of each reviewer."""
+    found = {}
+    for name in dict.fromkeys(by for held in project.decisions.values() for by in held):
+        mine = [held[name] for held in project.decisions.values() if name in held]
+        seconds = [decision.seconds for decision in mine if decision.seconds is not None]
+        found[name] = {
+            "decisions": len(mine),
+            "prevalence": sum(decision.verdict != "excluded" for decision in mine) / len(mine),
+            "median_seconds": statistics.median(seconds) if seconds else None,
+            "hours": sum(seconds) / 3600.0,
+        }
+    return found
+
+
+def _agreement(project: Project) -> dict[str, Any] | None:
+    from bayesift.screening import Agreement
+
+    names = dict.fromkeys(by for held in project.decisions.values() for by in held)
+    ratings = [
+        {record: held[name].verdict for record, held in project.decisions.items() if name in held} for name in names
+    ]
+    if len(ratings) < 2:
+        return None
+    found = Agreement.of(ratings)
+    if not found.n_records:
+        return None
+    values = {"agreement": found.agreement, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
+    known = {name: None if value != value else value for name, value in values.items()}
+    return {"records": found.n_records, **known, "prevalence": dict(found.prevalence)}
+
+
+def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
+    console = stdout()
+    counts = table("records", "")
+    for name, count in flow.identified.items():
+        counts.add_row(f"identified in {name}", f"{count:,}")
+    for name, count in (("duplicates joined", flow.duplicates), ("to screen", flow.n_records)):
+        counts.add_row(name, f"{count:,}")
+    counts.add_row("screened", f"{flow.n_screened:,}")
+    for reason, count in flow.excluded.items():
+        counts.add_row(f"excluded{f': {reason}' if reason else ''}", f"{count:,}")
+    for name, count in (("maybe", flow.maybe), ("included", flow.included), ("not yet screened", flow.open)):
+        counts.add_row(name, f"{count:,}")
+    console.print(counts)
+    if found["reviewers"]:
+        people = table("\nreviewer", "decisions", "not excluded", "seconds per record")
+        for name, each in found["reviewers"].items():
+            seconds = "" if each["median_seconds"] is None else f"{each['median_seconds']:.1f}"
+            people.add_row(name, f"{each['decisions']:,}", f"{each['prevalence']:.1%}", seconds)
+        console.print(people)
+    if found["agreement"] is not None:
+        _print_agreement(found["agreement"])
+
+
+def _print_agreement(found: dict[str, Any]) -> None:
+    shown = table(f"\nagreement on {found['records']:,} records", "")
+    names = {
+        "agreement": "same decision",
+        "kappa": "Cohen's kappa",
+        "ac1": "Gwet's AC1",
+        "alpha": "Krippendorff's alpha",
+    }
+    for key, name in names.items():
+        if found[key] is not None:
+            shown.add_row(name, f"{found[key]:.1%}" if key == "agreement" else f"{found[key]:.3f}")
+    stdout().print(shown)

@@ -1,0 +1,364 @@
+"""The terminal of `bayesift screen`: a full screen with keys, or plain lines for scripts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.control import Control
+from rich.text import Text
+
+from bayesift.errors import DataError
+
+if TYPE_CHECKING:
+    from bayesift.screening import Record, Review
+    from bayesift.screening.project import Verdict
+
+KEYS = (
+    ("i", "include"),
+    ("e", "exclude"),
+    ("m", "maybe"),
+    ("r", "exclude with a reason"),
+    ("n", "note"),
+    ("u", "undo"),
+    ("s", "skip"),
+    ("/", "search"),
+    ("?", "help"),
+    ("q", "quit"),
+)
+_VERDICTS: dict[str, Verdict] = {"include": "included", "exclude": "excluded", "maybe": "maybe"}
+_LINE_HELP = """include | exclude [REASON] | maybe   decide (i, e, m)
+note TEXT                            keep a note (n)
+undo                                 take back the last decision (u)
+skip                                 show it again after all others (s)
+search WORDS                         list records that hold all words (/)
+open NUMBER                          show this record
+words WORD=STRENGTH ...              say which words speak for relevance, or against it (below 0)
+split                                the sources of this record are different publications
+status                               progress, and what is left
+help | quit                          (? q)"""
+_SHORT = {"i": "include", "e": "exclude", "m": "maybe", "n": "note", "u": "undo", "s": "skip", "/": "search"}
+_SHORT |= {"?": "help", "h": "help", "q": "quit", "r": "exclude", "o": "open", "w": "words"}
+_FOR, _AGAINST = "bold green", "dim red"
+_SHOWN = 15
+
+
+@dataclass
+class Session:
+    """What one reviewer is looking at, and what a command does to it."""
+
+    review: Review
+    record: Record | None = None
+    message: str = ""
+    shown_at: float = field(default_factory=time.monotonic)
+
+    def show(self, record: Record | None) -> None:
+        """Look at a record."""
+        self.record, self.shown_at = record, time.monotonic()
+
+    def run(self, command: str, argument: str = "") -> None:
+        """Run a command by its name; what it says is in `message`."""
+        self.message = ""
+        try:
+            if command in _VERDICTS:
+                self._decide(_VERDICTS[command], argument)
+            else:
+                actions: dict[str, Callable[[str], None]] = {
+                    "note": self._note,
+                    "undo": self._undo,
+                    "skip": self._skip,
+                    "search": self._search,
+                    "open": self._open,
+                    "words": self._words,
+                    "split": self._split,
+                    "status": lambda _: self._say(status_line(self.review)),
+                    "help": lambda _: self._say(_LINE_HELP),
+                }
+                action = actions.get(command)
+                if action is None:
+                    raise DataError(f"no command {command!r:.30}; help lists them")
+                action(argument)
+        except DataError as error:
+            self.message = str(error)
+
+    def _say(self, message: str) -> None:
+        self.message = message
+
+    def _current(self) -> Record:
+        if self.record is None:
+            raise DataError("all records are decided")
+        return self.record
+
+    def _decide(self, verdict: Verdict, reason: str) -> None:
+        record = self._current()
+        reasons = [reason] if reason else []
+        self.review.decide(record.id, verdict, reasons=reasons, seconds=time.monotonic() - self.shown_at)
+        self.message = f"{record.id}: {verdict}{f' ({reason})' if reason else ''}"
+        self.show(self.review.next())
+
+    def _note(self, text: str) -> None:
+        if not text:
+            raise DataError("a note needs a text")
+        self.review.note(self._current().id, text)
+        self.message = "noted"
+
+    def _undo(self, _: str) -> None:
+        record = self.review.undo()
+        self.message = f"{record.id}: taken back"
+        self.show(record)
+
+    def _skip(self, _: str) -> None:
+        self.review.skip(self._current().id)
+        self.show(self.review.next())
+
+    def _search(self, words: str) -> None:
+        found = self.review.search(words)
+        lines = [f"{record.id}: {record.reference.title or '(no title)'}" for record in found[:_SHOWN]]
+        self.message = "\n".join([f"{len(found):,} records hold {words!r}", *lines])
+
+    def _open(self, number: str) -> None:
+        if number not in self.review.project.records:
+            raise DataError(f"no record {number!r:.30}")
+        self.show(self.review.project.records[number])
+
+    def _words(self, text: str) -> None:
+        try:
+            words = {name: float(value or 1) for name, _, value in (part.partition("=") for part in text.split())}
+        except ValueError:
+            raise DataError("words are given as WORD=STRENGTH, such as placebo=1 animal=-1") from None
+        self.review.set_words({**self.review.project.words, **words})
+        self.show(self.review.next())
+
+    def _split(self, _: str) -> None:
+        self.review.split(self._current().id)
+        self.message = "split; each source is a record now"
+
+
+def status_line(review: Review) -> str:
+    """Counts, and what is left."""
+    progress = review.progress()
+    maybe = f", {progress.n_maybe:,} maybe" if progress.n_maybe else ""
+    return (
+        f"{progress.n_decided:,} of {progress.n_records:,} decided: {progress.n_included:,} included{maybe}, "
+        f"{progress.n_excluded:,} excluded; {progress.stopping_line()}"
+    )
+
+
+def screen_line_by_line(review: Review, source: TextIO, target: TextIO) -> None:
+    """Read commands from lines and write plain text: for scripts, pipes and screen readers."""
+    session = Session(review)
+    session.show(review.next())
+    _print_record(session, target)
+    for line in source:
+        command, _, argument = line.strip().partition(" ")
+        command = _SHORT.get(command, command)
+        if not command:
+            continue
+        if command == "quit":
+            break
+        before = session.record
+        session.run(command, argument.strip())
+        if session.message:
+            print(session.message, file=target)
+        if session.record is not before:
+            _print_record(session, target)
+        target.flush()
+    print(status_line(review), file=target)
+
+
+def _print_record(session: Session, target: TextIO) -> None:
+    record = session.record
+    if record is None:
+        print("\nall records are decided", file=target)
+        return
+    reference = record.reference
+    width = max(40, min(shutil.get_terminal_size().columns, 120))
+    verdict = session.review.project.verdict(record.id)
+    chance = session.review.probability(record.id)
+    head = f"[{record.id}] {reference.title or '(no title)'}"
+    told = ", ".join(part for part in (_byline(record), f"probability {chance:.2f}", verdict or "") if part)
+    for text in ("", head, told, reference.abstract or "(no abstract)"):
+        print(*_wrapped(text, width), sep="\n", file=target)
+    target.flush()
+
+
+def _byline(record: Record) -> str:
+    reference = record.reference
+    authors = "; ".join(reference.authors[:3]) + (" et al." if len(reference.authors) > 3 else "")
+    sources = f"{len(record.sources)} sources" if len(record.sources) > 1 else ""
+    return ", ".join(part for part in (authors, reference.journal, str(reference.year or ""), sources) if part)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most so many columns; wide characters take two."""
+    lines, line, used = [], "", 0
+    for word in re.split(r"(?<=\s)|(?<=[\u3000-\u9fff])", text):
+        size = cell_len(word.rstrip())
+        if used and used + size > width:
+            lines.append(line.rstrip())
+            line, used = "", 0
+        line, used = line + word, used + cell_len(word)
+    return [*lines, line.rstrip()]
+
+
+def highlighted(text: str, words: dict[str, float], style: str = "") -> Text:
+    """A text in which the words that speak for relevance are bold and green, and those against it dim and red."""
+    shown = Text(text, style=style)
+    for match in re.finditer(r"\w+", text):
+        weight = words.get(match[0].lower())
+        if weight:
+            shown.stylize(_FOR if weight > 0 else _AGAINST, match.start(), match.end())
+    return shown
+
+
+def page(session: Session, width: int, height: int, scroll: int = 0) -> list[Text]:
+    """The lines of the screen: record, message, status, keys."""
+    record, review = session.record, session.review
+    console = Console(width=width, color_system=None)
+    body: list[Text] = []
+    if record is None:
+        body.append(Text("All records are decided. Press q to leave.", style="bold"))
+    else:
+        words = review.informative_words(record.id, 15)
+        reference = record.reference
+        rank = f"record {record.id}, probability {review.probability(record.id):.2f}"
+        verdict = review.project.verdict(record.id)
+        parts = [
+            highlighted(reference.title or "(no title)", words, "bold"),
+            Text(_byline(record), style="cyan"),
+            Text(f"{rank}{f', {verdict}' if verdict else ''}", style="dim"),
+            Text(""),
+            highlighted(reference.abstract or "(no abstract)", words),
+        ]
+        if reference.keywords:
+            parts += [Text(""), Text("; ".join(reference.keywords), style="dim")]
+        parts += [Text(f"Note: {note}", style="yellow") for note in review.project.notes.get(record.id, ())]
+        body = [line for part in parts for line in part.wrap(console, width)]
+    foot = [line for text in session.message.splitlines() for line in Text(text, style="yellow").wrap(console, width)]
+    foot += Text(status_line(review), style="reverse").wrap(console, width)
+    foot += Text("  ".join(f"{key} {name}" for key, name in KEYS), style="dim").wrap(console, width)
+    room = max(1, height - len(foot))
+    first = min(scroll, max(0, len(body) - room))
+    seen = body[first : first + room]
+    if first + room < len(body):
+        seen[-1] = Text("… space shows more", style="dim")
+    return [*seen, *[Text("")] * (room - len(seen)), *foot[-(height - 1) :]]
+
+
+def screen_in_terminal(review: Review) -> None:
+    """Show records on a full screen and act on keys until q."""
+    console = Console(highlight=False)
+    session = Session(review)
+    session.show(review.next())
+    scroll = 0
+    with console.screen(hide_cursor=True), _keys(lambda: _draw(console, session, scroll)) as read_key:
+        while True:
+            _draw(console, session, scroll)
+            key = read_key()
+            if key in ("q", "\x03", "\x04", ""):
+                break
+            before = session.record
+            if key == " ":
+                scroll += max(1, console.size.height // 2)
+            elif key == "b":
+                scroll = max(0, scroll - max(1, console.size.height // 2))
+            else:
+                _act(console, session, key, read_key)
+            if session.record is not before:
+                scroll = 0
+    print(status_line(review))
+
+
+def _draw(console: Console, session: Session, scroll: int) -> None:
+    width, height = console.size
+    console.control(Control.home())
+    lines = page(session, width, height, scroll)
+    for place, line in enumerate(lines):
+        line.truncate(width, pad=True)
+        console.print(line, end="" if place == len(lines) - 1 else "\n", no_wrap=True, crop=True)
+
+
+def _act(console: Console, session: Session, key: str, read_key: Callable[[], str]) -> None:
+    """Do what a key says; some need a line of text or a choice."""
+    if key == "r":
+        reasons = session.review.project.settings.reasons
+        choices = "".join(f"\n{number} {reason}" for number, reason in enumerate(reasons[:9], 1))
+        reason = _ask(console, session, f"Reason{choices}\n> ", read_key)
+        if reason.isdigit() and 1 <= int(reason) <= len(reasons):
+            reason = reasons[int(reason) - 1]
+        if reason:
+            session.run("exclude", reason)
+    elif key in ("n", "/"):
+        text = _ask(console, session, "Note: " if key == "n" else "Search: ", read_key)
+        if text:
+            session.run(_SHORT[key], text)
+            if key == "/" and "\n" in session.message:
+                number = _ask(console, session, f"{session.message}\nOpen number: ", read_key)
+                session.message = ""
+                if number:
+                    session.run("open", number)
+    elif key == "?":
+        session.message = "\n".join(f"{name}: {text}" for name, text in (*KEYS, ("space, b", "scroll")))
+    elif key in _SHORT:
+        session.run(_SHORT[key])
+
+
+def _ask(console: Console, session: Session, prompt: str, read_key: Callable[[], str]) -> str:
+    """A line of text, typed below the record; Escape gives it up."""
+    typed = ""
+    while True:
+        session.message = prompt + typed + "▏"
+        _draw(console, session, 0)
+        key = read_key()
+        if key in ("\x1b", "\x03", ""):
+            typed = ""
+        if key in ("\r", "\n", "\x1b", "\x03", ""):
+            session.message = ""
+            return typed.strip()
+        typed = typed[:-1] if key in ("\x7f", "\b") else typed + key if key.isprintable() else typed
+
+
+@contextmanager
+def _keys(redraw: Callable[[], None]) -> Iterator[Callable[[], str]]:
+    """Keys as they are pressed; the screen is drawn again when its size changes."""
+    import os
+    import signal
+    import termios
+    import tty
+
+    handle = sys.stdin.fileno()
+    before = termios.tcgetattr(handle)
+    old = signal.signal(signal.SIGWINCH, lambda *_: redraw())
+    tty.setcbreak(handle)
+    # Ctrl-C is a key too: an interrupt would end the process and leave the terminal as it is here.
+    mode = termios.tcgetattr(handle)
+    mode[3] &= ~termios.ISIG
+    termios.tcsetattr(handle, termios.TCSADRAIN, mode)
+
+    def read_key() -> str:
+        data = os.read(handle, 1)
+        while data and not _whole_character(data):
+            data += os.read(handle, 1)
+        return data.decode(errors="replace")
+
+    try:
+        yield read_key
+    finally:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGWINCH, old)
+
+
+def _whole_character(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return len(data) >= 4
+    return True

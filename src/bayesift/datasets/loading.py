@@ -1,0 +1,256 @@
+"""What loaders share: the data directory, files as bytes and lines, bad records, unique ids."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from bayesift.datasets.encodings import check_encoding
+from bayesift.errors import CorpusNotFoundError, DataError
+from bayesift.records import Corpus, Document, Note, Problem
+
+VARIABLE = "BAYESIFT_DATA"
+COMPRESSIONS = (".gz", ".zst")
+STDIN = Path("<stdin>")
+
+_HEAD_BYTES = 1 << 18
+_BLOCK_BYTES = 1 << 20
+_MAX_MEMBER_BYTES = 4 * 1024**3
+
+
+def data_directory(explicit: str | Path | None = None) -> Path:
+    """The given directory, else that of the variable `BAYESIFT_DATA`, else the user's cache directory."""
+    if explicit is not None:
+        return Path(explicit).expanduser()
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE]).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("bayesift")
+
+
+def find(corpus: str, paths: Sequence[str], data_dir: str | Path | None = None, *, fetchable: bool = True) -> Path:
+    """The first of some paths that exists in the data directory; the error names the first path and how to fetch it."""
+    directory = data_directory(data_dir)
+    for path in paths:
+        if (directory / path).exists():
+            return directory / path
+    place = "" if data_dir is None else f" --data-dir {directory}"
+    fetch = f", or run: bayesift datasets fetch {corpus}{place}" if fetchable else ""
+    raise CorpusNotFoundError(f"{paths[0]} is not in {directory}; put it there{fetch}")
+
+
+@dataclass
+class ProblemLog:
+    """Collects the problems of one source; unless it is to skip bad records, the first one is raised."""
+
+    skip: bool = False
+    problems: list[Problem] = field(default_factory=list)
+
+    def report(self, message: str, *, file: str | Path, line: int | None = None) -> None:
+        """Raise a DataError, or add the problem to the list for the caller to skip the record."""
+        if not self.skip:
+            raise DataError(f"{message}; --skip-bad leaves it out", file=file, line=line)
+        self.problems.append(Problem(str(file), line, message))
+
+
+_PROGRESS_STEP = 1000
+_progress: ContextVar[Callable[[int], None] | None] = ContextVar("reading_progress", default=None)
+
+
+@contextmanager
+def reading_progress(progress: Callable[[int], None]) -> Iterator[None]:
+    """Report the number of documents read so far, whatever the loader."""
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
+def report_read(done: int) -> None:
+    """Report every so many documents, or files of a folder."""
+    report = _progress.get()
+    if report is not None and done % _PROGRESS_STEP == 0:
+        report(done)
+
+
+class DocumentList:
+    """The documents of one file; a duplicate id is reported with both lines."""
+
+    def __init__(self, path: Path, log: ProblemLog) -> None:
+        self.path = path
+        self.log = log
+        self.documents: list[Document] = []
+        self._lines: dict[str, int] = {}
+
+    def add(self, document: Document, line: int, *, file: Path | None = None) -> None:
+        """Add a document, unless its id is empty or a duplicate."""
+        first = self._lines.get(document.id)
+        if not document.id:
+            self.log.report("empty id", file=file or self.path, line=line)
+        elif first is not None:
+            message = f"duplicate id {document.id[:80]!r}, first on line {first}"
+            self.log.report(message, file=file or self.path, line=line)
+        else:
+            self._lines[document.id] = line
+            self.documents.append(document)
+            report_read(len(self.documents))
+
+    def corpus(self, *, name: str, categories: Iterable[str] | None = None, notes: Iterable[Note] = ()) -> Corpus:
+        """The corpus of these documents; a file without documents is refused."""
+        if not self.documents:
+            skipped = f"; records skipped: {len(self.log.problems):,}" if self.log.problems else ""
+            raise DataError(f"holds no documents{skipped}", file=self.path)
+        if categories is None:
+            categories = categories_of(self.documents)
+        problems, notes = tuple(self.log.problems), tuple(notes)
+        return Corpus(tuple(self.documents), tuple(categories), name=name, problems=problems, notes=notes)
+
+
+def categories_of(documents: Iterable[Document]) -> tuple[str, ...]:
+    """The categories of documents, sorted."""
+    return tuple(sorted({category for document in documents for category in document.categories}))
+
+
+def bare_suffix(path: Path) -> str:
+    """The suffix of the format, without that of a compression: ".csv" of "news.CSV.gz"."""
+    if path.suffix.lower() == ".zip" and (member := only_member(path)) is not None:
+        path = Path(member.filename)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def only_member(path: Path) -> zipfile.ZipInfo | None:
+    """The one file of a zip archive without folders, such as a zipped table; None for any other."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [m for m in archive.infolist() if not m.filename.startswith("__MACOSX/")]
+    except (OSError, zipfile.BadZipFile):
+        return None
+    return members[0] if len(members) == 1 and "/" not in members[0].filename else None
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, decompressed by its last suffix; every failure is a DataError."""
+    if path.is_dir():
+        raise DataError("is a folder, where a file is expected", file=path)
+    if not path.exists():
+        raise DataError("there is no such file", file=path)
+    try:
+        with path.open("rb") as raw, closing(_decompress(path, raw)) as stream:
+            yield stream
+    except (EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise DataError(f"damaged compressed file ({error})", file=path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})", file=path) from error
+
+
+def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
+    if path.suffix.lower() == ".gz":
+        return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
+    if path.suffix.lower() == ".zst":
+        import pyarrow
+
+        return cast(BinaryIO, io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd")))
+    if path.suffix.lower() == ".zip" and (member := only_member(path)) is not None:
+        if member.file_size > _MAX_MEMBER_BYTES:
+            raise DataError(f"unpacks to more than {_MAX_MEMBER_BYTES:,} bytes; refused", file=path)
+        try:
+            return cast(BinaryIO, zipfile.ZipFile(raw).open(member))
+        except RuntimeError as error:  # encrypted, or compressed in a way that zipfile does not know
+            raise DataError(f"cannot be unpacked ({error})", file=path) from error
+    return raw
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or a stream whose first bytes were read to see what it holds."""
+
+    path: Path
+    head: bytes
+    stream: BinaryIO | None = None
+
+    @classmethod
+    def of(cls, source: Path | BinaryIO, *, live: bool = False) -> Source:
+        """The source of a file or stream; of a live stream only the first bytes that come are awaited."""
+        if isinstance(source, Path):
+            with open_bytes(source) as stream:
+                return cls(source, stream.read(_HEAD_BYTES))
+        read = getattr(source, "read1", source.read) if live else source.read
+        return cls(STDIN, read(_HEAD_BYTES), source)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of its format; a stream has none."""
+        return bare_suffix(self.path) if self.stream is None else ""
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """The bytes from the start; a stream can be read once."""
+        if self.stream is None:
+            return open_bytes(self.path)
+        return nullcontext(cast(BinaryIO, io.BufferedReader(_Rejoined(self.head, self.stream))))
+
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes in blocks, of a stream only its head."""
+        if self.stream is not None or len(self.head) < _HEAD_BYTES:
+            yield self.head
+            return
+        with self.open() as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                yield block
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream with its first bytes put back."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = first
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        data = self._first[: len(buffer)] or (
+            self._rest.read1(len(buffer)) if hasattr(self._rest, "read1") else self._rest.read(len(buffer))
+        )
+        self._first = self._first[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def read_lines(
+    path: Path, encoding: str = "utf-8", *, newline: str = "\n", stream: BinaryIO | None = None
+) -> Iterator[str]:
+    r"""Yield the lines of a file with their ends.
+
+    A byte that cannot be decoded becomes a lone surrogate, which `describe_damage` reports; no line is dropped.
+    """
+    codec = check_encoding(encoding)
+    count = 0
+    with open_bytes(path) if stream is None else nullcontext(stream) as source:
+        text = io.TextIOWrapper(source, codec, errors="surrogateescape", newline=newline)
+        try:
+            for line in text:
+                count += 1
+                yield line
+        except UnicodeError as error:
+            message = (
+                f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the right one with --encoding"
+            )
+            raise DataError(message, file=path, line=count + 1) from error
+        finally:
+            text.detach()  # whoever opened the stream closes it

@@ -1,0 +1,28 @@
+"""Bibliographic records: read and written in the formats of databases, reference managers and screening programs."""
+
+from bayesift.datasets.references.arrow import references_from_table, references_to_table
+from bayesift.datasets.references.reading import holds_references, load_references, read_references
+from bayesift.datasets.references.reference import (
+    Decision,
+    Reference,
+    ReferenceList,
+    SourceFile,
+    normalise_doi,
+    normalise_pmid,
+)
+from bayesift.datasets.references.writing import write_references
+
+__all__ = [
+    "Decision",
+    "Reference",
+    "ReferenceList",
+    "SourceFile",
+    "holds_references",
+    "load_references",
+    "normalise_doi",
+    "normalise_pmid",
+    "read_references",
+    "references_from_table",
+    "references_to_table",
+    "write_references",
+]

@@ -1,0 +1,233 @@
+"""A bibliographic record, the decisions that came with it, and a list of records with what was found in each file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, overload
+
+from bayesift.records import Document, Note, Problem
+
+Verdict = Literal["included", "excluded", "maybe"]
+Fields: TypeAlias = tuple[tuple[str, Any], ...]
+
+# What a format may hold of a record; `fields` holds the rest.
+STANDARD = (
+    "id",
+    "title",
+    "abstract",
+    "authors",
+    "year",
+    "date",
+    "journal",
+    "volume",
+    "issue",
+    "pages",
+    "doi",
+    "pmid",
+    "keywords",
+    "url",
+    "language",
+    "type",
+    "notes",
+    "labels",
+    "decisions",
+    "annotations",
+)
+LISTS = frozenset({"authors", "keywords", "notes", "labels", "decisions", "annotations"})
+
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+(?:<[^\s<>]*>[^\s\"<>|]*)*", re.IGNORECASE)
+_PMID = re.compile(r"(?<!\d)\d{1,8}(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one reviewer decided on a record.
+
+    Parameters
+    ----------
+    verdict : "included", "excluded" or "maybe"
+    reviewer : name, "" if the file does not say
+    reasons : of an exclusion
+    """
+
+    verdict: Verdict
+    reviewer: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    r"""A bibliographic record.
+
+    Runs of white space in texts are single spaces; `fields` has them as found.
+
+    Parameters
+    ----------
+    id : accession number or key, unique within its list; by default the name of the file and the line
+    title, abstract : texts
+    authors : names as the file has them, in order
+    year : of publication
+    date : of publication, as far as known: "2024", "2024-05" or "2024-05-28"
+    journal : or book, or conference
+    volume, issue : of the journal
+    pages : first and last, or the number of the article
+    doi : in lower case, without "https://doi.org/"
+    pmid : number in PubMed
+    keywords : of authors and of indexers
+    url : the first that is given
+    language : as the file names it
+    type : by the codes of RIS: "JOUR", "CHAP", "CONF", "BOOK", "THES", "RPRT", ...; "GEN" if unknown
+    notes : remarks, without the decisions and labels found in them
+    labels : tags that people gave
+    decisions : of reviewers
+    annotations : names and values that bayesift added, such as a rank
+    format : name of the format the record was read from, "" if it was made in Python
+    file, line : where the record starts; not compared
+    fields : every field of the record in the file, as found, in order: pairs of tag and value
+
+    Examples
+    --------
+    >>> reference = Reference(title="Triptans in migraine", abstract="A trial.", keywords=("migraine",))
+    >>> reference.text
+    'Triptans in migraine\nA trial.\nmigraine'
+    """
+
+    id: str = ""
+    title: str = ""
+    abstract: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    date: str = ""
+    journal: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    doi: str = ""
+    pmid: str = ""
+    keywords: tuple[str, ...] = ()
+    url: str = ""
+    language: str = ""
+    type: str = ""
+    notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    format: str = ""
+    file: str = field(default="", compare=False)
+    line: int = field(default=0, compare=False)
+    fields: Fields = ()
+
+    @property
+    def text(self) -> str:
+        """Title, abstract and keywords: the input of classifiers."""
+        return "\n".join(part for part in (self.title, self.abstract, "; ".join(self.keywords)) if part)
+
+    @property
+    def included(self) -> bool | None:
+        """The decision if all reviewers agree on inclusion or exclusion, else None."""
+        verdicts = {decision.verdict for decision in self.decisions}
+        return verdicts == {"included"} if len(verdicts) == 1 and "maybe" not in verdicts else None
+
+    def document(self) -> Document:
+        """The record for classifiers; its categories are the decision, else the labels."""
+        decided = None if self.included is None else ("included" if self.included else "excluded",)
+        body = "\n".join(part for part in (self.abstract, "; ".join(self.keywords)) if part)
+        return Document(self.id, body, title=self.title, categories=decided or self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """What was found in one file.
+
+    Parameters
+    ----------
+    file : path
+    format : "ris", "medline", "csv", ...
+    encoding : of the text; "" for tables, whose notes say it if it is not UTF-8
+    records : number of records that were read
+    refused : number of records that could not be read; each is among the problems
+    notes : what was guessed, such as the delimiter of a table
+    """
+
+    file: str
+    format: str
+    encoding: str
+    records: int
+    refused: int = 0
+    notes: tuple[Note, ...] = ()
+
+    def __str__(self) -> str:
+        refused = f", {self.refused:,} not read" if self.refused else ""
+        details = "; ".join(part for part in (self.format, self.encoding, *map(str, self.notes)) if part)
+        return f"{self.file}: {self.records:,} records{refused} ({details})"
+
+
+@dataclass(frozen=True)
+class ReferenceList(Sequence[Reference]):
+    """Records in the order of their files.
+
+    Parameters
+    ----------
+    references : with unique ids
+    files : what was found in each file
+    problems : file, line and message of everything that was not understood
+    refused : those of them for which a record is not in the list
+    """
+
+    references: tuple[Reference, ...]
+    files: tuple[SourceFile, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    refused: tuple[Problem, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.references)
+
+    def __iter__(self) -> Iterator[Reference]:
+        return iter(self.references)
+
+    @overload
+    def __getitem__(self, index: int) -> Reference: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Reference, ...]: ...
+    def __getitem__(self, index: int | slice) -> Reference | tuple[Reference, ...]:
+        return self.references[index]
+
+    def __repr__(self) -> str:
+        return f"ReferenceList({len(self):,} references of {len(self.files)} files, {len(self.problems):,} problems)"
+
+
+def normalise_doi(text: str) -> str:
+    """The DOI in a text, in lower case and without address, label or final punctuation; "" if there is none.
+
+    Examples
+    --------
+    >>> normalise_doi("https://doi.org/10.1002/AR.25520.")
+    '10.1002/ar.25520'
+    """
+    match = _DOI.search(text.replace("%2F", "/").replace("%2f", "/"))
+    if match is None:
+        return ""
+    doi = match[0].lower()
+    while doi[-1] in ".,;:'&" or (doi[-1] in ")]}" and doi.count(doi[-1]) > doi.count("([{"[")]}".index(doi[-1])])):
+        doi = doi[:-1]
+    return doi
+
+
+def normalise_pmid(text: str) -> str:
+    """The number of a record in PubMed without leading zeros; "" if there is none.
+
+    Examples
+    --------
+    >>> normalise_pmid("PMID: 38773066")
+    '38773066'
+    """
+    match = _PMID.search(text)
+    return match[0].lstrip("0") if match else ""
+
+
+def tidy(text: str) -> str:
+    """The text with runs of white space as single spaces; the same object if it has none, to save memory."""
+    tidied = " ".join(text.split())
+    return text if tidied == text else tidied

@@ -1,0 +1,1 @@
+"""What estimators share: one model per category, names, and state for files."""

@@ -1,0 +1,212 @@
+"""Naive Bayes regularised by a support vector machine, and any other two linear models mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.models.base.categories import models_of
+from bayesift.models.baselines.linear_svm import LinearSVM
+from bayesift.models.linear.mixins import LinearScoresMixin
+from bayesift.models.linear.weights import scores_of
+from bayesift.models.naive_bayes import NaiveBayesClassifier
+from bayesift.state import storable
+from bayesift.validation import Targets, TermTagsMixin, check_sample_weight, check_targets, check_terms
+
+Planes = tuple[Array, Array]
+
+_GRID = np.linspace(0.0, 1.0, 21)
+
+
+@storable("hybrid")
+class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEstimator):
+    """Two linear models as one: each keeps its heaviest features, is scaled to weights that sum to 1, and is mixed.
+
+        w = (1 - alpha) w_first / |w_first|_1 + alpha w_second / |w_second|_1
+
+    By default the first is naive Bayes (features that are common in a category) and the second a support vector machine
+    (features that tell it from others).
+
+    Parameters
+    ----------
+    alpha : the share of the second model; None chooses it among 0, 0.05, ..., 1 on documents held out, by accuracy for
+        class labels and by mean average precision for an indicator matrix; ties go to the middle one
+    keep : the share of each model's features that stays, those with the largest weights
+    bias : whether the intercepts are mixed in too; the paper ignores them
+    validation : number of folds to choose alpha on, or the share of documents to hold out once
+    C, dual, tol : of the default second model, a `LinearSVM`
+    first, second : other linear classifiers, with `coef_` and `intercept_` (or the `log_odds_coef_` of
+        `NaiveBayesClassifier`)
+    random_state : seed of the splits
+
+    Attributes
+    ----------
+    alpha_ : the share of the second model
+    alphas_, validation_scores_ : what was tried and how good it was, if alpha was chosen
+
+    References
+    ----------
+    Nandanwar & Murty (2013). Halving comes before scaling here; naive Bayes adds one to every count.
+
+    Examples
+    --------
+    >>> model = HybridClassifier(alpha=0.5).fit([[1, 0], [0, 1], [0, 2]], ["grain", "crude", "crude"])
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    ['grain', 'crude']
+    """
+
+    POSITIVE_ONLY = True
+    POOR_SCORE = True
+    FITTED = (*LinearScoresMixin.FITTED, "alpha_")
+
+    alpha_: float
+    alphas_: Array
+    validation_scores_: Array
+
+    def __init__(
+        self,
+        *,
+        alpha: float | None = None,
+        keep: float = 0.5,
+        bias: bool = False,
+        validation: float = 5,
+        C: float = 1.0,
+        dual: bool = True,
+        tol: float = 1e-4,
+        first: Any = None,
+        second: Any = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.keep = keep
+        self.bias = bias
+        self.validation = validation
+        self.C = C
+        self.dual = dual
+        self.tol = tol
+        self.first = first
+        self.second = second
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit both models and mix them."""
+        self._check_settings()
+        targets = check_targets(y)
+        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
+        rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
+        Y = sparse.csr_array(models_of(targets).T)
+        if self.alpha is None:
+            self.alphas_ = _GRID
+            self.validation_scores_ = self._validate(rows, Y, weights, targets)
+            self.alpha_ = _middle_of_best(self.alphas_, self.validation_scores_)
+        else:
+            self.alpha_ = float(self.alpha)
+        first, second = self._parts(rows, Y, weights)
+        coefficients = _mixed(first[0], second[0], self.alpha_)
+        return self._set_hyperplanes(targets, coefficients, _mixed(first[1], second[1], self.alpha_))
+
+    def _check_settings(self) -> None:
+        if self.alpha is not None and not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha!r}")
+        if not 0 < self.keep <= 1:
+            raise ValueError(f"keep must be above 0 and at most 1, got {self.keep!r}")
+
+    def _parts(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> list[Planes]:
+        """The hyperplanes of both models, cut down and scaled."""
+        first = NaiveBayesClassifier() if self.first is None else clone(self.first)
+        second = LinearSVM(C=self.C, dual=self.dual, tol=self.tol) if self.second is None else clone(self.second)
+        planes = [_fitted(model, rows, Y, weights) for model in (first, second)]
+        return [_scaled(*parts, keep=self.keep, bias=self.bias) for parts in planes]
+
+    def _validate(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array, targets: Targets) -> Array:
+        """How good each alpha is on documents held out."""
+        scores, held_out = np.zeros((2, *Y.shape)), np.zeros(Y.shape[0], dtype=bool)
+        for train, test in self._splits(Y.shape[0]):
+            for part, planes in enumerate(self._parts(rows[train], Y[train], weights[train])):
+                scores[part, test] = scores_of(rows[test], *planes)
+            held_out[test] = True
+        truth, found = Y.toarray()[held_out] > 0, scores[:, held_out]
+        return np.array([_quality(truth, _mixed(found[0], found[1], alpha), targets.multilabel) for alpha in _GRID])
+
+    def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
+        if isinstance(self.validation, Integral) and self.validation >= 2:
+            folds = min(int(self.validation), n_documents)
+            splitter: Any = KFold(folds, shuffle=True, random_state=self.random_state)
+        elif 0 < self.validation < 1:
+            splitter = ShuffleSplit(1, test_size=float(self.validation), random_state=self.random_state)
+        else:
+            raise ValueError(f"validation must be a number of folds or a share below 1, got {self.validation!r}")
+        yield from splitter.split(np.empty(n_documents))
+
+    def _post_load(self) -> None:
+        super()._post_load()
+        self._check_settings()
+        if not 0 <= self.alpha_ <= 1:
+            raise DataError(f"{self.alpha_!r:.40} is no share of a model")
+
+
+def hyperplanes_of(model: Any) -> Planes:
+    """The weights and intercepts of a fitted linear model, hyperplanes x terms."""
+    if hasattr(model, "log_odds_coef_"):
+        return model.log_odds_coef_, model.log_odds_intercept_
+    if not hasattr(model, "coef_"):
+        raise TypeError(f"{type(model).__name__} is not a linear model: it has no coef_")
+    weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    return weights, np.asarray(model.intercept_)
+
+
+def heaviest(weights: Array, keep: float) -> Array:
+    """Weights without the lightest ones of each row; a share `keep` of the columns stays."""
+    n_dropped = weights.shape[1] - max(1, round(keep * weights.shape[1]))
+    if n_dropped <= 0:
+        return weights
+    lightest = np.argsort(np.abs(weights), axis=1, kind="stable")[:, :n_dropped]
+    kept = weights.copy()
+    np.put_along_axis(kept, lightest, 0.0, axis=1)
+    return kept
+
+
+def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> Planes:
+    """The hyperplanes of a model, fitted to all categories at once where it can."""
+    weighted = {"sample_weight": weights} if has_fit_parameter(model, "sample_weight") else {}
+    if get_tags(model).classifier_tags.multi_label:
+        return hyperplanes_of(model.fit(rows, Y, **weighted))
+    planes = [hyperplanes_of(clone(model).fit(rows, column, **weighted)) for column in Y.toarray().T]
+    return np.vstack([weights for weights, _ in planes]), np.concatenate([intercepts for _, intercepts in planes])
+
+
+def _scaled(weights: Array, intercepts: Array, *, keep: float, bias: bool) -> Planes:
+    kept = heaviest(np.asarray(weights), keep)
+    sums = np.abs(kept).sum(axis=1)
+    sums[sums == 0] = 1.0
+    return kept / sums[:, np.newaxis], intercepts / sums if bias else np.zeros(len(sums))
+
+
+def _mixed(first: Array, second: Array, alpha: float) -> Array:
+    mixed: Array = (1.0 - alpha) * first + alpha * second
+    return mixed
+
+
+def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
+    if multilabel:
+        present = np.flatnonzero(truth.any(axis=0))
+        return float(np.mean([average_precision_score(truth[:, c], scores[:, c]) for c in present]))
+    if truth.shape[1] == 1:
+        return float(np.mean((scores[:, 0] > 0) == truth[:, 0]))
+    return float(np.mean(truth[np.arange(len(truth)), np.argmax(scores, axis=1)]))
+
+
+def _middle_of_best(alphas: Array, scores: Array) -> float:
+    best = np.flatnonzero(scores >= scores.max() - 1e-12)
+    return float(alphas[best[len(best) // 2]])

@@ -1,0 +1,119 @@
+"""Linear support vector machines."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import LinearSVC
+
+from bayesift.arrays import Array
+from bayesift.models.base.categories import models_of, terms_of
+from bayesift.models.linear.mixins import LinearScoresMixin
+from bayesift.models.linear.problem import document_weights
+from bayesift.models.linear.weights import compact_row, stack_rows
+from bayesift.state import storable
+from bayesift.validation import check_sample_weight, check_targets, check_terms
+
+_MAX_ITER = {"squared_hinge": 20_000, "hinge": 100_000}
+
+
+@storable("support-vectors")
+class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
+    """A maximum-margin hyperplane for each category, by scikit-learn's `LinearSVC` (liblinear).
+
+        w, b = argmin  |w|^2 / 2 + C sum_i loss(y_i (x_i w + b)),    loss(m) = max(0, 1 - m)^2  or  max(0, 1 - m)
+
+    Scores are margins, not probabilities: decide with a rule that is fitted to scores (`scut`, `max-f1`), or by sign.
+
+    Parameters
+    ----------
+    C : cost of margins below 1; "scale" is SVMlight's default, one over the mean squared length of the documents
+    loss : "squared_hinge" or "hinge"
+    class_weight : None, "balanced", or with class labels one weight per class
+    dual : solve the dual problem, which copes with long and short documents alike, or the primal one, which is slow on
+        raw counts and precise to many digits; "auto" is the dual where there are more terms than documents. The hinge
+        loss has the dual only
+    tol : tolerance of the solver
+    random_state : seed of the order in which the dual solver takes the documents
+
+    Examples
+    --------
+    >>> model = LinearSVM().fit([[1, 0], [0, 1], [0, 2]], ["grain", "crude", "crude"])
+    >>> model.predict([[0, 1]]).tolist()
+    ['crude']
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float | Literal["scale"] = 1.0,
+        loss: Literal["squared_hinge", "hinge"] = "squared_hinge",
+        class_weight: Any = None,
+        dual: bool | Literal["auto"] = True,
+        tol: float = 1e-4,
+        random_state: int | None = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.class_weight = class_weight
+        self.dual = dual
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Self:
+        """Find the hyperplanes; `feature_mask` (hyperplanes x terms) limits the terms of each, all without it."""
+        check_cost(self.C)
+        if self.loss not in _MAX_ITER:
+            raise ValueError(f"loss must be one of {', '.join(_MAX_ITER)}, got {self.loss!r}")
+        targets = check_targets(y)
+        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        members = models_of(targets)
+        terms = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
+        importance, balance = document_weights(self.class_weight, targets, members, weights)
+        coefficients, intercepts = [], np.empty(members.shape[0])
+        for c in range(members.shape[0]):
+            part, positive = rows if terms is None else rows[:, terms[c]], members[[c]].toarray()[0] != 0
+            C = scaled_cost(squared_lengths(part), weights) if self.C == "scale" else self.C
+            factors = 1.0 if balance is None else np.where(positive, *balance[:, c])
+            row, intercepts[c] = self._hyperplane(part, positive, importance * factors, float(C))
+            coefficients.append(compact_row(row if terms is None else _spread(row, terms[c], rows.shape[1])))
+        return self._set_hyperplanes(targets, stack_rows(coefficients), intercepts)
+
+    def _hyperplane(self, X: sparse.csr_array, positive: Array, weights: Array, C: float) -> tuple[Array, float]:
+        counted = weights > 0
+        if positive[counted].all() or not positive[counted].any():  # nothing to separate
+            return np.zeros(X.shape[1]), 1.0 if positive[counted].any() else -1.0
+        settings = {"loss": self.loss, "dual": self.dual, "tol": self.tol, "random_state": self.random_state}
+        machine = LinearSVC(C=C, max_iter=_MAX_ITER[self.loss], **settings)
+        machine.fit(X[counted], positive[counted], sample_weight=weights[counted])
+        return machine.coef_[0], float(machine.intercept_[0])
+
+
+def _spread(values: Array, columns: Array, n_columns: int) -> Array:
+    """A row with values in some columns and 0 elsewhere."""
+    row = np.zeros(n_columns)
+    row[columns] = values
+    return row
+
+
+def check_cost(C: Any) -> None:
+    """Refuse a cost that is neither "scale" nor a positive number."""
+    if C != "scale" and not (isinstance(C, Real) and float(C) > 0):
+        raise ValueError(f"C must be 'scale' or a number above 0, got {C!r}")
+
+
+def scaled_cost(squares: Array, weights: Array | None = None) -> float:
+    """One over the mean squared distance of documents from the origin; 1 where all are 0."""
+    mean = float(np.average(squares, weights=weights))
+    return 1.0 / mean if mean > 0 else 1.0
+
+
+def squared_lengths(rows: sparse.csr_array) -> Array:
+    """The squared length of every document."""
+    squares: Array = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return squares

@@ -1,0 +1,241 @@
+"""Softmax regression under normal priors and Jeffreys' prior: truncated Newton, all classes in each pass.
+
+    beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic = x_i beta_c + b_c
+
+Every class has weights of its own, which the prior identifies; flat intercepts have a mean of 0.
+
+Weights are mode + spread x theta, with spread the standard deviation of each: theta has a standard normal prior, and a
+spread of 0 keeps a weight at its mode, so that nothing is ever divided by a variance. Intercepts, the last row of
+theta, have a spread of 1 and a precision of their own, 0 when they are flat.
+
+Jeffreys' prior 1 / |beta| is a scale mixture of normals whose expected precision is 1 / beta^2 (Figueiredo & Jain). An
+E-step makes the prior of each weight normal with its own last value as spread; an M-step takes one Newton step towards
+the mode under it, so that no round ascends. Weights below a share of the largest become 0 and stay so, and terms that
+no class uses leave the matrix. The mode found is the local one that EM reaches from the ridge solution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+
+from bayesift.arrays import Array
+from bayesift.kernels import softmax as kernels
+from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
+from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.solvers.line_search import backtrack
+
+_RAREST = 1e-13  # share of the documents that a class without any counts as, so that its logarithm is finite
+_ZERO = 1e-8  # relative to the largest weight
+_PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
+_CONJUGATE_STEPS = 60
+_LOOSEST = 0.3  # relative precision of a Newton direction
+
+
+class NormalModel:
+    """The posterior over theta, terms (and intercepts, last) x classes; classes are padded to a multiple of four."""
+
+    def __init__(self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array) -> None:
+        self.rows, self.columns = rows, sparse.csc_array(rows)
+        self.squares = self.columns.data**2
+        self.labels, self.importance, self.n_classes = labels_of(problem), problem.importance, problem.members.shape[0]
+        free, precision, middle = problem.intercept
+        self.centre = self._padded(centre, middle)
+        self.spread = self._padded(spread, free)
+        self.ridge = np.append(np.ones(rows.shape[1]), precision)[:, np.newaxis]
+        self.base = self._scores_of(self.centre)
+
+    def _padded(self, by_class: Array, last: float) -> Array:
+        out = np.zeros((by_class.shape[1] + 1, -(-self.n_classes // 4) * 4))
+        out[:-1, : self.n_classes] = by_class.T
+        out[-1, : self.n_classes] = last
+        return out
+
+    def theta_of(self, weights: Array, intercepts: Array) -> Array:
+        """Theta of these weights, classes x terms; 0 where there is no spread."""
+        distance = self._padded(weights, 0.0) - self.centre
+        distance[-1, : self.n_classes] = intercepts - self.centre[-1, : self.n_classes]
+        theta: Array = np.divide(distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0)
+        return theta
+
+    def weights_of(self, theta: Array) -> tuple[Array, Array]:
+        """Weights, classes x terms, and intercepts."""
+        whole = (self.centre + self.spread * theta)[:, : self.n_classes]
+        return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
+
+    def _scores_of(self, weights: Array) -> Array:
+        out = np.empty((self.rows.shape[0], weights.shape[1]))
+        kernels.products(self.rows.indptr, self.rows.indices, self.rows.data, weights, out)
+        out += weights[-1]
+        return out
+
+    def _back(self, values: Array, data: Array) -> Array:
+        """The transposed product with a matrix of these entries, and sums of the values last."""
+        out = np.empty_like(self.spread)
+        kernels.products(self.columns.indptr, self.columns.indices, data, values, out)
+        out[-1] = values.sum(axis=0)
+        return out
+
+    def moves(self, step: Array) -> Array:
+        """The change of the scores by a step of theta."""
+        return self._scores_of(self.spread * step)
+
+    def objective(self, theta: Array, scores: Array) -> float:
+        """Minus the log posterior."""
+        used = scores[:, : self.n_classes]
+        losses = logsumexp(used, axis=1) - used[np.arange(len(used)), self.labels]
+        return float(self.importance @ losses + 0.5 * np.sum(self.ridge * theta**2))
+
+    def probabilities(self, scores: Array) -> Array:
+        """Documents x classes; 0 in the padding."""
+        out = np.zeros_like(scores)
+        used = scores[:, : self.n_classes]
+        out[:, : self.n_classes] = np.exp(used - logsumexp(used, axis=1, keepdims=True))
+        return out
+
+    def gradient(self, theta: Array, probabilities: Array) -> Array:
+        """The gradient of the objective."""
+        residuals = self.importance[:, np.newaxis] * probabilities
+        residuals[np.arange(len(residuals)), self.labels] -= self.importance
+        gradient: Array = self.spread * self._back(residuals, self.columns.data) + self.ridge * theta
+        return gradient
+
+    def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
+        """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
+        weighted = self.importance[:, np.newaxis] * probabilities
+        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), self.squares) + self.ridge
+        diagonal[diagonal <= 0] = 1.0
+        step, residual = np.zeros_like(gradient), -gradient
+        search = residual / diagonal
+        power = float(np.vdot(residual, search))
+        goal = precision**2 * power
+        for _ in range(_CONJUGATE_STEPS):
+            if power <= goal:
+                break
+            changes = self.moves(search)
+            changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
+            image = self.spread * self._back(weighted * changes, self.columns.data) + self.ridge * search
+            curvature = float(np.vdot(search, image))
+            if curvature <= 0:
+                break
+            flat = (array.ravel() for array in (search, image, diagonal, step, residual))
+            after = kernels.cg_step(power / curvature, *flat)
+            kernels.cg_direction(after / power, residual.ravel(), diagonal.ravel(), search.ravel())
+            power = after
+        return step
+
+    def minimise(self, theta: Array, tolerance: float, rounds: int) -> tuple[Array, list[float], bool]:
+        """The mode, the objective of each round, and whether the gradient fell to the tolerance of its size at 0."""
+        scores = self.base + self.moves(theta)
+        trace, converged = [self.objective(theta, scores)], False
+        first = float(np.linalg.norm(self.gradient(np.zeros_like(theta), self.probabilities(self.base))))
+        for _ in range(rounds):
+            probabilities = self.probabilities(scores)
+            gradient = self.gradient(theta, probabilities)
+            size = float(np.linalg.norm(gradient))
+            converged = size <= tolerance * first
+            if converged:
+                break
+            step = self.direction(gradient, probabilities, min(_LOOSEST, (size / max(first, 1e-300)) ** 0.5))
+            share, scores, objective = self._search(theta, scores, step, float(np.vdot(gradient, step)), trace[-1])
+            theta = theta + share * step
+            trace.append(objective)
+            if share == 0.0:
+                break
+        return theta, trace, converged
+
+    def _search(self, theta: Array, scores: Array, step: Array, slope: float, now: float) -> tuple[float, Array, float]:
+        """The step length (0 if none is found), and the scores and the objective there."""
+        moves, last = self.moves(step), (scores, now)
+
+        def evaluate(_: Array, lengths: Array) -> Array:
+            nonlocal last
+            new = scores + lengths[0] * moves
+            last = new, self.objective(theta + lengths[0] * step, new)
+            return np.array([last[1]])
+
+        found = backtrack(evaluate, lambda _, lengths: lengths * slope, np.array([now]))
+        return (float(found.lengths[0]), *last) if found.accepted[0] else (0.0, scores, now)
+
+
+def solve_softmax_by_newton(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+    """The mode under a normal prior, one `Solution` per class; their objective is that of all together."""
+    n_classes, n_terms = problem.members.shape[0], problem.n_terms
+    centre, spread = np.zeros((n_classes, n_terms)), np.zeros((n_classes, n_terms))
+    for c in range(n_classes):
+        terms = problem.terms_of(c)
+        centre[c, terms] = row_of(problem.prior.mode, c, n_terms)[terms]
+        spread[c, terms] = problem.prior.spread(np.zeros(n_terms), c)[terms]
+    model = NormalModel(problem, problem.rows, centre, spread)
+    theta = model.theta_of(*start_of(problem, starts))
+    theta, trace, converged = model.minimise(theta, problem.tolerance, problem.max_iter)
+    return solutions_of(*model.weights_of(theta), np.array(trace), converged=converged)
+
+
+def solutions_of(weights: Array, intercepts: Array, objectives: Array, *, converged: bool) -> list[Solution]:
+    """One `Solution` per class."""
+    rounds = max(1, len(objectives) - 1)
+    return [Solution(w, float(b), objectives, rounds, converged) for w, b in zip(weights, intercepts, strict=True)]
+
+
+def labels_of(problem: Problem) -> Array:
+    """The number of the class of each document."""
+    labels = np.empty(problem.members.shape[1], dtype=np.int64)
+    labels[problem.members.indices] = np.repeat(np.arange(problem.members.shape[0]), np.diff(problem.members.indptr))
+    return labels
+
+
+def start_of(problem: Problem, starts: list[Solution | None]) -> tuple[Array, Array]:
+    """Weights, classes x terms, and intercepts: those given, or the modes of the prior and the logarithms of shares."""
+    n_classes = problem.members.shape[0]
+    weights, intercepts = np.zeros((n_classes, problem.n_terms)), _shares(problem)
+    for c, start in enumerate(starts):
+        terms = problem.terms_of(c)
+        weights[c, terms] = (problem.mode(c) if start is None else start.coefficients)[terms]
+        if start is not None:
+            intercepts[c] = start.intercept
+    return weights, intercepts
+
+
+def _shares(problem: Problem) -> Array:
+    free, _, centre = problem.intercept
+    if not free:
+        return np.full(problem.members.shape[0], centre)
+    mass = problem.members @ problem.importance
+    logarithms = np.log(np.maximum(mass, _RAREST * mass.sum()))
+    return np.asarray(logarithms - logarithms.mean())
+
+
+def solve_softmax_by_reweighting(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+    """A local mode, one `Solution` per class; the start is the mode under a normal prior of variance 1."""
+    ridge = replace(problem, prior=prior_of(GaussianPrior()))
+    known = starts if all(start is not None for start in starts) else solve_softmax_by_newton(ridge, starts)
+    weights = np.stack([start.coefficients for start in known if start is not None])
+    intercepts = np.array([start.intercept for start in known if start is not None])
+    used = np.flatnonzero(np.any(weights, axis=0))
+    trace, converged = [], False
+    for _ in range(problem.max_iter):
+        used = used[np.any(weights[:, used], axis=0)]
+        now = weights[:, used]
+        model = NormalModel(problem, sparse.csr_array(problem.rows[:, used]), np.zeros_like(now), np.abs(now))
+        theta, _, _ = model.minimise(model.theta_of(now, intercepts), 0.0, 1)
+        new, before = model.weights_of(theta), intercepts
+        largest = np.abs(new[0]).max(initial=0.0)
+        new[0][np.abs(new[0]) < _ZERO * largest] = 0.0
+        weights[:, used], intercepts = new
+        trace.append(_objective(model, theta, new[0]))
+        change = max(np.abs(new[0] - now).max(initial=0.0), np.abs(intercepts - before).max())
+        if change <= _PRECISION * problem.tolerance * max(largest, 1.0):
+            converged = True
+            break
+    return solutions_of(weights, intercepts, np.array(trace), converged=converged)
+
+
+def _objective(model: NormalModel, theta: Array, weights: Array) -> float:
+    """Minus the log posterior, of the weights that are not 0."""
+    loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(np.sum(model.ridge * theta**2))
+    intercepts = 0.5 * float(model.ridge[-1, 0]) * float(np.sum(theta[-1] ** 2))
+    return loss + intercepts + float(np.sum(np.log(np.abs(weights[weights != 0]))))

@@ -1,1 +1,0 @@
-"""Nandanwar & Murty (2013): one file a table or figure."""

@@ -1,5 +1,0 @@
-"""The leaderboard on reuters."""
-
-from bayesift.reproduce.leaderboard.board import board
-
-EXPERIMENT = board("reuters")

@@ -1,1 +1,0 @@
-"""Qiu, Huang & Wu: one file a table."""

@@ -1,0 +1,221 @@
+"""Records that describe the same publication: candidate pairs, groups, and one record made of a group.
+
+**Candidates.** Pairs are compared only if they share a key, so that the cost grows with the number of records and not
+with its square: the DOI, the PMID, volume and first page, the beginning of the abstract, or a band of the min-hashes of
+the title (Broder 1997): b = 12 bands of r = 3 hashes make a pair of similarity s a candidate with probability
+1 - (1 - s^r)^b. Of a key that many records share, only neighbours in the order of titles are compared.
+
+**Groups.** Pairs are joined, the most probable first, unless two of their records were compared and found different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from scipy.special import expit
+
+from bayesift.arrays import Array
+from bayesift.datasets.references import Reference
+from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
+
+PROBABILITY = 0.9  # above this records are joined
+_APART = 0.1  # below this records are never in one group
+_BANDS, _ROWS = 12, 3
+_LARGEST = 20  # records with one key, of which all pairs are compared
+_WINDOW = 5  # neighbours that are compared where more have it
+_ABSTRACT_START = 80
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two records, by their places, and the probability that they describe the same publication."""
+
+    first: int
+    second: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Groups of records that describe the same publication.
+
+    Parameters
+    ----------
+    groups : the places of the records of each publication, in order of first appearance; most have one member
+    matches : the pairs that joined them
+    possible : pairs that were not joined, with a probability between one half and that of joining
+
+    Examples
+    --------
+    >>> from bayesift.datasets.references import Reference
+    >>> corn, gold = Reference(title="Corn in Iowa"), Reference(title="Gold mines", doi="10.1/g")
+    >>> find_duplicates([corn, gold, Reference(doi="10.1/g")]).groups
+    ((0,), (1, 2))
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    matches: tuple[Match, ...]
+    possible: tuple[Match, ...] = ()
+
+    @property
+    def n_removed(self) -> int:
+        """How many records are duplicates of another one."""
+        return sum(len(group) - 1 for group in self.groups)
+
+
+def find_duplicates(references: Sequence[Reference], *, probability: float = PROBABILITY) -> Duplicates:
+    """Group the records that describe the same publication.
+
+    Parameters
+    ----------
+    references : the records of one or several files
+    probability : two records are joined if it is at least as probable that they are the same
+    """
+    if not 0.5 <= probability <= 1:
+        raise ValueError(f"probability must lie between 0.5 and 1, got {probability!r}")
+    columns = Fields.of(references)
+    first, second = candidate_pairs(columns, references)
+    chances = expit(log_odds(compare(columns, first, second)))
+    apart = {(int(i), int(j)) for i, j in zip(first[chances < _APART], second[chances < _APART], strict=True)}
+    order = np.argsort(-chances, kind="stable")
+    order = order[chances[order] >= 0.5]
+    groups = _Groups(len(references), apart)
+    matches: list[Match] = []
+    possible: list[Match] = []
+    for pair in order:
+        match = Match(int(first[pair]), int(second[pair]), float(chances[pair]))
+        joined = match.probability >= probability and groups.join(match.first, match.second)
+        (matches if joined else possible).append(match)
+    left = tuple(match for match in possible if not groups.together(match.first, match.second))
+    return Duplicates(groups.members(), tuple(matches), left)
+
+
+def merge(references: Sequence[Reference]) -> Reference:
+    """One record of a group: the parts of the most complete one, and what it lacks from the others in order.
+
+    The abstract is the longest; keywords, labels, notes and decisions are those of all.
+
+    Examples
+    --------
+    >>> from bayesift.datasets.references import Reference
+    >>> one = Reference(title="Corn", doi="10.1/c")
+    >>> merged = merge([one, Reference(title="Corn", abstract="About corn.", year=2001)])
+    >>> merged.title, merged.doi, merged.abstract, merged.year
+    ('Corn', '10.1/c', 'About corn.', 2001)
+    """
+    if len(references) == 1:
+        return references[0]
+    best = max(references, key=lambda reference: (bool(reference.title), _completeness(reference)))
+    ranked = [best, *(reference for reference in references if reference is not best)]
+    parts = {
+        part.name: next((value for r in ranked if (value := getattr(r, part.name))), getattr(best, part.name))
+        for part in fields(Reference)
+        if part.name not in {"id", "format", "file", "line", "fields"}
+    }
+    parts["abstract"] = max((reference.abstract for reference in ranked), key=len)
+    for name in ("keywords", "labels", "notes", "decisions"):
+        parts[name] = tuple(dict.fromkeys(value for reference in ranked for value in getattr(reference, name)))
+    return replace(best, **parts)
+
+
+def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[Array, Array]:
+    """The pairs of records that share a key, each once, the earlier record first."""
+    starts = [fold(reference.abstract[:_ABSTRACT_START]) for reference in references]
+    known: dict[str, int] = {}
+    abstracts = np.array([known.setdefault(text, len(known)) if len(text) > 20 else MISSING for text in starts])
+    pages = np.where((columns.volume < 0) | (columns.first_page < 0), MISSING, 0)
+    pages = np.where(pages == 0, columns.volume * (columns.first_page.max(initial=0) + 1) + columns.first_page, MISSING)
+    keys = [columns.doi, columns.pmid, pages, abstracts, *_title_keys(columns)]
+    places = np.argsort(np.argsort(np.array(columns.title_keys, dtype=object), kind="stable"), kind="stable")
+    found = np.sort(np.concatenate([_pairs_of(key, places) for key in keys]))
+    found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
+    n = max(len(columns), 1)
+    return found // n, found % n
+
+
+def _completeness(reference: Reference) -> int:
+    parts = (reference.abstract, reference.authors, reference.year, reference.journal, reference.pages, reference.doi)
+    return sum(bool(part) for part in parts)
+
+
+def _title_keys(columns: Fields) -> list[Array]:
+    """A key per band of min-hashes; MISSING without a title."""
+    titled = np.flatnonzero(np.diff(columns.titles.indptr))
+    if not len(titled):
+        return []
+    codes = columns.titles.indices.astype(np.uint64)
+    starts = columns.titles.indptr[titled]
+    rng = np.random.default_rng(0)
+    keys = []
+    for _ in range(_BANDS):
+        band = np.zeros(len(titled), dtype=np.uint64)
+        for _ in range(_ROWS):
+            factor = np.uint64(rng.integers(1, 1 << 62)) * np.uint64(2) + np.uint64(1)
+            mixed = (codes + np.uint64(1)) * factor
+            mixed ^= mixed >> np.uint64(29)
+            least = np.minimum.reduceat(mixed * factor >> np.uint64(33), starts)
+            band = band * np.uint64(0x9E3779B97F4A7C15) + least
+        key = np.full(len(columns), MISSING, dtype=np.int64)
+        key[titled] = (band >> np.uint64(1)).astype(np.int64)
+        keys.append(key)
+    return keys
+
+
+def _pairs_of(keys: Array, places: Array) -> Array:
+    """The pairs of records with the same key, as numbers i n + j with i < j."""
+    n = len(keys)
+    rows = np.flatnonzero(keys != MISSING)
+    rows = rows[np.lexsort((places[rows], keys[rows]))]
+    ordered = keys[rows]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(rows) else np.zeros(0, dtype=np.int64)
+    sizes = np.diff(np.append(begins, len(rows)))
+    reach = np.repeat(np.where(sizes <= _LARGEST, sizes - 1, _WINDOW), sizes)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    pairs = []
+    for step in range(1, int(reach.max(initial=0)) + 1):
+        near = np.flatnonzero((group[:-step] == group[step:]) & (reach[:-step] >= step))
+        one, other = rows[near], rows[near + step]
+        pairs.append(np.minimum(one, other) * n + np.maximum(one, other))
+    return np.concatenate(pairs) if pairs else np.zeros(0, dtype=np.int64)
+
+
+class _Groups:
+    """Groups that grow by joining (union-find), except where two members are known to be apart."""
+
+    def __init__(self, n: int, apart: set[tuple[int, int]]) -> None:
+        self._parent = list(range(n))
+        self._members: dict[int, list[int]] = {}
+        self._apart = apart
+
+    def join(self, one: int, other: int) -> bool:
+        """Join the groups of two records; False if two of their members are apart."""
+        a, b = self._root(one), self._root(other)
+        if a == b:
+            return True
+        first, second = self._of(a), self._of(b)
+        if any((min(i, j), max(i, j)) in self._apart for i in first for j in second):
+            return False
+        a, b = min(a, b), max(a, b)
+        self._parent[b] = a
+        self._members[a] = sorted(first + second)
+        self._members.pop(b, None)
+        return True
+
+    def together(self, one: int, other: int) -> bool:
+        """Whether two records are in one group."""
+        return self._root(one) == self._root(other)
+
+    def members(self) -> tuple[tuple[int, ...], ...]:
+        """All groups, by their first member."""
+        return tuple(tuple(self._of(row)) for row in range(len(self._parent)) if self._parent[row] == row)
+
+    def _of(self, root: int) -> list[int]:
+        return self._members.get(root, [root])
+
+    def _root(self, row: int) -> int:
+        while self._parent[row] != row:
+            self._parent[row] = self._parent[self._parent[row]]
+            row = self._parent[row]
+        return row

@@ -1,0 +1,183 @@
+"""The flow of records through a review: the numbers of a PRISMA 2020 statement, and its diagram."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from bayesift.charts.svg import Chart, drawing, tag
+from bayesift.screening.project import Project
+
+_WIDTH, _BOX, _LEFT, _RIGHT = 640, 270, 20, 350
+_LINE, _PADDING, _GAP = 17, 12, 30
+_LETTERS = 40  # of a line in a box
+_SHOWN = 8  # sources or reasons; the others are counted together
+
+
+@dataclass(frozen=True)
+class PrismaFlow:
+    """How many records came in, were joined, screened, excluded and included.
+
+    Parameters
+    ----------
+    identified : records by the file they came from
+    duplicates : records that were joined to another one
+    excluded : by reason; "" without one
+    included, maybe, open : records included, undecided between reviewers or by one, and not yet screened
+
+    Examples
+    --------
+    >>> flow = PrismaFlow({"pubmed.nbib": 120, "scopus.ris": 90}, 40, {"wrong population": 100, "": 50}, 15, 1, 4)
+    >>> flow.n_identified, flow.n_records, flow.n_screened, flow.n_excluded
+    (210, 170, 166, 150)
+    """
+
+    identified: dict[str, int]
+    duplicates: int
+    excluded: dict[str, int]
+    included: int
+    maybe: int = 0
+    open: int = 0
+
+    @classmethod
+    def of(cls, project: Project) -> PrismaFlow:
+        """The numbers of a project as it is now."""
+        identified = Counter(Path(reference.file).name or "records" for reference in project.references)
+        verdicts = Counter(project.verdict(record) or "open" for record in project.records)
+        reasons: Counter[str] = Counter()
+        for record in project.records:
+            if project.verdict(record) == "excluded":
+                held = project.decisions[record].values()
+                reasons[next((decision.reasons[0] for decision in held if decision.reasons), "")] += 1
+        return cls(
+            dict(identified),
+            len(project.references) - len(project.records),
+            dict(reasons.most_common()),
+            verdicts["included"],
+            verdicts["maybe"],
+            verdicts["open"],
+        )
+
+    @property
+    def n_identified(self) -> int:
+        """Records of all files."""
+        return sum(self.identified.values())
+
+    @property
+    def n_records(self) -> int:
+        """Records after duplicates were joined."""
+        return self.n_identified - self.duplicates
+
+    @property
+    def n_screened(self) -> int:
+        """Records with a decision."""
+        return self.n_records - self.open
+
+    @property
+    def n_excluded(self) -> int:
+        """Records excluded for any reason."""
+        return sum(self.excluded.values())
+
+    def chart(self) -> FlowDiagram:
+        """The flow as a diagram."""
+        sources = [f"{name} (n = {count:,})" for name, count in _shortened(self.identified, "other files")]
+        reasons = [
+            f"{reason or 'no reason given'} (n = {n:,})" for reason, n in _shortened(self.excluded, "other reasons")
+        ]
+        return FlowDiagram(
+            (
+                ([f"Records identified (n = {self.n_identified:,})", *_indented(sources)], _joined(self.duplicates)),
+                (
+                    [f"Records screened (n = {self.n_screened:,})", *_counted("not yet screened", self.open)],
+                    [
+                        f"Records excluded (n = {self.n_excluded:,})",
+                        *(_indented(reasons) if any(self.excluded) else []),
+                    ],
+                ),
+                ([f"Records included (n = {self.included:,})", *_counted("maybe, besides", self.maybe)], []),
+            )
+        )
+
+
+@dataclass(frozen=True)
+class FlowDiagram(Chart):
+    """Boxes from top to bottom, each with a box beside it for what leaves the flow there.
+
+    Parameters
+    ----------
+    stages : lines of the box, and of the one beside it; an empty list for none
+    """
+
+    stages: Sequence[tuple[Sequence[str], Sequence[str]]]
+    title: str = "Flow of records"
+    caption: str = "Flow of records after PRISMA 2020, titles and abstracts."
+
+    @property
+    def svg(self) -> Markup:
+        """The drawing."""
+        drawn: list[Markup] = []
+        top = 10
+        middle = _LEFT + _BOX / 2
+        for place, (main, side) in enumerate(self.stages):
+            lines, beside = _wrapped(main), _wrapped(side)
+            height, room = _height(lines), max(_height(lines), _height(beside))
+            drawn.append(_box(_LEFT, top, height, lines))
+            if beside:
+                drawn.append(_box(_RIGHT, top, _height(beside), beside))
+                across = top + min(height, _height(beside)) / 2
+                drawn += _arrow(_LEFT + _BOX, across, _RIGHT, across=True)
+            if place < len(self.stages) - 1:
+                drawn += _arrow(middle, top + height, top + room + _GAP, across=False)
+            top += room + _GAP
+        told = "; ".join(line for main, side in self.stages for line in (*main, *side))
+        return drawing(self.title, _WIDTH, int(top - _GAP + 10), drawn, description=told)
+
+
+def _joined(duplicates: int) -> list[str]:
+    return [f"Duplicate records removed (n = {duplicates:,})"] if duplicates else []
+
+
+def _counted(name: str, count: int) -> list[str]:
+    return _indented([f"{name} (n = {count:,})"]) if count else []
+
+
+def _shortened(counts: dict[str, int], others: str) -> list[tuple[str, int]]:
+    ranked = sorted(counts.items(), key=lambda item: -item[1])
+    rest = sum(count for _, count in ranked[_SHOWN:])
+    return [*ranked[:_SHOWN], *([(others, rest)] if rest else [])]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def _wrapped(lines: Iterable[str]) -> list[str]:
+    return [part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="    ")]
+
+
+def _height(lines: Sequence[str]) -> int:
+    return len(lines) * _LINE + 2 * _PADDING - 4
+
+
+def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup:
+    frame = tag("rect", class_="box", x=left, y=top, width=_BOX, height=height, rx=4)
+    texts = []
+    for place, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        x, y = left + _PADDING + 5 * indent, top + _PADDING + 9 + place * _LINE
+        texts.append(tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y))
+    return tag("g", frame, texts)
+
+
+def _arrow(x: float, y: float, end: float, *, across: bool) -> list[Markup]:
+    tip = end - 1
+    if across:
+        head = f"M{tip - 6:g} {y - 4:g}L{tip:g} {y:g}L{tip - 6:g} {y + 4:g}"
+        return [tag("path", class_="arrow", d=f"M{x:g} {y:g}L{tip:g} {y:g}{head}")]
+    head = f"M{x - 4:g} {tip - 6:g}L{x:g} {tip:g}L{x + 4:g} {tip - 6:g}"
+    return [tag("path", class_="arrow", d=f"M{x:g} {y:g}L{x:g} {tip:g}{head}")]

@@ -1,0 +1,395 @@
+"""The queue of a review: which documents of a fixed pool to judge next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, xlogy
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
+from bayesift.knowledge.priors import resolve
+from bayesift.model_file import ModelContent, load_model, save_model
+from bayesift.screening.relevance import Pool, RelevanceModel, RelevanceSettings
+from bayesift.state import expect_array
+from bayesift.text import TermVectorizer
+from bayesift.validation import check_terms
+
+Order = Literal["relevance", "information", "mixture"]
+
+KIND = "review-queue"
+UNDO_STEPS = 100
+_CANDIDATES = 500  # documents of the highest scores among which the most informative are sought
+_RELEVANT = "relevant"
+_SCORE_SPREAD = 0.24  # standard deviation of scores over a pool after the first few judgements, by median over reviews
+_TRUST, _TRUST_VARIANCE = 0.3, 0.1  # prior of the reliability of a witness
+_PATIENCE = 20.0  # irrelevant documents that halve the trust in a witness before the first find
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """What `undo` restores: the label before a judgement, and the model before it."""
+
+    row: int
+    label: int
+    duals: Array
+    fitted: bool
+
+
+class ReviewQueue:
+    """A pool of documents, the judgements so far, and which documents to judge next.
+
+    Every judgement and every word takes effect at once: the model (`bayesift.screening.relevance`) is refitted with a
+    warm start when the next documents are requested. The same calls give the same answers, also when the queue is
+    saved and loaded in between.
+
+    Parameters
+    ----------
+    X : the pool, documents x columns; rows have a length of about one, as those of `Pool.of_texts`
+    ids : names of the documents; by default their row numbers as text
+    index : the terms of the first columns; `set_words` needs it
+    settings : hyperparameters of the model
+
+    Attributes
+    ----------
+    labels : 1 for relevant, -1 for irrelevant, 0 for not yet judged
+
+    Examples
+    --------
+    >>> queue = ReviewQueue.of_texts(["corn prices", "gold prices", "corn harvest", "gold mines"])
+    >>> queue.judge("0", True)
+    >>> queue.judge("1", False)
+    >>> queue.next_documents(1)
+    ['2']
+    >>> queue.undo(), queue.n_judged
+    ('1', 1)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        ids: Sequence[str] | None = None,
+        index: TermIndex | None = None,
+        settings: RelevanceSettings | None = None,
+    ) -> None:
+        rows = check_terms(None, X)
+        self.ids = [str(row) for row in range(rows.shape[0])] if ids is None else [str(name) for name in ids]
+        self._row = {name: row for row, name in enumerate(self.ids)}
+        if len(self._row) != rows.shape[0]:
+            raise DataError(f"{len(self._row)} different ids for {rows.shape[0]} documents")
+        self.index = index
+        self._X = rows
+        self._witness: Array | None = None
+        self.model = RelevanceModel(rows, settings or RelevanceSettings())
+        self.labels = np.zeros(rows.shape[0], dtype=np.int8)
+        self.words: dict[str, float] = {}
+        self._word_offsets = np.zeros(rows.shape[0])
+        self._duals = np.zeros(rows.shape[0])
+        self._fitted = True
+        self._scores: Array | None = None
+        self._steps: list[_Step] = []
+        self._terms: list[str] | None = None
+
+    @classmethod
+    def of_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        ids: Sequence[str] | None = None,
+        vectorizer: TermVectorizer | None = None,
+        settings: RelevanceSettings | None = None,
+    ) -> Self:
+        """The queue of texts, as `Pool.of_texts` unless a vectorizer is given."""
+        if vectorizer is None:
+            pool = Pool.of_texts(texts)
+        else:
+            X = vectorizer.fit_transform(texts)
+            pool = Pool(X, TermIndex.of(vectorizer, X))
+        return cls(pool.X, ids=ids, index=pool.index, settings=settings)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_judged(self) -> int:
+        """How many documents are judged."""
+        return int(np.count_nonzero(self.labels))
+
+    @property
+    def n_found(self) -> int:
+        """How many of them are relevant."""
+        return int(np.count_nonzero(self.labels > 0))
+
+    @property
+    def unseen(self) -> Array:
+        """The rows of the documents that are not judged."""
+        return np.flatnonzero(self.labels == 0)
+
+    @property
+    def scores(self) -> Array:
+        """The score of every document, higher for those more probably relevant; refits if something changed."""
+        if not self._fitted:
+            self._duals = self.model.fit(self.labels, self._duals, self._offsets())
+            self._fitted, self._scores = True, None
+        if self._scores is None:
+            self._scores = self.model.scores(self.labels, self._duals, self._offsets())
+            self._scores.flags.writeable = False
+        return self._scores
+
+    def judge(self, document: str, relevant: bool) -> None:
+        """Record a judgement; a later judgement of the same document replaces it."""
+        row, label = self._row_of(document), 1 if relevant else -1
+        self._steps.append(_Step(row, int(self.labels[row]), self._duals, self._fitted))
+        del self._steps[:-UNDO_STEPS]
+        if self.labels[row] != label:
+            self._duals = self._duals.copy()
+            self._duals[row] = 0.0
+        self.labels[row] = label
+        self._fitted = False
+
+    def withdraw(self, document: str) -> None:
+        """Make a document unjudged again, whenever it was judged; the order of what is left follows at once."""
+        row = self._row_of(document)
+        self._steps.clear()
+        self._duals = self._duals.copy()
+        self._duals[row] = 0.0
+        self.labels[row] = 0
+        self._fitted = False
+
+    def word_weights(self, document: str) -> dict[str, float]:
+        """What each term of a document adds to its score, by words and pairs of words; needs `index`."""
+        if self.index is None:
+            raise DataError("this queue was made of vectors without their terms; give `index`")
+        _ = self.scores
+        row = self._row_of(document)
+        first, last = self.model.X.indptr[row : row + 2]
+        columns, values = self.model.X.indices[first:last], self.model.X.data[first:last]
+        parts = values * self.model.weights(self.labels, self._duals)[columns]
+        if self._terms is None:
+            self._terms = list(self.index.columns)
+        return {self._terms[j]: float(part) for j, part in zip(columns, parts, strict=True) if j < len(self._terms)}
+
+    def undo(self) -> str:
+        """Take back the last judgement, up to `UNDO_STEPS` of them; returns the document's id."""
+        if not self._steps:
+            raise DataError("no judgement to take back")
+        step = self._steps.pop()
+        self.labels[step.row] = step.label
+        self._duals, self._fitted, self._scores = step.duals, step.fitted, None
+        return self.ids[step.row]
+
+    def set_words(self, words: Mapping[str, float]) -> Coverage:
+        """Set how strongly words speak for relevance (or against it, below 0); earlier words are replaced.
+
+        A document that holds a word of strength 1 gains about one standard deviation of scores. Judgements overrule
+        it: how far the words are right is learned like the weight of a term.
+
+        Returns which words the pool has; the others have no effect.
+        """
+        if self.index is None:
+            raise DataError("this queue was made of vectors without their terms; give `index`")
+        knowledge = TermKnowledge.from_keywords({_RELEVANT: dict(words)})
+        rows, coverage = resolve(knowledge, [_RELEVANT], self.index)
+        modes = np.zeros(self._X.shape[1])
+        for column, belief in rows[0].items():
+            modes[column] = belief.mode or 0.0
+        self.words = {word: float(strength) for word, strength in words.items()}
+        self._set_word_offsets(self._X @ modes)
+        return coverage
+
+    def set_witness(self, scores: Array | None) -> None:
+        """Take in scores of relevance from outside, such as those of an older review, or None to take them out.
+
+        A document gains r standard deviations of scores for each standard deviation of the witness. The reliability r
+        is learned: the distance between the means of relevant and irrelevant documents on the witness, with a normal
+        prior, so that a useless witness is soon without effect.
+
+        Parameters
+        ----------
+        scores : one per document, higher for those more probably relevant; not a number where nothing is known
+        """
+        given = np.full(len(self), np.nan) if scores is None else np.asarray(scores, dtype=np.float64)
+        if given.shape != (len(self),):
+            raise DataError(f"{given.shape} scores of a witness for {len(self)} documents")
+        known = np.isfinite(given)
+        spread = float(given[known].std()) if known.any() else 0.0
+        self._witness = (given - given[known].mean()) / spread if spread > 0 else None
+        self._fitted = False
+        self._steps.clear()
+
+    @property
+    def witness_reliability(self) -> float:
+        """The posterior mean of r; 0 without a witness."""
+        if self._witness is None:
+            return 0.0
+        known = np.isfinite(self._witness)
+        relevant, others = (self._witness[known & (self.labels == label)] for label in (1, -1))
+        if not len(relevant) or not len(others):
+            return _TRUST / (1.0 + len(others) / _PATIENCE)
+        precision = 1.0 / (1.0 / len(relevant) + 1.0 / len(others))
+        distance = float(relevant.mean() - others.mean())
+        return (_TRUST / _TRUST_VARIANCE + precision * distance) / (1.0 / _TRUST_VARIANCE + precision)
+
+    def _offsets(self) -> Array:
+        """What is said of each document beforehand, in units of scores."""
+        if self._witness is None:
+            return self._word_offsets
+        told: Array = np.nan_to_num(self._witness) * (_SCORE_SPREAD * self.witness_reliability)
+        return self._word_offsets + told
+
+    def _set_word_offsets(self, values: Array) -> None:
+        """Give every document what words say of it: an offset, and a column whose weight corrects it."""
+        told = values[values != 0]
+        X = self._X
+        if len(told):
+            column = sparse.csr_array((values / math.sqrt(np.mean(told**2)))[:, np.newaxis])
+            X = sparse.csr_array(sparse.hstack([X, column]))
+        self.model = RelevanceModel(X, self.model.settings)
+        self._word_offsets = _SCORE_SPREAD * values
+        self._fitted = False
+        self._steps.clear()
+
+    def next_documents(self, n: int = 1, *, by: Order = "relevance", information_share: float = 0.2) -> list[str]:
+        """The next documents to judge, best first.
+
+        Parameters
+        ----------
+        n : how many; fewer when no more are left
+        by : "relevance", the highest scores; "information", those whose judgements are expected to tell most about
+            the model, each given those before it, so that a batch holds no near copies; or a "mixture"
+        information_share : share of informative documents in a mixture, spread evenly over the batch or, for single
+            documents, over the judgements
+        """
+        if by not in get_args(Order):
+            raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
+        scores, unseen = self.scores, self.unseen
+        ranked = unseen[np.argsort(-scores[unseen], kind="stable")]
+        places = _information_places(n, by, information_share, self.n_judged)
+        if not places.any():
+            return [self.ids[row] for row in ranked[:n]]
+        informative = iter(self._informative(ranked[:_CANDIDATES], scores, min(n, int(places.sum()))))
+        chosen: dict[int, None] = {}
+        relevant = iter(ranked)
+        for wants_information in places[: len(ranked)]:
+            source = informative if wants_information else relevant
+            row = next((int(row) for row in source if int(row) not in chosen), None)
+            if row is None:
+                row = next(int(row) for row in relevant if int(row) not in chosen)
+            chosen[row] = None
+        return [self.ids[row] for row in chosen]
+
+    def information_gain(self, rows: Array) -> Array:
+        """The expected information gain about the model of judging each document, in nats."""
+        scores = self.scores
+        covariance = self.model.covariance(rows, self.labels, scores)
+        return _information(scores[rows], np.diagonal(covariance))
+
+    def _informative(self, candidates: Array, scores: Array, n: int) -> list[int]:
+        """Greedily the documents of the largest gain, each given those chosen before."""
+        covariance = self.model.covariance(candidates, self.labels, scores)
+        chosen: list[int] = []
+        for _ in range(min(n, len(candidates))):
+            gains = _information(scores[candidates], np.diagonal(covariance))
+            gains[chosen] = -np.inf
+            best = int(np.argmax(gains))
+            chosen.append(best)
+            chance = expit(scores[candidates[best]])
+            noise = 1.0 / max(chance * (1.0 - chance), 1e-6)
+            column = covariance[:, best]
+            covariance = covariance - np.outer(column, column) / (column[best] + noise)
+        return [int(candidates[place]) for place in chosen]
+
+    def _row_of(self, document: str) -> int:
+        row = self._row.get(str(document))
+        if row is None:
+            raise DataError(f"no document {document!r:.60} in the pool")
+        return row
+
+    def save(self, path: str | Path) -> None:
+        """Write judgements, words and the state of the model; the pool itself is not written."""
+        header = {
+            "kind": KIND,
+            "documents": len(self),
+            "settings": asdict(self.model.settings),
+            "words": self.words,
+            "fitted": self._fitted,
+            "steps_fitted": [step.fitted for step in self._steps],
+        }
+        arrays = {
+            "labels": self.labels,
+            "pulls": self._duals,
+            "step_rows": np.array([step.row for step in self._steps], dtype=np.int64),
+            "step_labels": np.array([step.label for step in self._steps], dtype=np.int8),
+            "step_pulls": np.array([step.duals for step in self._steps]).reshape(len(self._steps), len(self)),
+        }
+        save_model(ModelContent(header, arrays, {"ids": self.ids}), path)
+
+    def resume(self, path: str | Path) -> None:
+        """Restore a saved queue of the same pool; refuses a damaged file or one of another pool."""
+        content = load_model(path)
+        try:
+            settings, words, steps = _read_state(content, self.ids)
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, DataError):
+                raise DataError(error.message, file=path) from error
+            raise DataError(f"not a saved review ({error})", file=path) from error
+        self.model = RelevanceModel(self.model.X, settings)
+        if words or self.words:
+            self.set_words(words)
+        self.labels = content.arrays["labels"].copy()
+        self._duals, self._fitted, self._scores = content.arrays["pulls"], bool(content.header["fitted"]), None
+        self._steps = steps
+
+
+def _information_places(n: int, by: Order, share: float, n_judged: int) -> Array:
+    """Which of the next n places go to informative documents: in a mixture those where the next whole one is due."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"information_share must lie between 0 and 1, got {share!r}")
+    if by != "mixture":
+        return np.full(n, by == "information")
+    due = np.floor(share * (n_judged + np.arange(n + 1)) + 1e-9)
+    places: Array = np.diff(due) > 0
+    return places
+
+
+def _information(means: Array, variances: Array) -> Array:
+    """H(E p) - E H(p) of labels with normal scores, by Gauss-Hermite quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
+    chances = expit(means[:, np.newaxis] + np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * nodes)
+    weights = weights / math.sqrt(2.0 * math.pi)
+    return _entropy(chances @ weights) - _entropy(chances) @ weights
+
+
+def _entropy(p: Array) -> Array:
+    entropy: Array = -xlogy(p, p) - xlogy(1.0 - p, 1.0 - p)
+    return entropy
+
+
+def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSettings, dict[str, float], list[_Step]]:
+    header, arrays = content.header, content.arrays
+    if header["kind"] != KIND:
+        raise DataError(f"not a saved review but a {header['kind']!r:.40}")
+    if content.lists["ids"] != ids:
+        raise DataError("saved for another pool of documents")
+    n, steps = len(ids), len(header["steps_fitted"])
+    for name, shape in {"pulls": (n,), "step_pulls": (steps, n)}.items():
+        if np.any(expect_array(arrays[name], name, np.float64, shape) < 0):
+            raise DataError(f"{name} must not be negative")
+    for name, shape in {"labels": (n,), "step_labels": (steps,)}.items():
+        if np.any(np.abs(expect_array(arrays[name], name, np.int8, shape)) > 1):
+            raise DataError(f"{name} must be -1, 0 or 1")
+    expect_array(arrays["step_rows"], "step_rows", np.int64, (steps,))
+    if np.any((arrays["step_rows"] < 0) | (arrays["step_rows"] >= n)):
+        raise DataError("step_rows does not fit the pool")
+    words = {str(word): float(strength) for word, strength in dict(header["words"]).items()}
+    columns = zip(arrays["step_rows"], arrays["step_labels"], arrays["step_pulls"], header["steps_fitted"], strict=True)
+    history = [_Step(int(row), int(label), duals, bool(fitted)) for row, label, duals, fitted in columns]
+    return RelevanceSettings(**header["settings"]), words, history

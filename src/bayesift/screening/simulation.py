@@ -1,0 +1,245 @@
+"""Simulated reviews: how soon a ranking finds the relevant documents, and what a stopping rule costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Figure, Layer, Line, Panel
+from bayesift.charts.svg import series
+from bayesift.errors import DataError
+from bayesift.evaluation import average_time_to_discovery, work_saved
+from bayesift.screening.queue import Order, ReviewQueue
+from bayesift.screening.relevance import RelevanceSettings
+from bayesift.screening.stopping import RankDecay, RemainingRelevant, SampleCheck
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewCurve:
+    """When each relevant document was found; documents that the review started from do not count.
+
+    `order` are the rows as they were read, `positions` the places (from 1) of the relevant documents in it.
+
+    Examples
+    --------
+    >>> curve = ReviewCurve.of([3, 2, 4], [1, 0, 0, 1, 1, 0], start=[0, 1])
+    >>> curve.positions.tolist(), curve.average_time_to_discovery, curve.work_saved(0.95)
+    ([1, 3], 2.0, 0.2)
+    >>> curve.recall_after(2)
+    0.5
+    """
+
+    order: Array
+    positions: Array
+    n_documents: int
+
+    @classmethod
+    def of(cls, order: Sequence[int], relevant: Any, start: Sequence[int] = ()) -> ReviewCurve:
+        """The curve of an order that holds all relevant documents but those of the start."""
+        labels, rows = np.asarray(relevant).astype(bool), np.asarray(order, dtype=np.int64)
+        wanted = int(labels.sum() - labels[list(start)].sum())
+        positions = np.flatnonzero(labels[rows]) + 1
+        if len(positions) != wanted or not wanted:
+            raise DataError(f"the order holds {len(positions)} of {wanted} relevant documents")
+        return cls(rows, positions, len(labels) - len(start))
+
+    @property
+    def average_time_to_discovery(self) -> float:
+        """ATD: the mean number of documents read up to a relevant one."""
+        return average_time_to_discovery(self.positions)
+
+    def work_saved(self, recall: float = 0.95) -> float:
+        """WSS: the share of documents that need not be read to reach this recall, less what chance would save."""
+        return work_saved(self.positions, self.n_documents, recall)
+
+    def work_saved_over_sampling(self, recall: float = 0.95) -> float:
+        """WSS as ASReview counts it: places between the find that reaches at most this recall and its random place.
+
+        The random place of the k-th of R finds is the first at which R times the share read rounds to k.
+        """
+        found = len(self.positions)
+        at = max(int(np.searchsorted(np.arange(1, found + 1) / found, recall, side="right")), 1)
+        by_chance = np.round(np.linspace(0, found, self.n_documents))
+        return float((np.searchsorted(by_chance, at) - (self.positions[at - 1] - 1)) / self.n_documents)
+
+    def relevant_found(self, share: float = 0.1) -> float:
+        """RRF: the share of the relevant documents that is found when this share of the documents is read."""
+        read = np.searchsorted(np.arange(1, self.n_documents + 1) / self.n_documents, share, side="right")
+        return self.recall_after(int(read))
+
+    @property
+    def loss(self) -> float:
+        """The area between the best possible recall curve and this one, over that between the best and the worst."""
+        found, n = len(self.positions), self.n_documents
+        if found == n:
+            raise DataError("there is no irrelevant document: the loss is not defined")
+        best = found * (n - (found - 1) / 2.0)
+        area = float(np.sum(n - self.positions + 1))
+        return (best - area) / (found * (n - found))
+
+    @property
+    def ndcg(self) -> float:
+        """The discounted cumulative gain, over that of the best possible order."""
+        best = np.sum(1.0 / np.log2(np.arange(2, len(self.positions) + 2)))
+        return float(np.sum(1.0 / np.log2(self.positions + 1)) / best)
+
+    def recall_after(self, n_read: int) -> float:
+        """The share of the relevant documents among the first so many."""
+        return float(np.searchsorted(self.positions, n_read, side="right") / len(self.positions))
+
+
+def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
+    """The share of relevant documents found against the share read, beside the best and a random order."""
+    lines: list[Layer] = []
+    for place, (name, curve) in enumerate(curves.items()):
+        n, found = curve.n_documents, len(curve.positions)
+        steps = [(0.0, 0.0)]
+        for count, position in enumerate(curve.positions.tolist(), 1):
+            steps += [(position / n, (count - 1) / found), (position / n, count / found)]
+        lines.append(Line([*steps, (1.0, 1.0)], series(place), name, f"WSS@95 {curve.work_saved_over_sampling():.3f}"))
+    first = next(iter(curves.values()))
+    best = len(first.positions) / first.n_documents
+    lines += [Line([(0.0, 0.0), (best, 1.0)], "ideal", "best order"), Line([(0.0, 0.0), (1.0, 1.0)], "thin", "random")]
+    told = "; ".join(f"{name}: ATD {curve.average_time_to_discovery:.0f}" for name, curve in curves.items())
+    return Figure(
+        "Recall",
+        [Panel(Axis.unit("share of records read"), Axis.unit("share of relevant records found"), lines)],
+        caption="Share of the relevant records that is found when so many records are read.",
+        description=told,
+    )
+
+
+def random_start(relevant: Any, seed: int) -> tuple[int, int]:
+    """A relevant and an irrelevant row, drawn at random."""
+    rng, labels = np.random.default_rng(seed), np.asarray(relevant).astype(bool)
+    return int(rng.choice(np.flatnonzero(labels))), int(rng.choice(np.flatnonzero(~labels)))
+
+
+def simulate_review(
+    X: Any,
+    relevant: Any,
+    *,
+    start: Sequence[int],
+    by: Order = "relevance",
+    batch: int = 1,
+    settings: RelevanceSettings | None = None,
+) -> ReviewCurve:
+    """Simulate a review: judge what the queue shows, until all relevant documents are found.
+
+    Parameters
+    ----------
+    X : the pool, documents x terms
+    relevant : whether each document is relevant
+    start : the rows known before the review begins
+    by : as in `ReviewQueue.next_documents`
+    batch : documents judged before the model is refitted
+    settings : hyperparameters of the model
+
+    Examples
+    --------
+    >>> from bayesift.text import TermVectorizer
+    >>> X = TermVectorizer(weighting="ltc").fit_transform(["corn oil", "gold mine", "corn", "gold", "oil"])
+    >>> simulate_review(X, [1, 0, 1, 0, 1], start=[0, 1]).average_time_to_discovery
+    1.5
+    """
+    labels = np.asarray(relevant).astype(bool)
+    queue = ReviewQueue(X, settings=settings)
+    if len(queue) != len(labels):
+        raise DataError(f"{len(labels)} judgements for {len(queue)} documents")
+    for row in start:
+        queue.judge(str(row), bool(labels[row]))
+    order: list[int] = []
+    while queue.n_found < labels.sum():
+        for name in queue.next_documents(batch, by=by):
+            queue.judge(name, bool(labels[int(name)]))
+            order.append(int(name))
+    return ReviewCurve.of(order, labels, start)
+
+
+@dataclass(frozen=True)
+class StopPoint:
+    """Where a rule would have stopped: documents read, the start left out, and recall reached, the start included."""
+
+    n_read: int
+    recall: float
+
+
+@dataclass(frozen=True, eq=False)
+class StoppedReview:
+    """A review that was stopped.
+
+    `by_posterior` is where the posterior alone suggests to stop, `by_sample` where a random sample, begun earlier,
+    proves the recall. When the sample began, `n_missing` were missing and `expected` by the posterior.
+    """
+
+    by_posterior: StopPoint
+    by_sample: StopPoint
+    expected: RemainingRelevant
+    n_missing: int
+    n_documents: int
+
+
+def simulate_stopping(
+    curve: ReviewCurve,
+    *,
+    found_before: int = 1,
+    recall: float = 0.95,
+    confidence: float = 0.95,
+    every: int = 25,
+    switch: float = 0.5,
+    seed: int = 0,
+) -> StoppedReview:
+    """Where both stopping rules end a simulated review.
+
+    One reader goes on in ranked order until the recall is reached with the wanted confidence by the posterior
+    (`RankDecay`), which is computed every few documents. Another reads in random order as soon as that probability
+    reaches `switch`, until `SampleCheck` proves the recall.
+
+    Parameters
+    ----------
+    curve : the review
+    found_before : relevant documents that it started from
+    recall, confidence : the goal
+    every : documents between two evaluations of the posterior
+    switch : the probability of the recall at which the sample begins
+    seed : of the random order
+
+    Examples
+    --------
+    >>> curve = ReviewCurve.of(range(2, 98), [1] * 30 + [0] * 70, start=[0, 1])
+    >>> stopped = simulate_stopping(curve, found_before=2, every=10)
+    >>> stopped.by_posterior.recall, stopped.by_sample.recall >= 0.95
+    (1.0, True)
+    """
+    hits = np.zeros(curve.n_documents, dtype=bool)
+    hits[curve.positions - 1] = True
+    total = found_before + len(curve.positions)
+    decay = RankDecay(curve.n_documents)
+    by_sample, at_switch, n_missing = None, None, 0
+    for n_read in [*range(every, curve.n_documents, every), curve.n_documents]:
+        expected = decay.remaining(hits[:n_read].tolist(), found_before=found_before, seed=seed)
+        sure = 1.0 if n_read == curve.n_documents else expected.probability_of_recall(recall)
+        if at_switch is None and sure >= switch:
+            check = _sampled(hits[n_read:], expected, recall, confidence, seed)
+            by_sample = StopPoint(n_read + check.n_drawn, (expected.n_found + check.n_hits) / total)
+            at_switch, n_missing = expected, total - expected.n_found
+        if sure >= confidence:
+            break
+    assert by_sample is not None
+    assert at_switch is not None
+    by_posterior = StopPoint(n_read, expected.n_found / total)
+    return StoppedReview(by_posterior, by_sample, at_switch, n_missing, curve.n_documents)
+
+
+def _sampled(unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int) -> SampleCheck:
+    """The finished check when the unseen documents are read in random order."""
+    check = SampleCheck(n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence)
+    for relevant in np.random.default_rng(seed).permutation(unseen):
+        if check.reaches(recall):
+            break
+        check.draw(relevant=bool(relevant))
+    return check

@@ -1,0 +1,143 @@
+"""The database: many readers, one writer, every commit durable.
+
+SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is on the disk (fsync); readers never wait
+            for the writer. A lock file keeps a second process out of the folder.
+PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lock keeps a second process out.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any, Self
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from bayesift.errors import DataError
+from bayesift.extras import require
+from bayesift.service.db.migrations import migrate
+from bayesift.service.db.tables import Reading, Writing
+
+FILE = "bayesift.sqlite"
+_LOCK = 0x62617965  # "baye", the key of the advisory lock
+_READERS = 16
+_BUSY_MS = 10_000
+StoreFailure = SQLAlchemyError  # raised when the database fails
+
+
+class Store:
+    """Events, documents and users in a database; one thread at a time uses `writer`, the connection that writes."""
+
+    def __init__(self, engine: Engine, writer: Connection, resources: ExitStack) -> None:
+        self._engine = engine
+        self._writer = writer
+        self._resources = resources
+        self.dialect = engine.dialect.name
+        with self.reading() as read:
+            self.name = read.fact("store")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """A read transaction: a consistent view of what is committed."""
+        with self._engine.connect() as connection, connection.begin():
+            yield Reading(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """A write transaction: committed to disk when the block ends, rolled back if it raises."""
+        broken = self._writer.invalidated
+        with self._writer.begin():
+            if broken:
+                _claim(self._writer)
+            yield Writing(self._writer)
+
+    def close(self) -> None:
+        """Close all connections and release the lock."""
+        self._resources.close()
+
+
+def open_store(folder: str | Path, url: str | None = None) -> Store:
+    """Open the SQLite database of a folder or a PostgreSQL database; tables are created or migrated.
+
+    The folder holds the SQLite file and the lock; with a URL (postgresql://user@host/name) it holds the lock only.
+    """
+    place = Path(folder)
+    with ExitStack() as resources:
+        resources.enter_context(_locked(place))
+        try:
+            engine = _engine(place, url)
+            resources.callback(engine.dispose)
+            writer = resources.enter_context(engine.connect())
+            with writer.begin():
+                _claim(writer)
+                migrate(writer)
+        except SQLAlchemyError as error:
+            raise DataError(f"the database cannot be opened ({_first_line(error)})") from error
+        return Store(engine, writer, resources.pop_all())
+
+
+def _locked(place: Path) -> IO[str]:
+    """Lock the folder as long as the returned file is open."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        lock = (place / "lock").open("w")
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", file=place) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise DataError("another process serves this folder", file=place) from None
+    return lock
+
+
+def _engine(place: Path, url: str | None) -> Engine:
+    if url is None:
+        engine = create_engine(f"sqlite:///{place / FILE}", pool_size=_READERS, max_overflow=0)
+        event.listen(engine, "connect", _set_up_sqlite)
+        # The driver would begin a transaction at the first write only.
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        return engine
+    try:
+        parts = make_url(url)
+    except ArgumentError as error:
+        raise DataError(f"not a database URL: {url!r:.80}") from error
+    if parts.get_backend_name() != "postgresql":
+        raise DataError(
+            f"the database must be postgresql://... (or SQLite, without a URL), not {parts.drivername!r:.40}"
+        )
+    require("psycopg", extra="postgres")
+    address = parts.set(drivername="postgresql+psycopg")
+    options = {"options": "-c synchronous_commit=on -c timezone=UTC"}
+    engine = create_engine(address, pool_size=_READERS, max_overflow=0, pool_pre_ping=True, connect_args=options)
+    return engine.execution_options(isolation_level="REPEATABLE READ")
+
+
+def _set_up_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY_MS}", "temp_store=MEMORY"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _claim(connection: Connection) -> None:
+    """Become the only writer for the lifetime of the connection."""
+    if connection.dialect.name == "postgresql":
+        free = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
+        if not free:
+            raise DataError("another process serves this database")
+
+
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]

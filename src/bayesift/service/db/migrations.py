@@ -1,0 +1,78 @@
+"""Migrations of the database: small named steps, each done once, in one transaction.
+
+A migration is frozen when it is released: it states its SQL and imports nothing of `tables.py`, so that a database made
+today passes through the same states as one that was upgraded. A new column or table is a new migration.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlalchemy import Column, Connection, MetaData, String, Table, insert, inspect, select, text
+
+from bayesift.errors import DataError
+
+_DONE = Table("migrations", MetaData(), Column("name", String, primary_key=True), Column("at", String, nullable=False))
+
+_TABLES_0001 = (
+    """CREATE TABLE events (
+        seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
+        kind VARCHAR NOT NULL, profile VARCHAR, document VARCHAR, payload TEXT NOT NULL)""",
+    "CREATE INDEX events_of_profile ON events (profile, seq)",
+    "CREATE INDEX events_about_document ON events (document)",
+    """CREATE TABLE documents (
+        id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL UNIQUE, at VARCHAR NOT NULL,
+        title TEXT NOT NULL, text TEXT NOT NULL, purged BOOLEAN NOT NULL)""",
+    """CREATE TABLE profiles (
+        name VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
+        definition TEXT NOT NULL, paused BOOLEAN NOT NULL, seen BIGINT NOT NULL, since BIGINT NOT NULL)""",
+    """CREATE TABLE judgements (
+        profile VARCHAR NOT NULL, document VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
+        relevant BOOLEAN NOT NULL, at VARCHAR NOT NULL, seq BIGINT NOT NULL,
+        PRIMARY KEY (profile, document, "user"))""",
+    "CREATE INDEX judgements_by_time ON judgements (profile, seq)",
+    """CREATE TABLE words (
+        profile VARCHAR NOT NULL, word VARCHAR NOT NULL, strength FLOAT NOT NULL,
+        "user" VARCHAR NOT NULL, at VARCHAR NOT NULL,
+        PRIMARY KEY (profile, word))""",
+    """CREATE TABLE users (
+        name VARCHAR NOT NULL PRIMARY KEY, role VARCHAR NOT NULL, token VARCHAR NOT NULL UNIQUE,
+        at VARCHAR NOT NULL)""",
+    """CREATE TABLE sessions (
+        "key" VARCHAR NOT NULL PRIMARY KEY, "user" VARCHAR NOT NULL, csrf VARCHAR NOT NULL, until VARCHAR NOT NULL)""",
+    "CREATE TABLE facts (name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL)",
+)
+
+
+def _first_tables(connection: Connection) -> None:
+    for statement in _TABLES_0001:
+        connection.execute(text(statement))
+
+
+def _name_the_store(connection: Connection) -> None:
+    """A random name, so that a snapshot of another store is never loaded into this one."""
+    statement = text("INSERT INTO facts (name, value) VALUES ('store', :value)")
+    connection.execute(statement, {"value": secrets.token_hex(16)})
+
+
+MIGRATIONS: dict[str, Callable[[Connection], None]] = {
+    "0001 events, documents, what they amount to, people": _first_tables,
+    "0002 the store has a name": _name_the_store,
+}
+
+
+def migrate(connection: Connection) -> list[str]:
+    """Apply the migrations that are missing, in order, and return their names; refuse a newer database."""
+    if not inspect(connection).has_table(_DONE.name):
+        _DONE.create(connection)
+    done = set(connection.execute(select(_DONE.c.name)).scalars())
+    unknown = sorted(done - MIGRATIONS.keys())
+    if unknown:
+        raise DataError(f"the database was written by a newer bayesift ({unknown[0]}); upgrade to open it")
+    todo = [name for name in MIGRATIONS if name not in done]
+    for name in todo:
+        MIGRATIONS[name](connection)
+        connection.execute(insert(_DONE).values(name=name, at=datetime.now(UTC).isoformat()))
+    return todo

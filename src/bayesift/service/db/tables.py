@@ -1,0 +1,344 @@
+"""Tables, their rows and the queries. `events` is the source of truth; the others are derived from it or concern users.
+
+events      numbered without gaps; never changed, never deleted
+documents   titles and texts, which retention deletes
+profiles, judgements, words    the current state, written in the same transaction as the events
+users, sessions                tokens are stored as SHA-256 only
+facts       facts about the database itself, such as its name
+
+`migrations.py` creates the tables; a change here needs a migration there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.types import TypeDecorator
+
+_MANY = 500  # values of one IN
+_PAGE = 5_000  # rows fetched at a time
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event; `batch` is the number of the first event of the same call."""
+
+    seq: int
+    batch: int
+    at: str
+    user: str
+    kind: str
+    profile: str | None
+    document: str | None
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document; `seq` is the event of its arrival. Title and text are empty once purged."""
+
+    id: str
+    seq: int
+    at: str
+    title: str
+    text: str
+    purged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """A profile as it was defined; it has seen `seen` documents, and unless paused all after the first `since`."""
+
+    name: str
+    seq: int
+    at: str
+    user: str
+    definition: dict[str, Any]
+    paused: bool
+    seen: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementRow:
+    """The current judgement of one person on a document."""
+
+    profile: str
+    document: str
+    user: str
+    relevant: bool
+    at: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordRow:
+    """The current weight of a taught word."""
+
+    profile: str
+    word: str
+    strength: float
+    user: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """A user; `token` is the hash of their token."""
+
+    name: str
+    role: str
+    token: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A browser session; `key` is the hash of the cookie."""
+
+    key: str
+    user: str
+    csrf: str
+    until: str
+
+
+class _Json(TypeDecorator[dict[str, Any]]):
+    """A JSON object as text."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> str:
+        """The text to store."""
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Any) -> dict[str, Any]:
+        """The object of a stored text."""
+        stored: dict[str, Any] = json.loads(value or "{}")
+        return stored
+
+
+METADATA = sa.MetaData()
+_TYPES: dict[str, Any] = {
+    "int": sa.BigInteger,
+    "str": sa.String,
+    "bool": sa.Boolean,
+    "float": sa.Float,
+    "dict[str, Any]": _Json,
+}
+
+
+def _table(name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique: str = "") -> sa.Table:
+    """A table with one column for each field of its row."""
+    columns: list[sa.Column[Any]] = []
+    for field in fields(row):
+        kind, _, optional = str(field.type).partition(" | ")
+        options: dict[str, Any] = {"primary_key": field.name in key, "unique": field.name == unique or None}
+        columns.append(sa.Column(field.name, _TYPES[kind], nullable=bool(optional), autoincrement=False, **options))
+    return sa.Table(name, METADATA, *columns, *indexes)
+
+
+_EVENT_INDEXES = (sa.Index("events_of_profile", "profile", "seq"), sa.Index("events_about_document", "document"))
+_BY_TIME = sa.Index("judgements_by_time", "profile", "seq")
+EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",))
+DOCUMENTS = _table("documents", DocumentRow, key=("id",), unique="seq")
+PROFILES = _table("profiles", ProfileRow, key=("name",))
+JUDGEMENTS = _table("judgements", JudgementRow, _BY_TIME, key=("profile", "document", "user"))
+WORDS = _table("words", WordRow, key=("profile", "word"))
+USERS = _table("users", UserRow, key=("name",), unique="token")
+SESSIONS = _table("sessions", SessionRow, key=("key",))
+FACTS = sa.Table(
+    "facts", METADATA, sa.Column("name", sa.String, primary_key=True), sa.Column("value", sa.String, nullable=False)
+)
+
+AnyRow = TypeVar("AnyRow")
+_TABLES: dict[type, sa.Table] = {
+    EventRow: EVENTS,
+    DocumentRow: DOCUMENTS,
+    ProfileRow: PROFILES,
+    JudgementRow: JUDGEMENTS,
+    WordRow: WORDS,
+    UserRow: USERS,
+    SessionRow: SESSIONS,
+}
+
+
+def column_values(row: Any) -> dict[str, Any]:
+    """The values of a row by the names of its columns."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+class Reading:
+    """The reads of a transaction."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def last_seq(self) -> int:
+        """The number of the newest event, or 0."""
+        return int(self._connection.execute(sa.select(sa.func.max(EVENTS.c.seq))).scalar() or 0)
+
+    def events(
+        self,
+        after: int = 0,
+        *,
+        profile: str | None = None,
+        document: str | None = None,
+        kinds: Sequence[str] | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[EventRow]:
+        """Events after a number in order, selected by profile, document and kind."""
+        query = sa.select(EVENTS)
+        if profile is not None:
+            query = query.where(EVENTS.c.profile == profile)
+        if document is not None:
+            query = query.where(EVENTS.c.document == document)
+        if kinds is not None:
+            query = query.where(EVENTS.c.kind.in_(kinds))
+        if limit is not None:
+            order = EVENTS.c.seq.desc() if newest_first else EVENTS.c.seq
+            chosen = query.where(EVENTS.c.seq > after).order_by(order).limit(limit)
+            yield from self._all(EventRow, chosen)
+            return
+        while page := self._all(EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE)):
+            yield from page
+            after = page[-1].seq
+
+    def events_about(self, documents: Iterable[str], *, after: int, profile: str, kind: str) -> list[EventRow]:
+        """Events of one kind about documents of a profile."""
+        query = sa.select(EVENTS).where(EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after)
+        return [EventRow(*row) for row in self._among(query, EVENTS.c.document, documents)]
+
+    def arrivals(self, documents: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Payloads of the arrival events of documents, by document id."""
+        query = sa.select(DOCUMENTS.c.id, EVENTS.c.payload).join(EVENTS, EVENTS.c.seq == DOCUMENTS.c.seq)
+        rows = self._among(query, DOCUMENTS.c.id, documents)
+        return {row.id: row.payload for row in rows}
+
+    def known(self, documents: Iterable[str]) -> set[str]:
+        """Those of the documents that arrived before."""
+        return {id_ for (id_,) in self._among(sa.select(DOCUMENTS.c.id), DOCUMENTS.c.id, documents)}
+
+    def documents(self, ids: Iterable[str]) -> dict[str, DocumentRow]:
+        """Documents by id; unknown ids are left out."""
+        return {row.id: DocumentRow(*row) for row in self._among(sa.select(DOCUMENTS), DOCUMENTS.c.id, ids)}
+
+    def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
+        """Documents that arrived after an event and are not purged, newest first."""
+        query = sa.select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
+        return self._all(DocumentRow, query.order_by(DOCUMENTS.c.seq.desc()).limit(limit))
+
+    def n_documents(self) -> int:
+        """Number of documents that ever arrived."""
+        return int(self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one())
+
+    def profiles(self) -> list[ProfileRow]:
+        """All profiles, oldest first."""
+        return self._all(ProfileRow, sa.select(PROFILES).order_by(PROFILES.c.seq))
+
+    def profile(self, name: str) -> ProfileRow | None:
+        """A profile by name, or None."""
+        return next(iter(self._all(ProfileRow, sa.select(PROFILES).where(PROFILES.c.name == name))), None)
+
+    def judgements(
+        self, profile: str, documents: Iterable[str] | None = None, *, limit: int | None = None
+    ) -> list[JudgementRow]:
+        """Current judgements of a profile, newest first."""
+        query = sa.select(JUDGEMENTS).where(JUDGEMENTS.c.profile == profile).order_by(JUDGEMENTS.c.seq.desc())
+        if documents is None:
+            return self._all(JudgementRow, query.limit(limit))
+        return [JudgementRow(*row) for row in self._among(query, JUDGEMENTS.c.document, documents)]
+
+    def conflicts(self, profile: str | None = None) -> dict[str, list[str]]:
+        """Documents on which reviewers disagree, by profile; of one profile if named."""
+        query = (
+            sa.select(JUDGEMENTS.c.profile, JUDGEMENTS.c.document)
+            .group_by(JUDGEMENTS.c.profile, JUDGEMENTS.c.document)
+            .having(sa.func.count(JUDGEMENTS.c.relevant.distinct()) > 1)
+            .order_by(sa.func.max(JUDGEMENTS.c.seq).desc())
+        )
+        if profile is not None:
+            query = query.where(JUDGEMENTS.c.profile == profile)
+        found: dict[str, list[str]] = {}
+        for name, document in self._connection.execute(query):
+            found.setdefault(name, []).append(document)
+        return found
+
+    def words(self, profile: str) -> list[WordRow]:
+        """Taught words, newest first."""
+        return self._all(WordRow, sa.select(WORDS).where(WORDS.c.profile == profile).order_by(WORDS.c.at.desc()))
+
+    def users(self) -> list[UserRow]:
+        """All users, by name."""
+        return self._all(UserRow, sa.select(USERS).order_by(USERS.c.name))
+
+    def sessions(self) -> list[SessionRow]:
+        """All sessions."""
+        return self._all(SessionRow, sa.select(SESSIONS))
+
+    def fact(self, name: str) -> str:
+        """A fact about the database itself."""
+        return str(self._connection.execute(sa.select(FACTS.c.value).where(FACTS.c.name == name)).scalar_one())
+
+    def _all(self, kind: type[AnyRow], query: sa.Select[Any]) -> list[AnyRow]:
+        return [kind(*row) for row in self._connection.execute(query)]
+
+    def _among(self, query: sa.Select[Any], column: sa.Column[Any], values: Iterable[str]) -> Iterator[Any]:
+        """The rows of a query where a column has one of the values; in pieces that fit into one statement."""
+        distinct = list(dict.fromkeys(values))
+        for start in range(0, len(distinct), _MANY):
+            yield from self._connection.execute(query.where(column.in_(distinct[start : start + _MANY])))
+
+
+class Writing(Reading):
+    """A write transaction; its reads see its own writes."""
+
+    def append(self, events: Sequence[EventRow]) -> None:
+        """Append events to the log."""
+        self.add(events)
+
+    def add(self, rows: Sequence[Any]) -> None:
+        """Store new rows, all of one table."""
+        if rows:
+            self._connection.execute(sa.insert(_TABLES[type(rows[0])]), [column_values(row) for row in rows])
+
+    def put(self, row: Any) -> None:
+        """Store a row in place of the one with its key, if there is one."""
+        key = _TABLES[type(row)].primary_key
+        self.drop(type(row), **{column.name: getattr(row, column.name) for column in key})
+        self.add([row])
+
+    def drop(self, kind: type, **values: str) -> None:
+        """Delete the rows of a table that have these values."""
+        table = _TABLES[kind]
+        self._connection.execute(sa.delete(table).where(*(table.c[name] == value for name, value in values.items())))
+
+    def purge(self, *, before: str | None = None, up_to: int | None = None) -> int:
+        """Delete titles and texts of documents that arrived before a time or up to an event; returns their number."""
+        chosen = sa.update(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
+        if before is not None:
+            chosen = chosen.where(DOCUMENTS.c.at < before)
+        if up_to is not None:
+            chosen = chosen.where(DOCUMENTS.c.seq <= up_to)
+        return int(self._connection.execute(chosen.values(title="", text="", purged=True)).rowcount)
+
+    def drop_profile(self, name: str) -> None:
+        """Delete a profile with its judgements and words; its events stay."""
+        self.drop(ProfileRow, name=name)
+        self.drop(JudgementRow, profile=name)
+        self.drop(WordRow, profile=name)
+
+    def drop_user(self, name: str) -> None:
+        """Delete a user with their sessions."""
+        self.drop(SessionRow, user=name)
+        self.drop(UserRow, name=name)
+
+    def add_session(self, session: SessionRow, *, now: str) -> None:
+        """Store a session; expired ones are deleted."""
+        self._connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.until < now))
+        self.add([session])

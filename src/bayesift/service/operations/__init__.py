@@ -1,1 +1,0 @@
-"""What people can do to the filter; each is a turn of the one writer."""

@@ -1,0 +1,69 @@
+// Numbers, times and reasons as text.
+
+const COUNT = new Intl.NumberFormat("en");
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
+const SPANS = [["day", 86_400], ["hour", 3600], ["minute", 60]];
+
+export const count = number => COUNT.format(number);
+export const plural = (number, noun, nouns = `${noun}s`) => `${count(number)} ${number === 1 ? noun : nouns}`;
+
+/** A probability without false certainty. */
+export function percent(share) {
+  if (share > 0 && share < 0.01) return "<1%";
+  if (share < 1 && share > 0.99) return ">99%";
+  return `${Math.round(100 * share)}%`;
+}
+
+/** How long ago. */
+export function ago(time, now = Date.now()) {
+  const seconds = (Date.parse(time) - now) / 1000;
+  for (const [unit, span] of SPANS) if (-seconds >= span) return RELATIVE.format(Math.ceil(seconds / span), unit);
+  return "just now";
+}
+
+export const exactTime = time => new Date(time).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+
+/** Why a document was retrieved: a label and a sentence. The probability may have changed since. */
+export function reason({ why, probability, gain }) {
+  return {
+    relevant: ["Likely relevant", `Retrieved because it was likely relevant${probability < 0.5 ? "; the filter has learned since" : ""}.`],
+    queried: ["Most informative", `Retrieved because your judgement, either way, was expected to teach the filter much${bits(gain)}.`],
+    random: ["Random sample", "Retrieved at random, to find what the filter would miss."],
+  }[why] ?? ["Not retrieved", "The filter did not retrieve it."];
+}
+
+const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (now about ${gain.toPrecision(2)} bits)` : "");
+
+export const STRATEGIES = [
+  ["+rel+ig", "Balanced", "Recommended. Likely relevant documents and the most informative ones; relearns from the relevant ones you found. Best for rare subjects."],
+  ["+ig", "Most informative", "Likely relevant documents, and those whose judgement teaches the filter most."],
+  ["+rel", "Likely relevant, with rehearsal", "Likely relevant documents only; relearns from the relevant ones you found."],
+  ["plain", "Likely relevant", "Likely relevant documents only."],
+  ["+rnd", "Random sample", "Likely relevant documents, and now and then one at random."],
+];
+
+export const strategyName = name => STRATEGIES.find(([key]) => key === name)?.[1] ?? name;
+
+/** "about 12 ± 5 left" and the probability that the recall was reached; the server's sentence while there is no estimate. */
+export function stoppingWords({ left, left_low, left_high, recall, probability_reached, sentence }) {
+  if (left === null) return sentence;
+  const spread = Math.round((left_high - left_low) / 2);
+  const number = Math.round(left);
+  const amount = spread > 0 ? `about ${count(number)} ± ${count(spread)} left` : number ? `about ${count(number)} left` : "none left, by the estimate";
+  return `${amount}; ${percent(recall)} recall reached with probability ${chance(probability_reached)}`;
+}
+
+function chance(probability) {
+  if (probability < 0.005) return "below 0.01";
+  return probability > 0.995 ? "above 0.99" : String(Number(probability.toFixed(2)));
+}
+
+export const verdict = relevant => (relevant ? "relevant" : "not relevant");
+
+/** The title of a document, or the beginning of its text. */
+export function titleOf(document) {
+  const title = (document.title || "").trim();
+  if (title) return title;
+  const start = (document.text || "").trim().replace(/\s+/g, " ");
+  return start ? `${start.slice(0, 80)}${start.length > 80 ? " …" : ""}` : `Document ${document.id}`;
+}

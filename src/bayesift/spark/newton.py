@@ -1,0 +1,180 @@
+"""Newton steps on working sets for many models at once (`bayesift.spark.descent`), for priors with a kink.
+
+Under a Laplace prior few weights differ from their modes. An evaluation at given weights brings, beside losses and
+gradients of all weights, the Hessian of a model's working set: the weights off their modes and those whose gradient is
+too steep to stay. The quadratic model plus the exact penalty is minimised by coordinate descent
+(`bayesift.kernels.newton_steps`), the intercept eliminated, and the next evaluation is made at its minimum, with a new
+set. So a step costs one evaluation, and there are tens of them, not hundreds. A model whose set grows too large
+continues by OWL-QN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.kernels.linear import L1, L2, MODE
+from bayesift.kernels.newton_steps import complete_gram, gram, minimise_model
+from bayesift.models.linear.problem import Solution
+from bayesift.spark.descent import (
+    Descent,
+    LossGradient,
+    LossOracle,
+    Penalty,
+    Settings,
+    WorkingSet,
+    minimise_by_lbfgs,
+    select,
+)
+
+LARGEST_SET = 3072  # 19 MB, as Hessians are sent
+_FIRST = 256  # terms of a set at the start
+_INNER = 0.01  # of the largest subgradient may be left by coordinate descent
+_CAUTIOUS = 0.03  # of the objective: a step that should gain more goes far
+_RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
+
+
+def minimise_by_newton(
+    oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings
+) -> tuple[list[Solution], Array]:
+    """The modes of all models, and bounds of what is left to gain; parameters as in `minimise_by_lbfgs`."""
+    search = _SetNewton(oracle, weights, penalty, settings)
+    for _ in range(settings.max_iter):
+        if not search.active.any():
+            break
+        search.step()
+    solutions, gaps = search.solutions(), search.gaps()
+    large = np.flatnonzero(search.large & (gaps > settings.tolerance))
+    if not len(large):
+        return solutions, gaps
+    progress = settings.progress
+    rest = replace(settings, progress=None if progress is None else lambda n: progress(search.n_evaluations + n))
+    found, gaps[large] = minimise_by_lbfgs(oracle, search.weights[:, large], penalty.select(large), rest, large)
+    for place, solution in zip(large, found, strict=True):
+        trace = np.concatenate([solutions[place].objective, solution.objective[1:]])
+        solutions[place] = replace(solution, objective=trace, iterations=len(trace) - 1)
+    return solutions, gaps
+
+
+class _SetNewton(Descent):
+    """Models, the working set of each, and its Hessian."""
+
+    def __init__(self, oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings) -> None:
+        super().__init__(weights, penalty, settings)
+        self.oracle, n_models = oracle, weights.shape[1]
+        self.inverse = 1.0 / (penalty.curvatures[:-1] + penalty.rows[L2, :-1] + 1e-10)
+        self.sets: list[Array] = [np.empty(0, dtype=np.int64)] * n_models
+        self.hessians: list[Array] = [np.empty(0)] * n_models
+        self.large, self.cautious = np.zeros(n_models, dtype=bool), np.ones(n_models, dtype=bool)
+        found = oracle.loss_and_gradient(self.weights, list(range(n_models)))
+        self.count()
+        self.begin(*found)
+        self._select_sets(np.flatnonzero(self.active))
+        active = np.flatnonzero(self.active)
+        if len(active):
+            self._evaluate(self.weights[:, active], active)
+
+    def step(self) -> None:
+        """One step of every active model."""
+        columns = np.flatnonzero(self.active)
+        start, direction = self.weights[:, columns], np.zeros((len(self.weights), len(columns)))
+        gains = np.empty(len(columns))
+        subgradients = self.penalty.select(columns).subgradient(start, select(self.gradients, columns))
+        for place, c in enumerate(columns.tolist()):
+            gains[place] = self._direction(c, subgradients[:, place], direction[:, place])
+        ahead = start + direction
+        self._select_sets(columns, ahead)
+        self.cautious[columns] = -gains > _CAUTIOUS * self.objectives[columns]
+        self.search(
+            columns,
+            lambda places, lengths: select(start, places) + lengths * select(direction, places),
+            lambda places, _, lengths: lengths * gains[places],
+            self._evaluate,
+        )
+        self.active &= ~self.large
+
+    def _direction(self, c: int, subgradient: Array, direction: Array) -> float:
+        """Write the step of a model; returns the change of the objective to first order."""
+        chosen = self.sets[c]
+        hessian = unpacked_gram(self.hessians[c], len(chosen))
+        penalty = np.ascontiguousarray(self.penalty.rows[:, :, min(c, self.penalty.rows.shape[2] - 1)])
+        edges, gradient, weights = np.ascontiguousarray(penalty[:, chosen]), self.gradients[:, c], self.weights[:, c]
+        sums, total = hessian[-1, :-1].copy(), float(hessian[-1, -1] + penalty[L2, -1])
+        matrix = np.ascontiguousarray(hessian[:-1, :-1])
+        matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE
+        tilted = self.penalty.free and total > 0.0
+        complete_gram(matrix, sums, total if tilted else 0.0)
+        neg_bias_gradient = -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
+        neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
+        step, goal = np.empty(len(chosen)), _INNER * float(np.max(np.abs(subgradient)))
+        minimise_model(matrix, np.arange(len(chosen), dtype=np.int32), edges, weights[chosen], step, neg_gradient, goal)
+        direction[chosen] = step
+        direction[-1] = (neg_bias_gradient - sums @ step) / total if tilted else 0.0
+        here, there = (self._cost(penalty, at) for at in (weights, weights + direction))
+        return min(float(gradient @ direction + there - here), 0.0)
+
+    @staticmethod
+    def _cost(penalty: Array, weights: Array) -> float:
+        distance = weights - penalty[MODE]
+        return float(penalty[L1] @ np.abs(distance) + 0.5 * penalty[L2] @ distance**2)
+
+    def _select_sets(self, columns: Array, ahead: Array | None = None) -> None:
+        """Select the sets of these models: the weights off their modes, and as many others of the largest gain."""
+        penalty, start = self.penalty.select(columns), select(self.weights, columns)
+        subgradients = penalty.subgradient(start, select(self.gradients, columns))[:-1]
+        priority = subgradients**2 * select(self.inverse, columns)
+        moved = start[:-1] != penalty.rows[MODE, :-1]
+        if ahead is not None:
+            moved |= ahead[:-1] != penalty.rows[MODE, :-1]
+        for place, c in enumerate(columns):
+            off = np.flatnonzero(moved[:, place])
+            priority[off, place] = 0.0
+            priority[self.sets[c], place] = 0.0  # these were in the set and stayed at their modes
+            steep = np.flatnonzero(priority[:, place])
+            wanted = max(_FIRST, len(off))
+            if len(steep) > wanted:
+                steep = steep[np.argpartition(-priority[steep, place], wanted)[:wanted]]
+            if len(off) >= LARGEST_SET:
+                self.large[c] = True
+            self.sets[c] = np.sort(np.concatenate([off, steep])[:LARGEST_SET])
+
+    def _evaluate(self, weights: Array, models: Array) -> LossGradient:
+        sets = [WorkingSet(self.sets[c], bool(self.cautious[c])) for c in models]
+        losses, gradients, hessians = self.oracle.loss_and_hessians(weights, models.tolist(), sets)
+        self.count()
+        for c, hessian in zip(models, hessians, strict=True):
+            self.hessians[c] = hessian
+        return losses, gradients
+
+
+def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Array:
+    """The lower half of X' H X of some terms, a column of ones after them: its rows one after another."""
+    size = len(terms)
+    places = np.full(rows.shape[1], size, dtype=np.int32)
+    places[terms] = np.arange(size)
+    columns = places[rows.indices]
+    held = columns < size
+    starts = np.concatenate([[0], np.cumsum(held)])[rows.indptr]
+    some = sparse.csr_array((rows.data[held], columns[held], starts), shape=(rows.shape[0], size))
+    some.sort_indices()
+    matrix, sums, whole = np.zeros(size * size), np.zeros(size), np.empty((size + 1, size + 1))
+    gram(some.indptr.astype(np.int64), some.indices, some.data, curvatures, 0.0, matrix, sums)
+    whole[:-1, :-1], whole[-1, :-1], whole[-1, -1] = matrix.reshape(size, size), sums, curvatures.sum()
+    packed: Array = whole[np.tri(size + 1, dtype=bool)]
+    return packed
+
+
+def unpacked_gram(packed: Array, size: int) -> Array:
+    """The matrix of `packed_gram` for this number of terms; its upper half is 0."""
+    half = np.tri(size + 1, dtype=bool)
+    matrix = np.zeros(half.shape)
+    matrix[half] = packed
+    return matrix
+
+
+def packed_size(size: int) -> int:
+    """How many numbers `packed_gram` returns for this number of terms."""
+    return (size + 1) * (size + 2) // 2

@@ -1,0 +1,71 @@
+"""Work in threads that an interrupt stops, and values that threads share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import RLock
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> Iterator[Result]:
+    """The results of all items in their order; -1 is a thread a core.
+
+    On an error or an interrupt (Ctrl-C) items that have not begun are dropped, those that have are waited for.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2, -3], n_jobs=2))
+    [1, 2, 3]
+    """
+    threads = min(len(items), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1)
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(work, items)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class computed_once(Generic[Result]):  # noqa: N801
+    """A property whose value is computed on first use, by one thread while the others wait, and kept.
+
+    `functools.cached_property` lets threads that come at the same time compute it several times over.
+
+    Examples
+    --------
+    >>> class Circle:
+    ...     @computed_once
+    ...     def area(self):
+    ...         print("computing")
+    ...         return 3.14
+    >>> circle = Circle()
+    >>> circle.area + circle.area
+    computing
+    6.28
+    """
+
+    def __init__(self, function: Callable[[Any], Result]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Result:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        values = vars(instance)
+        lock = f"{self._name} is being computed"
+        with values.setdefault(lock, RLock()):
+            if self._name not in values:
+                values[self._name] = self._function(instance)
+            values.pop(lock, None)  # a lock cannot be copied or pickled
+        result: Result = values[self._name]
+        return result

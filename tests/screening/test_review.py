@@ -1,0 +1,227 @@
+"""A review while it is screened: order, undo, skip, search, words, double screening, prior labels."""
+
+import numpy as np
+import pytest
+
+from bayesift.datasets.references import Decision, Reference, ReferenceList
+from bayesift.errors import DataError
+from bayesift.screening import PrismaFlow, Project, ProjectSettings, Review, ReviewQueue, review
+from tests.screening.test_queue import TOPICS
+
+
+@pytest.fixture(scope="module")
+def references():
+    rng = np.random.default_rng(0)
+    words = {name: text.split() for name, text in TOPICS.items()}
+    common = ["study", "results", "methods", "effect", "analysis", "data", "group", "level"]
+    names = rng.choice(list(TOPICS), size=80, p=[0.2, 0.5, 0.3])
+    return ReferenceList(
+        tuple(
+            Reference(
+                title=f"{name} {number} {' '.join(rng.choice(words[name], 4))}",
+                abstract=" ".join([*rng.choice(words[name], 6), *rng.choice(common, 9)]),
+                labels=(str(name),),
+                file="pool.ris",
+            )
+            for number, name in enumerate(names)
+        )
+    )
+
+
+@pytest.fixture
+def project(tmp_path, references):
+    settings = ProjectSettings(query="randomised placebo trial", reasons=("animals",))
+    with Project.create(tmp_path / "review", references, settings=settings) as made:
+        yield made
+
+
+def is_trial(record):
+    return record.reference.labels == ("trial",)
+
+
+def screen(work, n):
+    finds = []
+    for _ in range(n):
+        record = work.next()
+        finds.append(is_trial(record))
+        work.decide(record.id, "included" if is_trial(record) else "excluded", seconds=2.0)
+    return finds
+
+
+def test_the_query_ranks_before_the_first_decision(project, references):
+    n = sum(reference.labels == ("trial",) for reference in references)
+    assert sum(screen(Review(project, "ann"), n)) > 0.8 * n
+
+
+def test_a_review_goes_on_where_it_stopped(project):
+    work = Review(project, "ann")
+    screen(work, 12)
+    expected = work.progress()
+    project.close()
+    with Project(project.folder, writing=True) as again:
+        other = Review(again, "ann")
+        assert other.progress().n_decided == expected.n_decided == 12
+        np.testing.assert_allclose(other.queue.scores, work.queue.scores, atol=0.05)
+        assert other.undo().id == list(project.decisions)[-1]
+
+
+def test_undo_skip_note_and_search(project):
+    work = Review(project, "ann")
+    first = work.next()
+    before = work.queue.scores.copy()
+    work.decide(first.id, "maybe")
+    assert work.next().id != first.id
+    assert work.undo().id == first.id
+    np.testing.assert_allclose(work.queue.scores, before, atol=1e-9)
+    assert work.next().id == first.id
+    work.skip(first.id)
+    assert work.next().id != first.id
+    work.note(first.id, "later")
+    assert project.notes[first.id] == ["later"]
+    found = work.search("TRIAL placebo")
+    assert found
+    assert all("placebo" in record.reference.text for record in found)
+    assert work.search("") == []
+    with pytest.raises(DataError, match="no decision"):
+        work.undo()
+    with pytest.raises(DataError, match="no record"):
+        work.decide("nobody", "included")
+
+
+def test_all_records_are_shown_once_even_skipped_ones(project):
+    work = Review(project, "ann")
+    work.skip(work.next().id)
+    seen = []
+    while (record := work.next()) is not None:
+        seen.append(record.id)
+        work.decide(record.id, "excluded")
+    assert sorted(seen, key=int) == list(project.records)
+    assert work.progress().stopping_line() == "all records are decided"
+
+
+def test_progress_is_silent_before_ten_finds(project):
+    work = Review(project, "ann")
+    screen(work, 5)
+    assert "too early" in work.progress().stopping_line()
+    screen(work, 20)
+    progress = work.progress()
+    assert progress.remaining is not None
+    assert "recall with probability" in progress.stopping_line()
+
+
+def test_probabilities_follow_the_decisions(project):
+    work = Review(project, "ann")
+    screen(work, 40)
+    ranks = work.ranks()
+    relevant = [chance for name, (_, chance) in ranks.items() if is_trial(project.records[name])]
+    others = [chance for name, (_, chance) in ranks.items() if not is_trial(project.records[name])]
+    assert np.mean(relevant) > 0.5 > 0.2 > np.mean(others)
+    assert sorted(rank for rank, _ in ranks.values()) == list(range(1, 81))
+
+
+def test_words_that_speak_leave_out_small_ones(project):
+    work = Review(project, "ann")
+    screen(work, 10)
+    words = work.informative_words(work.next().id, 5)
+    assert 0 < len(words) <= 5
+    assert not {"and", "the"} & set(words)
+
+
+def test_double_screening_shows_every_record_to_two(tmp_path, references):
+    few = ReferenceList(references.references[:6])
+    with Project.create(tmp_path / "review", few, settings=ProjectSettings(reviewers_per_record=2)) as project:
+        for name in ("ann", "ben", "cy"):
+            work = Review(project, name)
+            while (record := work.next()) is not None:
+                work.decide(record.id, "included" if name == "ann" else "excluded")
+        assert [len(held) for held in project.decisions.values()] == [2] * 6
+        assert {project.verdict(name) for name in project.records} == {"maybe"}
+
+
+def test_a_record_is_split_and_both_are_shown(tmp_path):
+    same = Reference(title="Corn prices in the state of Iowa", abstract="Corn was dear in Iowa that year.", file="a")
+    with Project.create(tmp_path / "review", ReferenceList((same, same))) as project:
+        work = Review(project, "ann")
+        assert len(work.ids) == 1
+        work.split("1")
+        assert len(work.ids) == 2
+
+
+def test_pools_without_any_text_are_refused(tmp_path):
+    with (
+        Project.create(tmp_path / "review", ReferenceList((Reference(doi="10.1/x"),))) as project,
+        pytest.raises(DataError, match="no record has a title"),
+    ):
+        Review(project, "ann")
+
+
+def test_vectors_of_large_pools_are_kept(project, monkeypatch):
+    monkeypatch.setattr(review, "_SAVED_FROM", 10)
+    first = Review(project, "ann")
+    assert project.snapshot_folder.exists()
+    second = Review(project, "ann")
+    assert (second.queue.scores == first.queue.scores).all()
+
+
+def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
+    verdicts = {True: "included", False: "excluded"}
+    old = [
+        Reference(title=r.title, abstract=r.abstract, decisions=(Decision(verdicts[r.labels == ("trial",)]),))
+        for r in references[:40]
+    ]
+    with Project.create(tmp_path / "review", ReferenceList(references.references[40:])) as project:
+        n = sum(is_trial(record) for record in project.records.values())
+        finds = screen(Review(project, "ann", prior=old), n)
+    assert sum(finds) >= 0.8 * n
+
+
+def play(X, labels, witness):
+    queue = ReviewQueue(X)
+    queue.set_witness(witness)
+    places = []
+    for place in range(len(labels)):
+        (name,) = queue.next_documents()
+        places += [place] if labels[int(name)] else []
+        queue.judge(name, bool(labels[int(name)]))
+    return np.mean(places), queue.witness_reliability
+
+
+def test_a_witness_helps_when_it_knows_and_does_not_hurt_when_it_does_not(references):
+    rng = np.random.default_rng(0)
+    labels = np.array([reference.labels == ("trial",) for reference in references])
+    X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.X
+    alone, _ = play(X, labels, None)
+    good, trusted = play(X, labels, labels + 0.5 * rng.standard_normal(len(labels)))
+    bad = [play(X, labels, rng.standard_normal(len(labels))) for _ in range(6)]
+    assert good < alone
+    assert trusted > 1.0
+    assert np.mean([place for place, _ in bad]) < 1.1 * alone
+    assert np.mean([abs(reliability) for _, reliability in bad]) < 0.4
+
+
+def test_a_word_moves_a_document_by_the_spread_of_scores_and_judgements_overrule_it(references):
+    texts = [reference.text for reference in references]
+    queue = ReviewQueue.of_texts(texts)
+    before = queue.scores
+    queue.set_words({"mice": 1.0})
+    moved = (queue.scores - before)[[("mice" in text) for text in texts]]
+    assert 0.1 < moved.mean() < 0.5
+    for row, reference in enumerate(references):
+        queue.judge(str(row), reference.labels == ("trial",))
+    scores = queue.scores
+    mice = np.array(["mice" in text for text in texts])
+    trial = np.array([reference.labels == ("trial",) for reference in references])
+    assert scores[mice & ~trial].mean() < scores[trial].mean() - 0.5
+
+
+def test_the_flow_of_a_review(project, references):
+    work = Review(project, "ann")
+    for verdict, reasons in (("included", ()), ("excluded", ("animals",)), ("excluded", ()), ("maybe", ())):
+        work.decide(work.next().id, verdict, reasons=reasons)
+    flow = PrismaFlow.of(project)
+    assert flow.identified == {"pool.ris": len(references)}
+    assert flow.n_records == flow.included + flow.maybe + flow.n_excluded + flow.open
+    assert flow.excluded == {"animals": 1, "": 1}
+    drawn = flow.chart().to_svg()
+    assert "animals (n = 1)" in drawn
+    assert "Records included (n = 1)" in drawn
