@@ -66,7 +66,7 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
         code = _INTERRUPTED
     if code == _INTERRUPTED:
         _fail(name, "interrupted", _INTERRUPTED)
-    sys.exit(code)
+    _exit(code)
 
 
 def _with_help(error: typer.TyperException) -> str:
@@ -81,6 +81,13 @@ def _with_help(error: typer.TyperException) -> str:
 def _fail(name: str, message: str, code: int) -> NoReturn:
     if message:
         _print_line(name, message)
+    _exit(code)
+
+
+def _exit(code: int | None) -> NoReturn:
+    # The work is done: an interrupt would only kill Python while it takes itself down.
+    if signal.getsignal(signal.SIGINT) is _end_interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
