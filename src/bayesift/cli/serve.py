@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from bayesift.cli.console import busy
-from bayesift.extras import require
+from bayesift.errors import require
 
 if TYPE_CHECKING:
     from bayesift.service import Service
