@@ -8,18 +8,11 @@ from bayesift.screening.agreement import Agreement, cohen_kappa
 from bayesift.screening.duplicates import Duplicates, Match, find_duplicates, merge
 from bayesift.screening.linkage import match_probability
 from bayesift.screening.prisma import FlowDiagram, PrismaFlow
-from bayesift.screening.project import (
-    Event,
-    Judgement,
-    Project,
-    ProjectSettings,
-    Record,
-    is_project,
-    with_decisions,
-)
+from bayesift.screening.project import Project, is_project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
-from bayesift.screening.review import Progress, Review
+from bayesift.screening.review import Progress, RankedRecords, Review
+from bayesift.screening.review_log import Event, Judgement, Note, ProjectSettings, Record, ReviewLog, with_decisions
 from bayesift.screening.simulation import (
     ReviewCurve,
     StoppedReview,
@@ -47,18 +40,21 @@ __all__ = [
     "Forecast",
     "Judgement",
     "Match",
+    "Note",
     "Pool",
     "PrismaFlow",
     "Progress",
     "Project",
     "ProjectSettings",
     "RankDecay",
+    "RankedRecords",
     "Record",
     "RelevanceModel",
     "RelevanceSettings",
     "RemainingRelevant",
     "Review",
     "ReviewCurve",
+    "ReviewLog",
     "ReviewQueue",
     "SampleCheck",
     "StoppedReview",
