@@ -6,6 +6,7 @@ ROUTERS = (
     users.sessions,
     users.users,
     profiles.router,
+    profiles.deleted,
     documents.router,
     decisions.router,
     judgements.router,
