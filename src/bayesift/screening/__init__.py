@@ -7,7 +7,7 @@ stop; `simulate_review` and `simulate_stopping` measure both on labelled pools.
 from bayesift.screening.agreement import Agreement, cohen_kappa
 from bayesift.screening.duplicates import Duplicates, Match, find_duplicates, merge
 from bayesift.screening.linkage import match_probability
-from bayesift.screening.prisma import FlowDiagram, PrismaFlow
+from bayesift.screening.prisma import FlowDiagram, PrismaFlow, methods_paragraph
 from bayesift.screening.project import Project, is_project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
@@ -64,6 +64,7 @@ __all__ = [
     "is_project",
     "match_probability",
     "merge",
+    "methods_paragraph",
     "pool_vectorizer",
     "pool_vectors",
     "random_start",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from bayesift import __version__
 from bayesift.charts.svg import Chart, drawing, tag
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, Stage
 
@@ -120,6 +121,44 @@ class PrismaFlow:
         return FlowDiagram(tuple(stages))
 
 
+def methods_paragraph(log: ReviewLog, stopping: str) -> str:
+    """What a paper says of the screening, with the numbers of a review filled in.
+
+    Parameters
+    ----------
+    log : of the review
+    stopping : what is known of the records that are left, in a sentence
+
+    Examples
+    --------
+    >>> from bayesift.datasets.references import Reference
+    >>> log = ReviewLog([Reference(title="Corn", file="a.ris"), Reference(title="Gold", file="a.ris")], [1, 2])
+    >>> methods_paragraph(log, "too early to say").startswith("We identified 2 records in 1 file")
+    True
+    """
+    flow = PrismaFlow.of(log)
+    reviewers = dict.fromkeys(by for held in log.decisions.values() for by in held)
+    twice = log.settings.reviewers_per_record == 2
+    manner = "two reviewers who were blind to one another until both had decided" if twice else "one reviewer"
+    parts = [
+        f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
+        f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, {flow.n_records:,} were to",
+        f"be screened. Titles and abstracts were screened with bayesift {__version__}, which ranks the records by a",
+        "linear model of their words (logistic loss, Gaussian prior) that is learned again after every decision.",
+        f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by {manner};",
+        f"{flow.n_excluded:,} were excluded.",
+    ]
+    if twice:
+        parts.append(f"{len(log.resolutions[ABSTRACT]):,} conflicts were resolved by a further decision.")
+    if flow.full_texts_excluded is not None:
+        parts.append(f"{flow.n_assessed:,} full texts were assessed, and {flow.n_assessed - flow.included:,} excluded.")
+    parts.append(f"{flow.included:,} records were included.")
+    if flow.open:
+        why = "" if log.stopped is None else f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
+        parts.append(f"{flow.open:,} records were not screened; estimate of what is left: {stopping}.{why}")
+    return " ".join(parts)
+
+
 @dataclass(frozen=True)
 class FlowDiagram(Chart):
     """Boxes from top to bottom, each with a box beside it for what leaves the flow there.
@@ -168,6 +207,10 @@ def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, 
 def _with_reasons(title: str, excluded: dict[str, int]) -> list[str]:
     lines = [f"{reason or 'no reason given'} (n = {n:,})" for reason, n in _shortened(excluded, "other reasons")]
     return [f"{title} (n = {sum(excluded.values()):,})", *(_indented(lines) if any(excluded) else [])]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _joined(duplicates: int) -> list[str]:

@@ -89,6 +89,7 @@ class RankedRecords:
     ----------
     log : of the review
     snapshots : folder for the vectors of large reviews, which take some time to make
+    pool : the vectors of `pool_texts`, if they were made before
 
     Examples
     --------
@@ -99,12 +100,19 @@ class RankedRecords:
     'Silver mines of Peru'
     """
 
-    def __init__(self, log: ReviewLog, *, snapshots: Path | None = None) -> None:
+    def __init__(self, log: ReviewLog, *, snapshots: Path | None = None, pool: Pool | None = None) -> None:
         self.log = log
         self._snapshots = snapshots
-        self.load()
+        self.load(pool)
 
-    def load(self) -> None:
+    @staticmethod
+    def pool_texts(log: ReviewLog) -> list[str]:
+        """The texts whose vectors are ranked: of the records, of what is looked for, and of an older review."""
+        wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
+        records = [record.reference.text for record in log.records.values()]
+        return [*records, wanted, *(reference.text for reference in log.prior)]
+
+    def load(self, pool: Pool | None = None) -> None:
         """Begin again from the log, after records were joined or split, or the settings changed."""
         log = self.log
         self.ids = list(log.records)
@@ -112,14 +120,13 @@ class RankedRecords:
         self._calibrated: tuple[int, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
         self._n_held = np.zeros(len(self.ids), dtype=np.int16)
-        wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
-        texts = [record.reference.text for record in log.records.values()]
-        pool = self._pool([*texts, wanted, *(reference.text for reference in log.prior)])
+        texts = self.pool_texts(log)
+        pool = pool or self._pool(texts)
         extra = [_QUERY, *(f"prior {number}" for number in range(len(log.prior)))]
         self.queue = ReviewQueue(pool.X, ids=[*self.ids, *extra], index=pool.index)
         if log.prior:
             self._weigh_prior(log.prior, extra[1:])
-        if wanted:
+        if texts[len(self.ids)]:
             self.queue.judge(_QUERY, True)
         for record in log.decided():
             if record in self._row:
@@ -246,6 +253,11 @@ class RankedRecords:
             added: dict[str, Any] = {"decisions": described.decisions, "annotations": described.annotations}
             written += [replace(source, **added) for source in record.sources] if sources else [described]
         return written
+
+    def place_in_pool(self, record: str) -> tuple[int, float]:
+        """Rank among all records, and probability of relevance."""
+        scores = self.queue.scores[: len(self.ids)]
+        return 1 + int(np.count_nonzero(scores > scores[self.row_of(record)])), self.probability(record)
 
     def probability(self, record: str) -> float:
         """How probable it is that a record is relevant, by how scores and decisions went together so far."""

@@ -172,6 +172,8 @@ class ReviewLog:
     ----------
     records : what is screened, in the order of the files
     events : the log
+    begun_with, first_groups : the settings and the numbers of records before the first event
+    settings : as they are now
     resolutions : by stage and record, how a conflict was decided
     notes, tags : by record
     words : strengths of words that speak for relevance, or against it
@@ -194,7 +196,8 @@ class ReviewLog:
         events: Iterable[Event] = (),
     ) -> None:
         self.references, self._groups = references, groups
-        self.settings = settings or ProjectSettings()
+        self.first_groups = tuple(groups)
+        self.begun_with = self.settings = settings or ProjectSettings()
         self.events: list[Event] = []
         self.records: dict[str, Record] = {}
         self.resolutions: dict[Stage, dict[str, Judgement]] = {ABSTRACT: {}, FULL_TEXT: {}}
@@ -276,6 +279,11 @@ class ReviewLog:
         """The record that a reviewer decided on last, among the decisions that were not taken back."""
         done = self._done.get(by)
         return done[-1][2] if done else None
+
+    def last_done(self, by: str) -> tuple[Stage, str] | None:
+        """Stage and record of the last decision of a reviewer that was not taken back."""
+        done = self._done.get(by)
+        return done[-1][1:] if done else None
 
     def final_verdict(self, record: str) -> Verdict | None:
         """The verdict of the last stage that decided on a record."""

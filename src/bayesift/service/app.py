@@ -44,6 +44,7 @@ OPEN_PATHS = frozenset({"/api/session"})  # requests with a body from people who
 _GRACE = 20  # seconds that open requests get at shutdown
 _HEADER_SECONDS = 15.0
 _BODY_SECONDS, _SLOWEST = 30.0, 20_000  # to begin with, and bytes per second
+_UPLOADS = frozenset({"/api/uploads", "/api/reviews/project"})
 _BODIES_AT_ONCE = 8  # of the largest size
 _SMALL_BODY = 10_000
 _HEADERS = {
@@ -67,7 +68,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     429: {"description": "Too much at once; see Retry-After."},
     503: {"description": "The store cannot be written, or the service is shutting down."},
 }
-_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 status = APIRouter(tags=["status"])
 
@@ -269,12 +270,13 @@ class _Gate:
             most = _SMALL_BODY
             if scope["path"] not in OPEN_PATHS:
                 identify(self._service, Request(scope))
-                most = self._service.settings.max_body
+                settings = self._service.settings
+                most = settings.max_upload if scope["path"] in _UPLOADS else settings.max_body
             if scope["path"] == STREAM:
                 await self._app(scope, receive, send)
                 return
             size = _declared(scope, most)
-            if self._held + size > _BODIES_AT_ONCE * most:
+            if self._held + size > _BODIES_AT_ONCE * self._service.settings.max_body:
                 raise BusyError("too many large requests at once; try again")
             self._held += size
             try:

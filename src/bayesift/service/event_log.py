@@ -4,6 +4,9 @@ A call of `observe` is a batch: COUNTED, a SEEN for each document, a RETRIEVED f
 vector of the document if any profile retrieved it. COUNTED and CREATED say how texts of scripts without spaces are
 split. JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY and RESTORED carry the events of the engine under "engine".
 
+Reviews (REVIEW_BEGUN, ...) have their id in the place of the profile; REVIEW_CHANGED carries an event of
+`screening.review_log`. They do not concern the filter: `reviews.py` replays them.
+
 Replay decides nothing: the log has what was retrieved. Words get their columns in the order of the log, so that the
 filter is the same, bit for bit, as the one that wrote it.
 """
@@ -48,6 +51,10 @@ DELETED = "profile deleted"
 PUT_AWAY = "profile put away"
 RESTORED = "profile restored"
 PURGED = "texts purged"
+REVIEW_BEGUN = "review begun"
+REVIEW_CHANGED = "review changed"
+REVIEW_DELETED = "review put away"
+REVIEW_RESTORED = "review restored"
 
 CHANGES = (RETRIEVED, JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY, RESTORED)  # what a profile is rebuilt from
 CHECKPOINT_EVERY = 50  # judgements of a profile

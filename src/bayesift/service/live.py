@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, Profile
@@ -31,6 +31,9 @@ from bayesift.service.db.tables import EventRow, ProfileRow, Writing
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.event_log import JUDGED, Checkpoints, StoreHistory, replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
+
+if TYPE_CHECKING:
+    from bayesift.service.reviews import LiveReview
 
 Operation = Callable[["UnitOfWork"], Any]
 QueueName = Literal["people", "documents"]
@@ -106,12 +109,14 @@ class LiveFilter:
     """The engine of a store, after event `seq`; read and change it with `lock` held.
 
     `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever arrived, `pending_seq`
-    counts the events of the open transaction too, `deleted` names profiles that can be restored.
+    counts the events of the open transaction too, `deleted` names profiles that can be restored, `reviews` holds those
+    that are open.
     """
 
     engine: FilterEngine
     checkpoints: Checkpoints
     deleted: set[str]
+    reviews: dict[str, LiveReview]
 
     def __init__(self, store: Store, snapshots: SnapshotFolder) -> None:
         self.lock = threading.RLock()
@@ -153,6 +158,7 @@ class LiveFilter:
             self.engine, self.saved_seq = self._snapshots.load(read.last_seq(), self.checkpoints)
             self.seq = self.pending_seq = replay(self.engine, read, self.checkpoints, self.saved_seq)
             self.n_documents = read.n_documents()
+            self.reviews = {}  # each is replayed when it is asked for
             self.deleted = {row.name for row in read.profiles(deleted=True)}
             self.valid = True
 

@@ -26,6 +26,7 @@ from bayesift.service.db.tables import ProfileRow, Reading
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.live import LiveFilter, Operation, QueueName, Writer
 from bayesift.service.snapshots import SnapshotFolder
+from bayesift.service.uploads import Uploads
 
 FIRST_ADMIN = "admin"
 _CHECK_SECONDS = 5.0
@@ -46,7 +47,7 @@ class ServiceSettings:
     session_hours : lifetime of a browser session
     requests_per_second, burst : rate limit per person, on average and at once
     logins_per_minute : sign-in attempts per address
-    max_body, max_text : bytes of a request, characters of a document
+    max_body, max_text, max_upload : bytes of a request, characters of a document, bytes of a file of records
     max_batch : documents per request; they are learned `chunk` at a time
     chunk : documents per transaction
     waiting_people, waiting_batches : lengths of the writer's two queues
@@ -66,6 +67,7 @@ class ServiceSettings:
     logins_per_minute: int = 20
     max_body: int = 32 * 1024 * 1024
     max_text: int = 1_000_000
+    max_upload: int = 100 * 1024 * 1024
     max_batch: int = 1_000
     chunk: int = 70
     waiting_people: int = 1_000
@@ -188,6 +190,7 @@ class Service:
             raise
         self.commits = CommitSignal()
         self.metrics = Metrics()
+        self.uploads = Uploads()
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
         self.logins = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)

@@ -1,6 +1,6 @@
 """The HTTP routes, one file per resource."""
 
-from bayesift.service.routers import decisions, documents, insight, judgements, profiles, users
+from bayesift.service.routers import decisions, documents, insight, judgements, profiles, reviews, users
 
 ROUTERS = (
     users.sessions,
@@ -13,6 +13,10 @@ ROUTERS = (
     insight.words,
     insight.insight,
     profiles.exports,
+    reviews.uploads,
+    reviews.router,
+    reviews.screening,
+    reviews.exports,
 )
 
 __all__ = ["ROUTERS"]
