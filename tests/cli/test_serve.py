@@ -1,6 +1,8 @@
 import pytest
 
-from bayesift.cli import main
+from bayesift.cli import main, serve
+from bayesift.errors import DataError
+from bayesift.service import Service, ServiceSettings
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,38 @@ def test_bad_use(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["serve", "--port", "0"])
     assert ended.value.code == 2
+
+
+def test_the_token_of_the_first_admin_is_printed_before_the_demo_is_filled(tmp_path, capsys, monkeypatch):
+    def broken(service):
+        service.close()
+        raise DataError("killed")
+
+    monkeypatch.setattr(serve, "_fill", broken)
+    with pytest.raises(SystemExit):
+        main(["serve", "--data", str(tmp_path), "--demo"])
+    assert len(capsys.readouterr().out.split()[-1]) > 40
+
+
+def test_people_are_listed_added_and_given_new_tokens(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["users", "list", "--data", str(tmp_path)])
+    assert "holds no service" in capsys.readouterr().err
+    Service(ServiceSettings(folder=tmp_path)).close()
+    tokens = {}
+    for name, command in (("ann", ["add", "ann"]), ("admin", ["reset"])):
+        with pytest.raises(SystemExit):
+            main(["users", *command, "--data", str(tmp_path)])
+        tokens[name] = capsys.readouterr().out.strip()
+    with pytest.raises(SystemExit):
+        main(["users", "list", "--data", str(tmp_path)])
+    assert "ann" in capsys.readouterr().out
+    service = Service(ServiceSettings(folder=tmp_path))
+    try:
+        roles = {name: service.people.of_token(token).role for name, token in tokens.items()}
+        with pytest.raises(SystemExit):
+            main(["users", "list", "--data", str(tmp_path)])
+    finally:
+        service.close()
+    assert roles == {"ann": "reviewer", "admin": "admin"}
+    assert "another process" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import pytest
 from bayesift.datasets.references import Decision, Reference, ReferenceList
 from bayesift.errors import DataError
 from bayesift.screening import PrismaFlow, Project, ProjectSettings, Review, ReviewQueue, review
+from bayesift.screening.review_log import prior_values
 from tests.screening.test_queue import TOPICS
 
 
@@ -61,23 +62,23 @@ def test_a_review_goes_on_where_it_stopped(project):
     with Project(project.folder, writing=True) as again:
         other = Review(again, "ann")
         assert other.progress().n_decided == expected.n_decided == 12
-        np.testing.assert_allclose(other.queue.scores, work.queue.scores, atol=0.05)
+        np.testing.assert_allclose(other.ranked.queue.scores, work.ranked.queue.scores, atol=0.05)
         assert other.undo().id == list(project.decisions)[-1]
 
 
 def test_undo_skip_note_and_search(project):
     work = Review(project, "ann")
     first = work.next()
-    before = work.queue.scores.copy()
+    before = work.ranked.queue.scores.copy()
     work.decide(first.id, "maybe")
     assert work.next().id != first.id
     assert work.undo().id == first.id
-    np.testing.assert_allclose(work.queue.scores, before, atol=1e-9)
+    np.testing.assert_allclose(work.ranked.queue.scores, before, atol=1e-9)
     assert work.next().id == first.id
     work.skip(first.id)
     assert work.next().id != first.id
     work.note(first.id, "later")
-    assert project.notes[first.id] == ["later"]
+    assert [note.text for note in project.notes[first.id]] == ["later"]
     found = work.search("TRIAL placebo")
     assert found
     assert all("placebo" in record.reference.text for record in found)
@@ -112,7 +113,7 @@ def test_progress_is_silent_before_ten_finds(project):
 def test_probabilities_follow_the_decisions(project):
     work = Review(project, "ann")
     screen(work, 40)
-    ranks = work.ranks()
+    ranks = work.ranked.ranks()
     relevant = [chance for name, (_, chance) in ranks.items() if is_trial(project.records[name])]
     others = [chance for name, (_, chance) in ranks.items() if not is_trial(project.records[name])]
     assert np.mean(relevant) > 0.5 > 0.2 > np.mean(others)
@@ -142,9 +143,9 @@ def test_a_record_is_split_and_both_are_shown(tmp_path):
     same = Reference(title="Corn prices in the state of Iowa", abstract="Corn was dear in Iowa that year.", file="a")
     with Project.create(tmp_path / "review", ReferenceList((same, same))) as project:
         work = Review(project, "ann")
-        assert len(work.ids) == 1
+        assert len(work.ranked.ids) == 1
         work.split("1")
-        assert len(work.ids) == 2
+        assert len(work.ranked.ids) == 2
 
 
 def test_pools_without_any_text_are_refused(tmp_path):
@@ -160,7 +161,7 @@ def test_vectors_of_large_pools_are_kept(project, monkeypatch):
     first = Review(project, "ann")
     assert project.snapshot_folder.exists()
     second = Review(project, "ann")
-    assert (second.queue.scores == first.queue.scores).all()
+    assert (second.ranked.queue.scores == first.ranked.queue.scores).all()
 
 
 def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
@@ -171,7 +172,10 @@ def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
     ]
     with Project.create(tmp_path / "review", ReferenceList(references.references[40:])) as project:
         n = sum(is_trial(record) for record in project.records.values())
-        finds = screen(Review(project, "ann", prior=old), n)
+        project.append("prior", by="ann", records=prior_values(old))
+    with Project(tmp_path / "review", writing=True) as project:
+        assert len(project.prior) == len(old)
+        finds = screen(Review(project, "ann"), n)
     assert sum(finds) >= 0.8 * n
 
 
@@ -193,6 +197,7 @@ def test_a_witness_helps_when_it_knows_and_does_not_hurt_when_it_does_not(refere
     alone, _ = play(X, labels, None)
     good, trusted = play(X, labels, labels + 0.5 * rng.standard_normal(len(labels)))
     bad = [play(X, labels, rng.standard_normal(len(labels))) for _ in range(6)]
+    bad += [play(X, labels, rng.integers(0, 2, len(labels))) for _ in range(6)]
     assert good < alone
     assert trusted > 1.0
     assert np.mean([place for place, _ in bad]) < 1.1 * alone

@@ -211,7 +211,7 @@ def test_event_streams_are_bounded_and_end_with_the_service(tmp_path):
         assert ada.get("/api/profiles/grain/decisions/events?open_for=0").status_code == 429
     with running(tmp_path) as service:
         service.end_streams()
-        stream = _events(service, "grain", 0, open_for=3600.0)
+        stream = _events(service, "ada", "grain", 0, open_for=3600.0)
         with ThreadPoolExecutor(1) as other:  # this thread may have a loop already: Playwright's
             assert other.submit(asyncio.run, _all_of(stream)).result() == ["retry: 2000\n\n"]
 

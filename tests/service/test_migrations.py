@@ -87,7 +87,7 @@ def test_a_service_of_0_1_goes_on_where_it_stopped(tmp_path, snapshots):
         assert (service.live.saved_seq > 0) is snapshots
         assert is_whole(service)
         assert service.live.seq == expected["events"]
-        token = service.writer.submit("", lambda work: add_user(work, "new", "reviewer")).result()
+        token = service.writer.submit("", lambda work: add_user(work.tx, "new", "reviewer")).result()
         service.people.reload()
         client = TestClient(service.app, headers={"Authorization": f"Bearer {token}"})
         for name, past in expected["profiles"].items():

@@ -47,6 +47,7 @@ def test_a_profile_begins_sees_and_ends(fed):
     assert fed.ada.delete("/api/profiles/grain").status_code == 204
     missing = fed.ada.get("/api/profiles/grain")
     assert (missing.status_code, missing.json()["detail"]) == (404, "no filter 'grain'")
+    assert fed.admin.delete("/api/deleted-profiles/grain").status_code == 204
     assert fed.ada.post("/api/profiles", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
     assert get(fed.ada, "/api/profiles/grain/decisions")["decisions"] == []
 

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from bayesift.filtering import FilterEngine, MemoryLog, ProfileState
 from bayesift.filtering.engine import add_described
 from bayesift.records import Document
-from bayesift.service import Service, ServiceSettings, create_app, event_log
+from bayesift.service import Service, ServiceSettings, app, create_app, event_log
 from bayesift.service.event_log import Checkpoints, replay
 from bayesift.service.transfer import install_profile
 from tests.filtering.worlds import same_state
@@ -76,9 +76,8 @@ class Clients:
 def running(folder, database=None, **options):
     """A service with its clients, closed at the end."""
     service = Service(ServiceSettings(folder=folder, database=database, **options))
-    app = create_app(service)
-    service.app = app
-    with TestClient(app):
+    service.app = create_app(service)
+    with TestClient(service.app):
         yield service
 
 
@@ -86,6 +85,7 @@ def running(folder, database=None, **options):
 def listening(service):
     """The address of a service that is already running, at a port of its own."""
     config = uvicorn.Config(service.app, host="127.0.0.1", port=free_port(), lifespan="off", log_level="critical")
+    config.http = app._ImpatientProtocol
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

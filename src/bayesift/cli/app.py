@@ -61,6 +61,7 @@ app.add_typer(datasets.app, rich_help_panel=_SERVICES)
 app.add_typer(filtering.app, rich_help_panel=_SERVICES)
 app.add_typer(screen.app, rich_help_panel=_SERVICES)
 add_command(app, serve.serve, "serve --demo", "serve --data filters --port 8000", panel=_SERVICES)
+app.add_typer(serve.users, rich_help_panel=_SERVICES)
 
 
 def _print_version(wanted: bool) -> None:

@@ -57,7 +57,8 @@ def open_review(
         Path | None, Option(help="Text file of inclusion and exclusion criteria.", exists=True, dir_okay=False)
     ] = None,
     prior: Annotated[
-        Path | None, Option(help="Labelled records of an older review.", exists=True, dir_okay=False)
+        Path | None,
+        Option(help="Labelled records of an older review; kept in the project.", exists=True, dir_okay=False),
     ] = None,
     reviewer: Annotated[str | None, Option(help="Your name; the name of your account by default.")] = None,
     double: Annotated[bool, Option("--double", help="Every record is screened by two reviewers.")] = False,
@@ -84,11 +85,14 @@ def open_review(
             _begin(files, folder, settings, joined=not keep_duplicates, decided=not ignore_decisions, quiet=quiet)
         elif not quiet:
             print(f"going on with {folder}; the files are not read again", file=sys.stderr)
+    name = reviewer or _account()
     with _opened(folder) as project:
         if criteria is not None or query:
             _check_unchanged(project, query)
+        if prior is not None:
+            _keep_prior(project, name, _labelled(prior))
         with busy("ranking the records", quiet=quiet):
-            review = Review(project, reviewer or _account(), prior=_labelled(prior))
+            review = Review(project, name)
         if plain or not (sys.stdin.isatty() and sys.stdout.isatty() and find_spec("termios")):
             screen_line_by_line(review, sys.stdin, sys.stdout)
         else:
@@ -105,35 +109,17 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the records with decisions, reasons, ranks and probabilities."""
-    from dataclasses import replace
-
     from bayesift.datasets.references import write_references
-    from bayesift.screening import Review, with_decisions
+    from bayesift.screening import RankedRecords
 
-    wanted = {part.strip() for part in only.split(",")} if only else None
-    if wanted and (unknown := wanted - {"included", "excluded", "maybe", "open"}):
+    wanted = {part.strip() for part in only.split(",")} if only else set()
+    if unknown := wanted - {"included", "excluded", "maybe", "open"}:
         raise typer.BadParameter(
             f"no {unknown.pop()!r}; there are: included, excluded, maybe, open", param_hint="--only"
         )
     with _opened(project, writing=False) as opened:
         with busy("ranking the records", quiet=quiet):
-            ranks = Review(opened, "").ranks()
-        written: list[Reference] = []
-        for record in opened.records.values():
-            verdict = opened.verdict(record.id)
-            if wanted and (verdict or "open") not in wanted:
-                continue
-            rank, probability = ranks[record.id]
-            told = {
-                "record": record.id,
-                "decision": verdict or "",
-                "rank": str(rank),
-                "probability": f"{probability:.4f}",
-                "sources": "; ".join(dict.fromkeys(Path(source.file).name for source in record.sources)),
-            }
-            described = with_decisions(record, opened, told)
-            added: dict[str, Any] = {"decisions": described.decisions, "annotations": described.annotations}
-            written += [replace(source, **added) for source in record.sources] if sources else [described]
+            written = RankedRecords(opened, snapshots=opened.snapshot_folder).references(only=wanted, sources=sources)
         write_references(written, output)
     if not quiet:
         print(f"{output}: {len(written):,} records", file=sys.stderr)
@@ -215,9 +201,15 @@ def _check_unchanged(project: Project, query: str) -> None:
         print("the project keeps the query that it was begun with", file=sys.stderr)
 
 
-def _labelled(path: Path | None) -> list[Reference]:
-    if path is None:
-        return []
+def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> None:
+    """Keep the labels of an older review in the project, so that later sessions rank by them too."""
+    from bayesift.screening.review_log import prior_values
+
+    if prior_values(labelled) != prior_values(project.prior):
+        project.append("prior", by=reviewer, records=prior_values(labelled))
+
+
+def _labelled(path: Path) -> list[Reference]:
     from bayesift.datasets.references import read_references
 
     found = [reference for reference in read_references(path) if reference.included is not None]

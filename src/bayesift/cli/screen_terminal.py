@@ -134,7 +134,10 @@ class Session:
             words = {name: float(value or 1) for name, _, value in (part.partition("=") for part in text.split())}
         except ValueError:
             raise DataError("words are given as WORD=STRENGTH, such as placebo=1 animal=-1") from None
-        self.review.set_words({**self.review.project.words, **words})
+        coverage = self.review.set_words({**self.review.project.words, **words})
+        missing = {word for of_category in coverage.missing.values() for word in of_category}
+        unknown = [word for word in words if word in missing]
+        self.message = f"no record holds {', '.join(unknown)}" if unknown else "the ranking follows these words"
         self.show(self.review.next())
 
     def _split(self, _: str) -> None:

@@ -1,29 +1,51 @@
-"""`bayesift serve`: the filter as a service with a web page."""
+"""`bayesift serve`: reviews and filters as a service with a web page; `bayesift users`: who may use it."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
-from bayesift.cli.console import busy
-from bayesift.errors import require
+from bayesift.cli.console import busy, stdout, table
+from bayesift.cli.options import add_command, command_group
+from bayesift.errors import DataError, require
 
 if TYPE_CHECKING:
     from bayesift.service import Service
+    from bayesift.service.db.database import Store
+
+
+class Role(Enum):
+    """What a person may do."""
+
+    reader = "reader"
+    reviewer = "reviewer"
+    admin = "admin"
+
+
+DataFolder = Annotated[Path, Option(help="Folder of the service.", file_okay=False)]
+Database = Annotated[
+    str | None,
+    Option(help="postgresql://user@host/name; default: a SQLite file in the folder.", envvar="BAYESIFT_DATABASE"),
+]
+users = command_group("users", "List the people of a service, add them, and give them new tokens.")
 
 
 def serve(
-    data: Annotated[Path, Option(help="Folder of the service.", file_okay=False)] = Path("bayesift-data"),
+    data: DataFolder = Path("bayesift-data"),
     host: Annotated[str, Option(help="Address to listen on; leave TLS to a proxy in front.")] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=1, max=65535)] = 8765,
-    database: Annotated[
-        str | None,
-        Option(help="postgresql://user@host/name; default: a SQLite file in the folder.", envvar="BAYESIFT_DATABASE"),
-    ] = None,
+    database: Database = None,
     workers: Annotated[int, Option(help="Threads that answer read requests, beside the writer.", min=1, max=64)] = 8,
+    proxy: Annotated[
+        str | None, Option(help="Address of a proxy in front; only its X-Forwarded-For is believed.")
+    ] = None,
     demo: Annotated[
         bool, Option("--demo", help="Fill a new folder with Python's documentation and two profiles.")
     ] = False,
@@ -32,15 +54,15 @@ def serve(
 
     People train filters in the browser, programs use HTTP.
     """
-    for package in ("fastapi", "sqlalchemy", "uvicorn", "prometheus_client"):
-        require(package, extra="service")
+    _require_packages()
     from bayesift.service import Service, ServiceSettings, run
 
+    os.umask(0o077)
     with busy("opening the filter"):
-        service = Service(ServiceSettings(folder=data, database=database, workers=workers))
+        service = Service(ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy))
+    _greet(service, host, port)
     if demo:
         _fill(service)
-    _greet(service, host, port)
     run(service, host=host, port=port)
 
 
@@ -57,3 +79,66 @@ def _greet(service: Service, host: str, port: int) -> None:
     if service.first_token is not None:
         print(f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}")
     sys.stdout.flush()
+
+
+def _require_packages() -> None:
+    for package in ("fastapi", "sqlalchemy", "uvicorn", "prometheus_client"):
+        require(package, extra="service")
+
+
+@contextmanager
+def _store(data: Path, database: str | None) -> Iterator[Store]:
+    """The store of a service that is not running."""
+    _require_packages()
+    from bayesift.service.db.database import FILE, open_store
+
+    if database is None and not (data / FILE).is_file():
+        raise DataError("holds no service; bayesift serve makes one", file=data)
+    with open_store(data, database) as store:
+        yield store
+
+
+def list_users(data: DataFolder = Path("bayesift-data"), database: Database = None) -> None:
+    """List the people of a service."""
+    with _store(data, database) as store, store.reading() as read:
+        rows = table("name", "role", "since", numbers=False)
+        for user in read.users():
+            rows.add_row(user.name, user.role, user.at[:10])
+    stdout().print(rows)
+
+
+def add_person(
+    name: Annotated[str, Argument(help="Name of the person.")],
+    role: Annotated[Role, Option(help="What they may do.")] = Role.reviewer,
+    data: DataFolder = Path("bayesift-data"),
+    database: Database = None,
+) -> None:
+    """Add a person and print their token."""
+    with _store(data, database) as store, store.writing() as tx:
+        from bayesift.service.access import add_user
+
+        token = add_user(tx, name, role.value)
+    _print_token(name, token)
+
+
+def reset(
+    name: Annotated[str, Argument(help="Name of the person; the first admin is called admin.")] = "admin",
+    data: DataFolder = Path("bayesift-data"),
+    database: Database = None,
+) -> None:
+    """Give a person a new token and print it; the old one and open sessions end."""
+    with _store(data, database) as store, store.writing() as tx:
+        from bayesift.service.access import reset_token
+
+        token = reset_token(tx, name)
+    _print_token(name, token)
+
+
+def _print_token(name: str, token: str) -> None:
+    print(f"bayesift: the token of {name}; it is not shown again:", file=sys.stderr)
+    print(token)
+
+
+add_command(users, list_users, "users list", name="list")
+add_command(users, add_person, "users add ann", "users add bob --role admin --data reviews", name="add")
+add_command(users, reset, "users reset", "users reset ann --data reviews", name="reset")

@@ -7,19 +7,12 @@ stop; `simulate_review` and `simulate_stopping` measure both on labelled pools.
 from bayesift.screening.agreement import Agreement, cohen_kappa
 from bayesift.screening.duplicates import Duplicates, Match, find_duplicates, merge
 from bayesift.screening.linkage import match_probability
-from bayesift.screening.prisma import FlowDiagram, PrismaFlow
-from bayesift.screening.project import (
-    Event,
-    Judgement,
-    Project,
-    ProjectSettings,
-    Record,
-    is_project,
-    with_decisions,
-)
+from bayesift.screening.prisma import FlowDiagram, PrismaFlow, methods_paragraph
+from bayesift.screening.project import Project, is_project
 from bayesift.screening.queue import ReviewQueue
-from bayesift.screening.relevance import Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
-from bayesift.screening.review import Progress, Review
+from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
+from bayesift.screening.review import Progress, RankedRecords, Review
+from bayesift.screening.review_log import Event, Judgement, Note, ProjectSettings, Record, ReviewLog, with_decisions
 from bayesift.screening.simulation import (
     ReviewCurve,
     StoppedReview,
@@ -47,18 +40,22 @@ __all__ = [
     "Forecast",
     "Judgement",
     "Match",
+    "Note",
+    "Part",
     "Pool",
     "PrismaFlow",
     "Progress",
     "Project",
     "ProjectSettings",
     "RankDecay",
+    "RankedRecords",
     "Record",
     "RelevanceModel",
     "RelevanceSettings",
     "RemainingRelevant",
     "Review",
     "ReviewCurve",
+    "ReviewLog",
     "ReviewQueue",
     "SampleCheck",
     "StoppedReview",
@@ -68,6 +65,7 @@ __all__ = [
     "is_project",
     "match_probability",
     "merge",
+    "methods_paragraph",
     "pool_vectorizer",
     "pool_vectors",
     "random_start",

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from bayesift import __version__
 from bayesift.charts.svg import Chart, drawing, tag
-from bayesift.screening.project import Project
+from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, Stage
 
 _WIDTH, _BOX, _LEFT, _RIGHT = 640, 270, 20, 350
 _LINE, _PADDING, _GAP = 17, 12, 30
@@ -29,6 +30,8 @@ class PrismaFlow:
     duplicates : records that were joined to another one
     excluded : by reason; "" without one
     included, maybe, open : records included, undecided between reviewers or by one, and not yet screened
+    full_texts_excluded : by reason, among those included by title and abstract; None without such a stage
+    full_texts_open : full texts that are not yet decided
 
     Examples
     --------
@@ -43,24 +46,30 @@ class PrismaFlow:
     included: int
     maybe: int = 0
     open: int = 0
+    full_texts_excluded: dict[str, int] | None = None
+    full_texts_open: int = 0
 
     @classmethod
-    def of(cls, project: Project) -> PrismaFlow:
-        """The numbers of a project as it is now."""
-        identified = Counter(Path(reference.file).name or "records" for reference in project.references)
-        verdicts = Counter(project.verdict(record) or "open" for record in project.records)
-        reasons: Counter[str] = Counter()
-        for record in project.records:
-            if project.verdict(record) == "excluded":
-                held = project.decisions[record].values()
-                reasons[next((decision.reasons[0] for decision in held if decision.reasons), "")] += 1
+    def of(cls, log: ReviewLog) -> PrismaFlow:
+        """The numbers of a review as it is now."""
+        identified = Counter(Path(reference.file).name or "records" for reference in log.references)
+        statuses = Counter(log.status(record) for record in log.records)
+        full_texts, full_texts_open = None, 0
+        included = statuses["included"]
+        if log.settings.full_texts or any(log.decided(FULL_TEXT)):
+            passed = log.stage_records(FULL_TEXT)
+            full_texts = _reasons(log, passed, FULL_TEXT)
+            included = sum(log.status(record, FULL_TEXT) == "included" for record in passed)
+            full_texts_open = len(passed) - included - sum(full_texts.values())
         return cls(
             dict(identified),
-            len(project.references) - len(project.records),
-            dict(reasons.most_common()),
-            verdicts["included"],
-            verdicts["maybe"],
-            verdicts["open"],
+            len(log.references) - len(log.records),
+            _reasons(log, log.records, ABSTRACT),
+            included,
+            statuses["maybe"] + statuses["conflict"],
+            statuses["open"] + statuses["waiting"],
+            full_texts,
+            full_texts_open,
         )
 
     @property
@@ -83,25 +92,71 @@ class PrismaFlow:
         """Records excluded for any reason."""
         return sum(self.excluded.values())
 
+    @property
+    def n_assessed(self) -> int:
+        """Full texts that were decided on."""
+        return 0 if self.full_texts_excluded is None else self.included + sum(self.full_texts_excluded.values())
+
     def chart(self) -> FlowDiagram:
         """The flow as a diagram."""
         sources = [f"{name} (n = {count:,})" for name, count in _shortened(self.identified, "other files")]
-        reasons = [
-            f"{reason or 'no reason given'} (n = {n:,})" for reason, n in _shortened(self.excluded, "other reasons")
-        ]
-        return FlowDiagram(
+        stages = [
+            ([f"Records identified (n = {self.n_identified:,})", *_indented(sources)], _joined(self.duplicates)),
             (
-                ([f"Records identified (n = {self.n_identified:,})", *_indented(sources)], _joined(self.duplicates)),
+                [f"Records screened (n = {self.n_screened:,})", *_counted("not yet screened", self.open)],
+                _with_reasons("Records excluded", self.excluded),
+            ),
+        ]
+        if self.full_texts_excluded is not None:
+            assessed = f"Full texts assessed (n = {self.n_assessed:,})"
+            stages.append(
                 (
-                    [f"Records screened (n = {self.n_screened:,})", *_counted("not yet screened", self.open)],
-                    [
-                        f"Records excluded (n = {self.n_excluded:,})",
-                        *(_indented(reasons) if any(self.excluded) else []),
-                    ],
-                ),
-                ([f"Records included (n = {self.included:,})", *_counted("maybe, besides", self.maybe)], []),
+                    [assessed, *_counted("not yet assessed", self.full_texts_open)],
+                    _with_reasons("Full texts excluded", self.full_texts_excluded),
+                )
             )
+        stages.append(
+            ([f"Records included (n = {self.included:,})", *_counted("maybe, besides", self.maybe)], []),
         )
+        return FlowDiagram(tuple(stages))
+
+
+def methods_paragraph(log: ReviewLog, stopping: str) -> str:
+    """What a paper says of the screening, with the numbers of a review filled in.
+
+    Parameters
+    ----------
+    log : of the review
+    stopping : what is known of the records that are left, in a sentence
+
+    Examples
+    --------
+    >>> from bayesift.datasets.references import Reference
+    >>> log = ReviewLog([Reference(title="Corn", file="a.ris"), Reference(title="Gold", file="a.ris")], [1, 2])
+    >>> methods_paragraph(log, "too early to say").startswith("We identified 2 records in 1 file")
+    True
+    """
+    flow = PrismaFlow.of(log)
+    reviewers = dict.fromkeys(by for held in log.decisions.values() for by in held)
+    twice = log.settings.reviewers_per_record == 2
+    manner = "two reviewers who were blind to one another until both had decided" if twice else "one reviewer"
+    parts = [
+        f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
+        f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, {flow.n_records:,} were to",
+        f"be screened. Titles and abstracts were screened with bayesift {__version__}, which ranks the records by a",
+        "linear model of their words (logistic loss, Gaussian prior) that is learned again after every decision.",
+        f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by {manner};",
+        f"{flow.n_excluded:,} were excluded.",
+    ]
+    if twice:
+        parts.append(f"{len(log.resolutions[ABSTRACT]):,} conflicts were resolved by a further decision.")
+    if flow.full_texts_excluded is not None:
+        parts.append(f"{flow.n_assessed:,} full texts were assessed, and {flow.n_assessed - flow.included:,} excluded.")
+    parts.append(f"{flow.included:,} records were included.")
+    if flow.open:
+        why = "" if log.stopped is None else f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
+        parts.append(f"{flow.open:,} records were not screened; estimate of what is left: {stopping}.{why}")
+    return " ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -115,7 +170,7 @@ class FlowDiagram(Chart):
 
     stages: Sequence[tuple[Sequence[str], Sequence[str]]]
     title: str = "Flow of records"
-    caption: str = "Flow of records after PRISMA 2020, titles and abstracts."
+    caption: str = "Flow of records after PRISMA 2020."
 
     @property
     def svg(self) -> Markup:
@@ -136,6 +191,26 @@ class FlowDiagram(Chart):
             top += room + _GAP
         told = "; ".join(line for main, side in self.stages for line in (*main, *side))
         return drawing(self.title, _WIDTH, int(top - _GAP + 10), drawn, description=told)
+
+
+def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
+    """How many records were excluded for each reason; one that was given by several reviewers counts once."""
+    reasons: Counter[str] = Counter()
+    for record in records:
+        if log.status(record, stage) == "excluded":
+            resolved = log.resolutions[stage].get(record)
+            held = [*([resolved] if resolved else []), *log.decisions_on(record, stage).values()]
+            reasons[next((decision.reasons[0] for decision in held if decision.reasons), "")] += 1
+    return dict(reasons.most_common())
+
+
+def _with_reasons(title: str, excluded: dict[str, int]) -> list[str]:
+    lines = [f"{reason or 'no reason given'} (n = {n:,})" for reason, n in _shortened(excluded, "other reasons")]
+    return [f"{title} (n = {sum(excluded.values()):,})", *(_indented(lines) if any(excluded) else [])]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _joined(duplicates: int) -> list[str]:

@@ -1,11 +1,14 @@
-"""A review while it is screened: the project on disk, the queue that ranks its records, and one reviewer."""
+"""A review while it is screened: its log, the queue that ranks its records, and one reviewer."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -13,9 +16,19 @@ from scipy.special import expit, logit
 from bayesift.arrays import Array
 from bayesift.datasets.references import Reference
 from bayesift.errors import DataError
-from bayesift.screening.project import Project, Record, Verdict
+from bayesift.knowledge import Coverage
+from bayesift.screening.project import Project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool
+from bayesift.screening.review_log import (
+    ABSTRACT,
+    FULL_TEXT,
+    Record,
+    ReviewLog,
+    Stage,
+    Verdict,
+    with_decisions,
+)
 from bayesift.screening.stopping import RankDecay, RemainingRelevant
 from bayesift.text import ENGLISH_STOP_WORDS
 
@@ -65,78 +78,97 @@ class Progress:
         )
 
 
-class Review:
-    """One reviewer's work on a project: the next record, decisions, search, progress.
+@dataclass(frozen=True)
+class PoolTexts:
+    """What is ranked in a review: its records, what is looked for, and the records of an older review."""
 
-    The query and the inclusion criteria of the project are a document that is known to be relevant, so that records
-    are ranked before the first decision. "maybe" counts as relevant until somebody decides.
+    texts: tuple[str, ...]
+    titles: tuple[str, ...]
+
+    @classmethod
+    def of_log(cls, log: ReviewLog) -> PoolTexts:
+        """The texts of a review as it is now."""
+        wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
+        records = [record.reference for record in log.records.values()]
+        return cls(
+            texts=(*(record.text for record in records), wanted, *(record.text for record in log.prior)),
+            titles=(*(record.title for record in records), wanted, *(record.title for record in log.prior)),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Of all that the vectors depend on."""
+        content = "\0".join((*self.texts, *self.titles))
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def vectors(self) -> Pool:
+        """The vectors of the texts, with a part of their own for titles."""
+        return Pool.of_texts(self.texts, titles=self.titles)
+
+
+class RankedRecords:
+    """The records of a review in the order of their relevance, as all its reviewers teach it.
+
+    The query and the inclusion criteria are a document that is known to be relevant, so that records are ranked before
+    the first decision. Labels of an older review are scores of a model of them, weighed by how well they agree with the
+    decisions. "maybe" counts as relevant until somebody decides.
 
     Parameters
     ----------
-    project : open for writing, to decide
-    reviewer : name under which decisions are kept
-    prior : labelled records of an older review; what they say is weighed by how well it agrees with the decisions
+    log : of the review
+    snapshots : folder for the vectors of large reviews, which take some time to make
+    pool : the vectors of its `PoolTexts`, if they were made before
 
     Examples
     --------
-    >>> import tempfile
-    >>> from bayesift.datasets.references import Reference, ReferenceList
-    >>> from bayesift.screening import Project, ProjectSettings
     >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest in Iowa", "Silver mines of Peru"]
-    >>> records = ReferenceList(tuple(Reference(title=title) for title in titles))
-    >>> project = Project.create(tempfile.mkdtemp(), records, settings=ProjectSettings(query="gold mines"))
-    >>> review = Review(project, "ann")
-    >>> record = review.next()
-    >>> record.reference.title
-    'Gold mines of Peru'
-    >>> review.decide(record.id, "included")
-    >>> review.next().reference.title
+    >>> log = ReviewLog([Reference(title=title) for title in titles], [1, 2, 3, 4])
+    >>> log.accept(log.prepare("decide", [{"by": "ann", "record": "2", "verdict": "included"}]))
+    >>> RankedRecords(log).next("ann").reference.title
     'Silver mines of Peru'
-    >>> project.close()
     """
 
-    def __init__(self, project: Project, reviewer: str, *, prior: Sequence[Reference] = ()) -> None:
-        self.project, self.reviewer = project, reviewer
-        self._prior = prior
-        self._skipped: list[str] = []
-        self._load()
+    def __init__(self, log: ReviewLog, *, snapshots: Path | None = None, pool: Pool | None = None) -> None:
+        self.log = log
+        self._snapshots = snapshots
+        self.load(pool)
 
-    def _load(self) -> None:
-        project = self.project
-        self.ids = list(project.records)
+    def load(self, pool: Pool | None = None) -> None:
+        """Begin again from the log, after records were joined or split, or the settings changed."""
+        log = self.log
+        self.ids = list(log.records)
         vars(self).pop("_decay", None)
+        self._calibrated: tuple[int, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
-        wanted = "\n".join(part for part in (project.settings.query, project.settings.criteria) if part)
-        labelled = [reference for reference in self._prior if reference.included is not None]
-        texts = [record.reference.text for record in project.records.values()]
-        pool = self._pool([*texts, wanted, *(reference.text for reference in labelled)])
-        extra = [_QUERY, *(f"prior {number}" for number in range(len(labelled)))]
-        self.queue = ReviewQueue(pool.X, ids=[*self.ids, *extra], index=pool.index)
-        if labelled:
-            self._weigh_prior(labelled, extra[1:])
-        if wanted:
+        self._n_held = np.zeros(len(self.ids), dtype=np.int16)
+        documents = PoolTexts.of_log(log)
+        pool = pool or self._pool(documents)
+        extra = [_QUERY, *(f"prior {number}" for number in range(len(log.prior)))]
+        self.queue = ReviewQueue(pool.X, ids=[*self.ids, *extra], index=pool.index, parts=pool.parts)
+        if log.prior:
+            self._weigh_prior(log.prior, extra[1:])
+        if documents.texts[len(self.ids)]:
             self.queue.judge(_QUERY, True)
-        for record in project.decisions:
+        for record in log.decided():
             if record in self._row:
-                self._learn(record)
-        if project.words:
-            self.queue.set_words(project.words)
+                self.learn(record)
+        if log.words:
+            self.queue.set_words(log.words)
 
-    def _pool(self, texts: Sequence[str]) -> Pool:
-        if not any(text.strip() for text in texts[: len(self.ids)]):
-            raise DataError("no record has a title or an abstract", file=self.project.folder)
-        digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-        if len(texts) < _SAVED_FROM:
-            return Pool.of_texts(texts)
-        saved = Pool.load(self.project.snapshot_folder, digest)
+    def _pool(self, documents: PoolTexts) -> Pool:
+        if not any(text.strip() for text in documents.texts[: len(self.ids)]):
+            raise DataError("no record has a title or an abstract")
+        if len(documents.texts) < _SAVED_FROM or self._snapshots is None:
+            return documents.vectors()
+        saved = Pool.load(self._snapshots, documents.digest)
         if saved is None:
-            saved = Pool.of_texts(texts)
-            saved.save(self.project.snapshot_folder, digest)
+            saved = documents.vectors()
+            saved.save(self._snapshots, documents.digest)
         return saved
 
     def _weigh_prior(self, labelled: Sequence[Reference], names: Sequence[str]) -> None:
         """Scores of a model of the older review, as a witness of the queue."""
-        teacher = ReviewQueue(self.queue.model.X, ids=self.queue.ids)
+        teacher = self.queue.unjudged()
         for name, reference in zip(names, labelled, strict=True):
             teacher.judge(name, bool(reference.included))
         self.queue.set_witness(teacher.scores)
@@ -145,67 +177,55 @@ class Review:
     def _decay(self) -> RankDecay:
         return RankDecay(len(self.ids))
 
-    def next(self) -> Record | None:
-        """The record to decide on next: the most relevant one that is open; None when all are decided."""
-        row = self._best(self._open_rows(skipped=False))
-        if row is None:
-            row = self._best(self._open_rows(skipped=True))
-        return None if row is None else self.project.records[self.ids[row]]
+    def next(self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()) -> Record | None:
+        """The most relevant record that a reviewer may decide on; None when there is none.
 
-    def decide(
-        self, record: str, verdict: Verdict, *, reasons: Sequence[str] = (), seconds: float | None = None
-    ) -> None:
-        """Keep a decision and learn from it; when this returns, it is on disk."""
-        row = self._row_of(record)
+        Records of `without` come after all others.
+        """
+        rows = self.open_rows(reviewer, stage)
+        kept = [row for row in rows if self.ids[row] not in without] if without else rows
+        row = self._best(kept if len(kept) else rows)
+        return None if row is None else self.log.records[self.ids[row]]
+
+    def place(self, record: str, reviewer: str, stage: Stage = ABSTRACT) -> dict[str, Any]:
+        """Rank of a record among those that are open to a reviewer, and its score: what a decision keeps."""
         scores = self.queue.scores[: len(self.ids)]
-        rank = 1 + int(np.count_nonzero(scores[self._open_rows(skipped=True)] > scores[row]))
-        self.project.append(
-            "decide",
-            by=self.reviewer,
-            record=record,
-            verdict=verdict,
-            reasons=list(reasons) or None,
-            rank=rank,
-            score=round(float(scores[row]), 6),
-            seconds=None if seconds is None else round(seconds, 1),
-        )
-        self._learn(record)
-        if record in self._skipped:
-            self._skipped.remove(record)
+        row = self.row_of(record)
+        rank = 1 + int(np.count_nonzero(scores[self.open_rows(reviewer, stage)] > scores[row]))
+        return {"rank": rank, "score": round(float(scores[row]), 6)}
 
-    def undo(self) -> Record:
-        """Take back the reviewer's last decision; returns its record."""
-        record = self.project.last_decision(self.reviewer)
-        if record is None:
-            raise DataError("there is no decision to take back")
-        self.project.append("undo", by=self.reviewer, record=record)
-        self._learn(record)
-        return self.project.records[record]
+    def learn(self, record: str) -> None:
+        """Learn how a record stands now, after a decision on it or after one was taken back."""
+        self._n_held[self._row[record]] = len(self.log.decisions_on(record))
+        verdict = self.log.verdict(record)
+        if verdict is None:
+            self.queue.withdraw(record)
+        else:
+            self.queue.judge(record, verdict != "excluded")
 
-    def skip(self, record: str) -> None:
-        """Show a record again only after all others; a new session forgets it."""
-        self._row_of(record)
-        self._skipped.append(record)
-
-    def note(self, record: str, text: str) -> None:
-        """Keep a note on a record."""
-        self.project.append("note", by=self.reviewer, record=record, text=text)
-
-    def set_words(self, words: dict[str, float]) -> None:
-        """Say which words speak for or against relevance, as in `ReviewQueue.set_words`."""
-        self.queue.set_words(words)
-        self.project.append("words", by=self.reviewer, words=words)
-
-    def split(self, record: str) -> None:
-        """Make records of their own of the sources of a record that are not the same publication after all."""
-        self.project.append("split", by=self.reviewer, record=record)
-        self._load()
+    def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> Array:
+        """The rows that a reviewer may decide on next."""
+        most = self.log.settings.reviewers_per_record
+        if stage == FULL_TEXT:
+            chosen = [
+                self._row[record]
+                for record in self.log.stage_records(FULL_TEXT)
+                if record in self._row
+                and len(held := self.log.decisions_on(record, stage)) < most
+                and reviewer not in held
+            ]
+            return np.array(chosen, dtype=np.int64)
+        is_open = self._n_held < most
+        if most > 1:
+            for row in np.flatnonzero(is_open & (self._n_held > 0)):
+                is_open[row] = reviewer not in self.log.decisions_on(self.ids[row])
+        return np.flatnonzero(is_open)
 
     def search(self, text: str) -> list[Record]:
         """The records that hold all these words, the most relevant first."""
         words = text.casefold().split()
         scores = self.queue.scores
-        found = [record for record in self.project.records.values() if all(w in _whole(record) for w in words)]
+        found = [record for record in self.log.records.values() if all(w in _whole(record) for w in words)]
         return sorted(found, key=lambda record: -scores[self._row[record.id]]) if words else []
 
     def informative_words(self, record: str, n: int = 20) -> dict[str, float]:
@@ -226,74 +246,200 @@ class Review:
         chances = expit(np.polyval(self._calibration(), scores))
         return {record: (int(places[row]), float(chances[row])) for record, row in self._row.items()}
 
+    def references(self, *, only: Collection[str] = (), sources: bool = False) -> list[Reference]:
+        """The records with decisions, reasons, ranks and probabilities, to be written to a file.
+
+        Parameters
+        ----------
+        only : those that are "included", "excluded", "maybe" or "open"; all by default
+        sources : every source of a record instead of one reference for all
+        """
+        ranks = self.ranks()
+        written: list[Reference] = []
+        for record in self.log.records.values():
+            verdict = self.log.final_verdict(record.id)
+            if only and (verdict or "open") not in only:
+                continue
+            rank, probability = ranks[record.id]
+            told = {
+                "record": record.id,
+                "decision": verdict or "",
+                "stage": FULL_TEXT if self.log.verdict(record.id, FULL_TEXT) else "",
+                "rank": str(rank),
+                "probability": f"{probability:.4f}",
+                "sources": "; ".join(dict.fromkeys(Path(source.file).name for source in record.sources)),
+            }
+            described = with_decisions(record, self.log, told)
+            added: dict[str, Any] = {"decisions": described.decisions, "annotations": described.annotations}
+            written += [replace(source, **added) for source in record.sources] if sources else [described]
+        return written
+
+    def place_in_pool(self, record: str) -> tuple[int, float]:
+        """Rank among all records, and probability of relevance."""
+        scores = self.queue.scores[: len(self.ids)]
+        return 1 + int(np.count_nonzero(scores > scores[self.row_of(record)])), self.probability(record)
+
     def probability(self, record: str) -> float:
         """How probable it is that a record is relevant, by how scores and decisions went together so far."""
-        score = self.queue.scores[self._row_of(record)]
+        score = self.queue.scores[self.row_of(record)]
         return float(expit(np.polyval(self._calibration(), score)))
 
     def progress(self) -> Progress:
         """How far the review is, and what is left."""
-        verdicts = {record: self.project.verdict(record) for record in self.project.decisions if record in self._row}
-        counts = {kind: sum(v == kind for v in verdicts.values()) for kind in ("included", "maybe", "excluded")}
-        finds = [verdict != "excluded" for verdict in verdicts.values()]
+        verdicts = [self.log.verdict(record) for record in self.log.decided() if record in self._row]
+        counts = Counter(verdicts)
+        finds = [verdict != "excluded" for verdict in verdicts]
         remaining = None
         if sum(finds) >= LEAST_FINDS and len(finds) < len(self.ids):
             remaining = self._decay.remaining(finds)
         since = finds[::-1].index(True) if any(finds) else len(finds)
         return Progress(len(self.ids), counts["included"], counts["maybe"], counts["excluded"], since, remaining)
 
-    def _learn(self, record: str) -> None:
-        verdict = self.project.verdict(record)
-        if verdict is None:
-            self.queue.withdraw(record)
-        else:
-            self.queue.judge(record, verdict != "excluded")
-
-    def _open_rows(self, *, skipped: bool) -> Array:
-        """The rows that this reviewer may decide on next."""
-        is_open = np.ones(len(self.ids), dtype=bool)
-        most = self.project.settings.reviewers_per_record
-        for record, held in self.project.decisions.items():
-            if record in self._row and (self.reviewer in held or len(held) >= most):
-                is_open[self._row[record]] = False
-        if not skipped:
-            is_open[[self._row[record] for record in self._skipped if record in self._row]] = False
-        return np.flatnonzero(is_open)
-
-    def _best(self, rows: Array) -> int | None:
-        scores = self.queue.scores
-        return int(rows[np.argmax(scores[rows])]) if len(rows) else None
-
-    def _row_of(self, record: str) -> int:
+    def row_of(self, record: str) -> int:
+        """The row of a record in the pool."""
         if record not in self._row:
             raise DataError(f"no record {record!r:.40} in this project")
         return self._row[record]
 
-    def _calibration(self) -> tuple[float, float]:
-        """Slope and intercept of logistic regression of decisions on the score that each record had before its own.
+    def _best(self, rows: Sequence[int] | Array) -> int | None:
+        places = np.asarray(rows, dtype=np.int64)
+        return int(places[np.argmax(self.queue.scores[places])]) if len(places) else None
 
-        Such scores were made without the decision, so that they are as good as those of records still open. Priors:
-        slope N(1, 4), intercept about the share of relevant decisions, of which one in twenty is presumed.
-        """
-        pairs = [
-            (decision.score, decision.verdict != "excluded")
-            for record, held in self.project.decisions.items()
-            if record in self._row
-            for decision in held.values()
-            if decision.score is not None
-        ]
-        scores = np.array([score for score, _ in pairs], dtype=np.float64)
-        found = np.array([relevant for _, relevant in pairs], dtype=np.float64)
-        centre = np.array([1.0, float(logit((found.sum() + 1.0) / (len(found) + 20.0)))])
-        design = np.column_stack([scores, np.ones(len(scores))])
-        mode = centre.copy()
-        for _ in range(_STEPS):
-            chance = expit(design @ mode)
-            gradient = design.T @ (found - chance) - (mode - centre) / _PRIOR_VARIANCE
-            hessian = (design.T * (chance * (1.0 - chance))) @ design + np.eye(2) / _PRIOR_VARIANCE
-            step = np.linalg.solve(hessian, gradient)
-            mode += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
-        return float(mode[0]), float(mode[1])
+    def _calibration(self) -> tuple[float, float]:
+        """Slope and intercept from scores to log odds, as of the last event."""
+        moment = len(self.log.events)
+        if self._calibrated is None or self._calibrated[0] != moment:
+            pairs = [
+                (decision.score, decision.verdict != "excluded")
+                for record in self.log.decided()
+                if record in self._row
+                for decision in self.log.decisions_on(record).values()
+                if decision.score is not None
+            ]
+            self._calibrated = moment, _calibrated(pairs)
+        return self._calibrated[1]
+
+
+class Review:
+    """One reviewer's work on a project: the next record, decisions, search, progress.
+
+    Parameters
+    ----------
+    project : open for writing, to decide
+    reviewer : name under which decisions are kept
+
+    Attributes
+    ----------
+    ranked : the records in the order of their relevance
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesift.datasets.references import Reference, ReferenceList
+    >>> from bayesift.screening import Project, ProjectSettings
+    >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest in Iowa", "Silver mines of Peru"]
+    >>> records = ReferenceList(tuple(Reference(title=title) for title in titles))
+    >>> project = Project.create(tempfile.mkdtemp(), records, settings=ProjectSettings(query="gold mines"))
+    >>> review = Review(project, "ann")
+    >>> record = review.next()
+    >>> record.reference.title
+    'Gold mines of Peru'
+    >>> review.decide(record.id, "included")
+    >>> review.next().reference.title
+    'Silver mines of Peru'
+    >>> project.close()
+    """
+
+    def __init__(self, project: Project, reviewer: str) -> None:
+        self.project, self.reviewer = project, reviewer
+        self.ranked = RankedRecords(project, snapshots=project.snapshot_folder)
+        self._skipped: list[str] = []
+
+    def next(self) -> Record | None:
+        """The record to decide on next: the most relevant one that is open; None when all are decided."""
+        return self.ranked.next(self.reviewer, without=self._skipped)
+
+    def decide(
+        self, record: str, verdict: Verdict, *, reasons: Sequence[str] = (), seconds: float | None = None
+    ) -> None:
+        """Keep a decision and learn from it; when this returns, it is on disk."""
+        self.project.append(
+            "decide",
+            by=self.reviewer,
+            record=record,
+            verdict=verdict,
+            reasons=list(reasons) or None,
+            **self.ranked.place(record, self.reviewer),
+            seconds=None if seconds is None else round(seconds, 1),
+        )
+        self.ranked.learn(record)
+        if record in self._skipped:
+            self._skipped.remove(record)
+
+    def undo(self) -> Record:
+        """Take back the reviewer's last decision; returns its record."""
+        record = self.project.last_decision(self.reviewer)
+        if record is None:
+            raise DataError("there is no decision to take back")
+        self.project.append("undo", by=self.reviewer, record=record)
+        self.ranked.learn(record)
+        return self.project.records[record]
+
+    def skip(self, record: str) -> None:
+        """Show a record again only after all others; a new session forgets it."""
+        self.ranked.row_of(record)
+        self._skipped.append(record)
+
+    def note(self, record: str, text: str) -> None:
+        """Keep a note on a record."""
+        self.project.append("note", by=self.reviewer, record=record, text=text)
+
+    def set_words(self, words: dict[str, float]) -> Coverage:
+        """Say which words speak for or against relevance, as in `ReviewQueue.set_words`."""
+        coverage = self.ranked.queue.set_words(words)
+        self.project.append("words", by=self.reviewer, words=words)
+        return coverage
+
+    def split(self, record: str) -> None:
+        """Make records of their own of the sources of a record that are not the same publication after all."""
+        self.project.append("split", by=self.reviewer, record=record)
+        self.ranked.load()
+
+    def search(self, text: str) -> list[Record]:
+        """The records that hold all these words, the most relevant first."""
+        return self.ranked.search(text)
+
+    def informative_words(self, record: str, n: int = 20) -> dict[str, float]:
+        """The words of a record that speak loudest for its relevance, or against it."""
+        return self.ranked.informative_words(record, n)
+
+    def probability(self, record: str) -> float:
+        """How probable it is that a record is relevant."""
+        return self.ranked.probability(record)
+
+    def progress(self) -> Progress:
+        """How far the review is, and what is left."""
+        return self.ranked.progress()
+
+
+def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Logistic regression of decisions on the score that each record had before its own.
+
+    Such scores were made without the decision, so that they are as good as those of records still open. Priors: slope
+    N(1, 4), intercept about the share of relevant decisions, of which one in twenty is presumed.
+    """
+    scores = np.array([score for score, _ in pairs], dtype=np.float64)
+    found = np.array([relevant for _, relevant in pairs], dtype=np.float64)
+    centre = np.array([1.0, float(logit((found.sum() + 1.0) / (len(found) + 20.0)))])
+    design = np.column_stack([scores, np.ones(len(scores))])
+    mode = centre.copy()
+    for _ in range(_STEPS):
+        chance = expit(design @ mode)
+        gradient = design.T @ (found - chance) - (mode - centre) / _PRIOR_VARIANCE
+        hessian = (design.T * (chance * (1.0 - chance))) @ design + np.eye(2) / _PRIOR_VARIANCE
+        step = np.linalg.solve(hessian, gradient)
+        mode += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+    return float(mode[0]), float(mode[1])
 
 
 def _whole(record: Record) -> str:

@@ -15,16 +15,19 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Depends, Request
 
 from bayesift.service.db.database import Store
-from bayesift.service.db.tables import SessionRow, UserRow
+from bayesift.service.db.tables import SessionRow, UserRow, Writing
 from bayesift.service.errors import BusyError, ConflictError, NotAllowedError, NotFoundError, UnknownCallerError
-from bayesift.service.live import UnitOfWork, now
+from bayesift.service.live import now
+
+if TYPE_CHECKING:
+    from bayesift.service.runtime import Service
 
 COOKIE = "bayesift_session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -105,23 +108,34 @@ class People:
         return bool(self._by_token)
 
 
-def add_user(unit: UnitOfWork, name: str, role: Role) -> str:
+def add_user(tx: Writing, name: str, role: Role) -> str:
     """Add a user; returns the token, which is not stored."""
-    if any(user.name == name for user in unit.tx.users()):
+    if any(user.name == name for user in tx.users()):
         raise ConflictError(f"a user {name!r} already exists")
     token = new_token()
-    unit.tx.add([UserRow(name, role, digest(token), unit.at)])
+    tx.add([UserRow(name, role, digest(token), now())])
     return token
 
 
-def drop_user(unit: UnitOfWork, name: str) -> None:
+def reset_token(tx: Writing, name: str) -> str:
+    """Give a user a new token and end their sessions; returns the token, which is not stored."""
+    user = next((user for user in tx.users() if user.name == name), None)
+    if user is None:
+        raise NotFoundError(f"no user {name!r}")
+    token = new_token()
+    tx.put(replace(user, token=digest(token)))
+    tx.drop(SessionRow, user=name)
+    return token
+
+
+def drop_user(tx: Writing, name: str) -> None:
     """Remove a user; the last admin cannot be removed."""
-    users = {user.name: user for user in unit.tx.users()}
+    users = {user.name: user for user in tx.users()}
     if name not in users:
         raise NotFoundError(f"no user {name!r}")
     if [user.name for user in users.values() if user.role == "admin"] == [name]:
         raise ConflictError(f"{name!r} is the last admin")
-    unit.tx.drop_user(name)
+    tx.drop_user(name)
 
 
 class RateLimit:
@@ -156,12 +170,22 @@ class Caller:
     csrf: str | None
 
 
-async def authenticate(request: Request) -> Caller:
-    """Identify the caller by token or by session, and count the request. All of it is in memory."""
-    service = request.app.state.service
+def identify(service: Service, request: Request) -> Caller:
+    """Identify the caller by token or by session; an address that sends many wrong tokens is told to wait."""
     authorization = request.headers.get("authorization")
-    people: People = service.people
-    caller = _by_token(people, authorization) if authorization is not None else _by_cookie(people, request)
+    if authorization is None:
+        return _by_cookie(service.people, request)
+    try:
+        return _by_token(service.people, authorization)
+    except UnknownCallerError:
+        service.wrong_tokens.spend("" if request.client is None else request.client.host)
+        raise
+
+
+async def authenticate(request: Request) -> Caller:
+    """Identify the caller, and count the request. All of it is in memory."""
+    service: Service = request.app.state.service
+    caller = identify(service, request)
     service.requests.spend(caller.person.name)
     return caller
 

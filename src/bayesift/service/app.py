@@ -12,24 +12,41 @@ from typing import Any
 
 import anyio.to_thread
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 import bayesift
+from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
-from bayesift.service.errors import MEDIA_TYPE, NotFoundError, TooLargeError, add_problem_handlers, problem_response
+from bayesift.service.access import identify
+from bayesift.service.errors import (
+    MEDIA_TYPE,
+    BusyError,
+    LateError,
+    NotFoundError,
+    TooLargeError,
+    add_problem_handlers,
+    problem_response,
+)
 from bayesift.service.routers import ROUTERS
 from bayesift.service.routers.documents import STREAM
 from bayesift.service.runtime import Metrics, Service, TheService
 from bayesift.service.schemas import HealthOut, Problem
 
 PAGE = Path(__file__).parent / "page"
+OPEN_PATHS = frozenset({"/api/session"})  # requests with a body from people who are not known yet
 _GRACE = 20  # seconds that open requests get at shutdown
+_HEADER_SECONDS = 15.0
+_BODY_SECONDS, _SLOWEST = 30.0, 20_000  # to begin with, and bytes per second
+_UPLOADS = frozenset({"/api/uploads", "/api/reviews/project"})
+_BODIES_AT_ONCE = 8  # of the largest size
+_SMALL_BODY = 10_000
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -51,25 +68,25 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     429: {"description": "Too much at once; see Retry-After."},
     503: {"description": "The store cannot be written, or the service is shutting down."},
 }
-_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 status = APIRouter(tags=["status"])
 
 
 @status.get("/healthz")
-def health(service: TheService) -> HealthOut:
-    """Whether the service runs and its database can be read."""
-    with service.store.reading() as read:
-        return HealthOut(status="ok", events=read.last_seq(), profiles=len(service.live.engine.profiles))
+async def health(service: TheService) -> HealthOut:
+    """Whether the service can write, and its database can be read."""
+    events = await service.check()
+    return HealthOut(status="ok", events=events, profiles=len(service.live.engine.profiles) - len(service.live.deleted))
 
 
 @status.get("/metrics", response_class=PlainTextResponse)
-def metrics(service: TheService) -> Response:
+async def metrics(service: TheService) -> Response:
     """Metrics in the text format of Prometheus."""
     numbers = service.metrics
     numbers.events.set(service.live.seq)
     numbers.profiles.set(len(service.live.engine.profiles))
-    numbers.streams.set(service.open_streams)
+    numbers.streams.set(service.open_streams.total())
     for queue, length in service.writer.waiting().items():
         numbers.waiting.labels(queue).set(length)
     return Response(numbers.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -111,7 +128,7 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router)
     if PAGE.is_dir():
         app.mount("/static", StaticFiles(directory=PAGE), name="page")
-    app.add_middleware(_BodyLimit, most=service.settings.max_body, streams=frozenset({STREAM}))
+    app.add_middleware(_Gate, service=service)
     app.add_middleware(_Monitor, metrics=service.metrics)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
@@ -156,7 +173,9 @@ def run(service: Service, *, host: str, port: int) -> None:
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
-        proxy_headers=True,
+        http=_ImpatientProtocol,
+        proxy_headers=service.settings.proxy is not None,
+        forwarded_allow_ips=service.settings.proxy,
     )
     _Server(config, service).run()
 
@@ -194,22 +213,79 @@ class _Monitor:
         self._metrics.seconds.labels(method).observe(time.perf_counter() - begun)
 
 
-class _BodyLimit:
-    """Reads whole request bodies and refuses those that are too large, except on paths that stream their body."""
+class _ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """Closes connections that do not complete the header of a request in time."""
 
-    def __init__(self, app: ASGIApp, *, most: int, streams: frozenset[str]) -> None:
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a header."""
+        super().connection_made(transport)
+        self._await_header()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the rest of a header that has begun."""
+        super().data_received(data)
+        if self._timer is None and self._is_idle():
+            self._await_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _await_header(self) -> None:
+        waiting_for = self.cycle
+
+        def give_up() -> None:
+            self._timer = None
+            if self.cycle is waiting_for and self._is_idle():
+                self.transport.close()
+
+        self._timer = self.loop.call_later(_HEADER_SECONDS, give_up)
+
+
+class _Gate:
+    """Reads request bodies of known callers only, within limits of size, time and what is held at once.
+
+    A path that streams its body is passed on as it is.
+    """
+
+    def __init__(self, app: ASGIApp, *, service: Service) -> None:
         self._app = app
-        self._most = most
-        self._streams = streams
+        self._service = service
+        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        if scope["type"] != "http" or scope["path"] in self._streams:
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
             await self._app(scope, receive, send)
             return
-        body = await self._body(scope, receive)
-        if body is None:
-            error = TooLargeError(f"the body has more than the {self._most:,} bytes allowed")
+        size = 0
+        try:
+            most = _SMALL_BODY
+            if scope["path"] not in OPEN_PATHS:
+                identify(self._service, Request(scope))
+                settings = self._service.settings
+                most = settings.max_upload if scope["path"] in _UPLOADS else settings.max_body
+            if scope["path"] == STREAM:
+                await self._app(scope, receive, send)
+                return
+            size = _declared(scope, most)
+            if self._held + size > _BODIES_AT_ONCE * self._service.settings.max_body:
+                raise BusyError("too many large requests at once; try again")
+            self._held += size
+            try:
+                async with asyncio.timeout(_BODY_SECONDS + size / _SLOWEST):
+                    body = await _whole_body(receive, most)
+            except TimeoutError:
+                raise LateError("the body did not arrive in time") from None
+        except BayesiftError as error:
+            self._held -= size
             await problem_response(error)(scope, receive, send)
             return
         given = False
@@ -221,22 +297,32 @@ class _BodyLimit:
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        await self._app(scope, whole, send)
+        try:
+            await self._app(scope, whole, send)
+        finally:
+            self._held -= size
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body, or None if it is too large."""
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > self._most:
-            return None
-        pieces, size, more = [], 0, True
-        while more:
-            message = await receive()
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            more = message.get("more_body", False)
-            if size > self._most:
-                return None
-        return b"".join(pieces)
+
+def _declared(scope: Scope, most: int) -> int:
+    """The size of a body as the request says, or what a body of unknown size may have."""
+    given = dict(scope["headers"]).get(b"content-length")
+    if given is None:
+        return most if b"transfer-encoding" in dict(scope["headers"]) else 0
+    if not given.isdigit() or int(given) > most:
+        raise TooLargeError(f"the body has more than the {most:,} bytes allowed")
+    return int(given)
+
+
+async def _whole_body(receive: Receive, most: int) -> bytes:
+    pieces, size, more = [], 0, True
+    while more:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+        more = message.get("more_body", False)
+        if size > most:
+            raise TooLargeError(f"the body has more than the {most:,} bytes allowed")
+    return b"".join(pieces)
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

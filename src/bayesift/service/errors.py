@@ -41,6 +41,10 @@ class NotAllowedError(BayesiftError):
     """Something the caller's role does not allow."""
 
 
+class LateError(BayesiftError):
+    """A request that does not arrive in time."""
+
+
 class TooLargeError(DataError):
     """A request larger than the limits."""
 
@@ -54,6 +58,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (NotFoundError, 404),
     (ConflictError, 409),
     (TooLargeError, 413),
+    (LateError, 408),
     (BusyError, 429),
     (UnknownCallerError, 401),
     (NotAllowedError, 403),

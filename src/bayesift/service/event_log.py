@@ -2,7 +2,10 @@
 
 A call of `observe` is a batch: COUNTED, a SEEN for each document, a RETRIEVED for each retrieval. A SEEN carries the
 vector of the document if any profile retrieved it. COUNTED and CREATED say how texts of scripts without spaces are
-split. JUDGED, TAKEN_BACK, TAUGHT, PAUSED and RESUMED carry the events of the engine under "engine".
+split. JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY and RESTORED carry the events of the engine under "engine".
+
+Reviews (REVIEW_BEGUN, ...) have their id in the place of the profile; REVIEW_CHANGED carries an event of
+`screening.review_log`. They do not concern the filter: `reviews.py` replays them.
 
 Replay decides nothing: the log has what was retrieved. Words get their columns in the order of the log, so that the
 filter is the same, bit for bit, as the one that wrote it.
@@ -31,7 +34,7 @@ from bayesift.filtering import (
 )
 from bayesift.filtering.engine import Replay, add_described
 from bayesift.filtering.events import Event, document_in, recorded_event, recorded_vector
-from bayesift.service.db.tables import DocumentRow, EventRow, Reading
+from bayesift.service.db.tables import DocumentRow, EventRow, ProfileRow, Reading
 from bayesift.service.transfer import install_profile
 
 COUNTED = "counted"
@@ -45,9 +48,15 @@ IMPORTED = "profile imported"
 PAUSED = "profile paused"
 RESUMED = "profile resumed"
 DELETED = "profile deleted"
+PUT_AWAY = "profile put away"
+RESTORED = "profile restored"
 PURGED = "texts purged"
+REVIEW_BEGUN = "review begun"
+REVIEW_CHANGED = "review changed"
+REVIEW_DELETED = "review put away"
+REVIEW_RESTORED = "review restored"
 
-CHANGES = (RETRIEVED, JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED)  # what a profile is rebuilt from
+CHANGES = (RETRIEVED, JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY, RESTORED)  # what a profile is rebuilt from
 CHECKPOINT_EVERY = 50  # judgements of a profile
 _PER_PROFILE = 2
 _IN_ALL = 400
@@ -107,7 +116,7 @@ class StoreHistory:
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
         """The vector of a document that was retrieved or judged for the profile; None without one."""
-        row = self._read.profile(profile)
+        row = self._row(profile)
         if row is None:
             return None
         rows = self._read.events(row.seq, profile=profile, document=document, kinds=CHANGES)
@@ -122,12 +131,15 @@ class StoreHistory:
 
     def of_profile(self, profile: str, after: int = 0) -> Iterator[Event]:
         """The events of a profile in order, since it was created or after a number."""
-        row = self._read.profile(profile)
+        row = self._row(profile)
         if row is None:
             return
         rows = self._read.events(max(after, row.seq), profile=profile, kinds=CHANGES)
         while page := list(islice(rows, _PAGE)):
             yield from self._events(page)
+
+    def _row(self, profile: str) -> ProfileRow | None:
+        return self._read.profile(profile) or self._read.profile(profile, deleted=True)
 
     def _events(self, rows: list[EventRow]) -> Iterator[Event]:
         """Rows of the log as events of the engine."""

@@ -2,7 +2,8 @@
 
 An operation is one thing that one person does. It runs as a `UnitOfWork`: the engine changes and returns events, which
 become rows of the log in the writer's transaction. If the commit fails, or an operation breaks off after a change, the
-engine is discarded and rebuilt from the log, so that it never holds what the log does not.
+engine is rebuilt from the log at once. The writer holds the lock of the engine from the first change to the commit, and
+to the end of a rebuild, so that readers never see what the log does not hold.
 
 The writer is one thread that owns the transaction, with two queues before it. Operations of people (judgements, words,
 profiles) go first, a batch of documents goes in between. All that waits in the first queue is committed together, with
@@ -15,11 +16,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, Profile
@@ -29,6 +31,9 @@ from bayesift.service.db.tables import EventRow, ProfileRow, Writing
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.event_log import JUDGED, Checkpoints, StoreHistory, replay
 from bayesift.service.snapshots import Snapshot, SnapshotFolder
+
+if TYPE_CHECKING:
+    from bayesift.service.reviews import LiveReview
 
 Operation = Callable[["UnitOfWork"], Any]
 QueueName = Literal["people", "documents"]
@@ -69,7 +74,7 @@ class UnitOfWork:
     @property
     def next_seq(self) -> int:
         """The number of the next event."""
-        return self.live.seq + len(self.rows) + 1
+        return self.live.pending_seq + len(self.rows) + 1
 
     def profile_row(self, name: str) -> ProfileRow:
         """An existing profile, as it is stored."""
@@ -103,58 +108,82 @@ class UnitOfWork:
 class LiveFilter:
     """The engine of a store, after event `seq`; read and change it with `lock` held.
 
-    `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever arrived.
+    `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever arrived, `pending_seq`
+    counts the events of the open transaction too, `deleted` names profiles that can be restored, `reviews` holds those
+    that are open.
     """
 
     engine: FilterEngine
     checkpoints: Checkpoints
+    deleted: set[str]
+    reviews: dict[str, LiveReview]
 
     def __init__(self, store: Store, snapshots: SnapshotFolder) -> None:
         self.lock = threading.RLock()
         self._store = store
         self._snapshots = snapshots
-        self.saved_seq = 0
-        self._valid = False
-        self.ensure_valid()
+        self.seq = self.pending_seq = self.saved_seq = 0
+        self.valid = False
+        self.rebuild()
 
-    def discard(self) -> None:
-        """Mark the engine as invalid: it holds what the log does not."""
-        self._valid = False
+    @contextmanager
+    def reading(self) -> Iterator[FilterEngine]:
+        """The engine, locked; refuses while it is not what the log says."""
+        with self.lock:
+            if not self.valid:
+                raise UnavailableError("the store cannot be read; try again")
+            yield self.engine
 
-    def ensure_valid(self) -> None:
-        """Rebuild the engine from the newest snapshot and the log, if it was discarded."""
-        if self._valid:
-            return
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """A block whose changes become visible to readers when it ends, or are undone if it raises."""
+        with self.lock:
+            if not self.valid:
+                self.rebuild()
+            try:
+                yield
+            except BaseException:
+                self.valid = False
+                try:
+                    self.rebuild()
+                except Exception:
+                    _LOG.exception("the filter could not be rebuilt; nothing is served before it is")
+                raise
+            self.seq = self.pending_seq
+
+    def rebuild(self) -> None:
+        """Build the engine from the newest snapshot and the log."""
         with self.lock, self._store.reading() as read:
             self.checkpoints = Checkpoints()
             self.engine, self.saved_seq = self._snapshots.load(read.last_seq(), self.checkpoints)
-            self.seq = replay(self.engine, read, self.checkpoints, self.saved_seq)
+            self.seq = self.pending_seq = replay(self.engine, read, self.checkpoints, self.saved_seq)
             self.n_documents = read.n_documents()
-            self._valid = True
+            self.reviews = {}  # each is replayed when it is asked for
+            self.deleted = {row.name for row in read.profiles(deleted=True)}
+            self.valid = True
 
     def perform(self, tx: Writing, user: str, operation: Operation) -> Any:
         """Run an operation of a person inside a transaction."""
-        with self.lock:
-            unit = UnitOfWork(self, tx, user)
-            before = self._sizes()
-            try:
-                result = operation(unit)
-            except StoreFailure:
-                raise
-            except Exception as error:
-                if not isinstance(error, BayesiftError) or unit.rows or self._sizes() != before:
-                    raise SpoiledError from error
-                raise
-            tx.append(unit.rows)
-            self.seq += len(unit.rows)
-            for row in unit.rows:
-                if row.kind == JUDGED:
-                    self.checkpoints.count_judgement(self.engine.profiles[str(row.profile)], self.seq)
-            return result
+        unit = UnitOfWork(self, tx, user)
+        before = self._sizes()
+        try:
+            result = operation(unit)
+        except StoreFailure:
+            raise
+        except Exception as error:
+            if not isinstance(error, BayesiftError) or unit.rows or self._sizes() != before:
+                raise SpoiledError from error
+            raise
+        tx.append(unit.rows)
+        self.pending_seq += len(unit.rows)
+        for row in unit.rows:
+            if row.kind == JUDGED:
+                self.checkpoints.count_judgement(self.engine.profiles[str(row.profile)], self.pending_seq)
+        return result
 
     def snapshot(self) -> Snapshot:
         """The filter as it is now."""
-        with self.lock:
+        with self.reading():
             return Snapshot.of(self.engine, self.seq)
 
     def _sizes(self) -> tuple[int, int, int]:
@@ -189,7 +218,7 @@ class Writer:
         self._committed = committed
         self._queues: dict[QueueName, deque[_Waiting]] = {"people": deque(), "documents": deque()}
         self._change = threading.Condition()
-        self._closing = False
+        self._closing = self.failed = False
         self._saving: threading.Thread | None = None
         self._thread = threading.Thread(target=self._work, name="bayesift-writer", daemon=True)
         self._thread.start()
@@ -200,6 +229,8 @@ class Writer:
         with self._change:
             if self._closing:
                 raise UnavailableError("the service is shutting down")
+            if self.failed:
+                raise UnavailableError("the writer has failed; the service must be started again")
             if len(self._queues[queue]) >= self._max_waiting[queue]:
                 raise BusyError("too many operations are waiting; try again")
             self._queues[queue].append(waiting)
@@ -218,10 +249,24 @@ class Writer:
         self._thread.join()
         if self._saving is not None:
             self._saving.join()
-        if self._live.seq > self._live.saved_seq:
-            self._save(self._live.snapshot())
+        if self._live.valid and self._live.seq > self._live.saved_seq:
+            self._save()
 
     def _work(self) -> None:
+        """Work until the writer is closed; if that fails, refuse all that waits and all that comes."""
+        try:
+            self._work_until_closed()
+        except BaseException:
+            _LOG.exception("the writer has failed; nothing more is written")
+        with self._change:
+            self.failed = not self._closing
+            left = [waiting for queue in self._queues.values() for waiting in queue]
+            for queue in self._queues.values():
+                queue.clear()
+        for waiting in left:
+            _answer(waiting, None, UnavailableError("the writer has failed; the service must be started again"))
+
+    def _work_until_closed(self) -> None:
         while True:
             with self._change:
                 self._change.wait_for(lambda: self._closing or any(self._queues.values()))
@@ -239,20 +284,23 @@ class Writer:
         outcomes: list[tuple[_Waiting, Any, Exception | None]] = []
         waiting = None
         try:
-            self._live.ensure_valid()
-            with self._store.writing() as tx:
+            with self._live.changing(), self._store.writing() as tx:
                 for waiting in group:
                     outcomes.append((waiting, *self._outcome(tx, waiting)))
         except SpoiledError as error:
             assert waiting is not None
-            self._live.discard()
             _answer(waiting, None, error.__cause__ if isinstance(error.__cause__, Exception) else error)
-            self._commit([other for other in group if other is not waiting])
+            others = [other for other in group if other is not waiting]
+            if others:
+                self._commit(others)
             return
         except Exception:
             _LOG.exception("the transaction failed and nothing was acknowledged; the filter is rebuilt from its log")
-            self._live.discard()
             outcomes = [(each, None, UnavailableError("the store could not be written")) for each in group]
+        except BaseException:
+            for each in group:
+                _answer(each, None, UnavailableError("the store could not be written"))
+            raise
         for outcome in outcomes:
             _answer(*outcome)
         self._committed()
@@ -267,15 +315,21 @@ class Writer:
         busy = self._saving is not None and self._saving.is_alive()
         if busy or self._live.seq - self._live.saved_seq < self._snapshot_every:
             return
-        snapshot = self._live.snapshot()
+        try:
+            snapshot = self._live.snapshot()
+        except Exception:
+            _LOG.exception("a snapshot could not be taken; the next start reads more of the log")
+            self._live.saved_seq = self._live.seq  # try again when as many events have come
+            return
         self._live.saved_seq = snapshot.seq
         self._saving = threading.Thread(target=self._save, args=(snapshot,), name="bayesift-snapshot", daemon=True)
         self._saving.start()
 
-    def _save(self, snapshot: Snapshot) -> None:
+    def _save(self, snapshot: Snapshot | None = None) -> None:
         try:
-            self._snapshots.save(snapshot)
-            self._live.saved_seq = snapshot.seq
+            taken = snapshot or self._live.snapshot()
+            self._snapshots.save(taken)
+            self._live.saved_seq = taken.seq
         except Exception:
             _LOG.exception("the snapshot could not be written; the next start reads more of the log")
 

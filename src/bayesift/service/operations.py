@@ -15,6 +15,7 @@ from bayesift.filtering import Retrieved
 from bayesift.filtering.engine import add_described
 from bayesift.records import Document
 from bayesift.service import event_log
+from bayesift.service.db.digests import row_digest
 from bayesift.service.db.tables import DocumentRow, JudgementRow, ProfileRow, WordRow
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.live import UnitOfWork
@@ -41,10 +42,13 @@ class Judgement:
     conflict: bool
 
 
-def observe(unit: UnitOfWork, documents: Sequence[Document]) -> Observed:
-    """Show documents to the profiles; those with a known id are skipped."""
-    known = unit.tx.known(document.id for document in documents)
-    new = list({document.id: document for document in reversed(documents) if document.id not in known}.values())[::-1]
+def observe(unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str] | None = None) -> Observed:
+    """Show documents to the profiles; those that are known are skipped.
+
+    A document is known by its id or, where it comes from a source such as a file, by its title and text: the ids of two
+    files may be the same. Then an id that is taken is given the name of the source.
+    """
+    new = _new_documents(unit, documents, sources or [""] * len(documents))
     if not new:
         return Observed(0, len(documents), [])
     space = unit.engine.space
@@ -55,7 +59,8 @@ def observe(unit: UnitOfWork, documents: Sequence[Document]) -> Observed:
     rows = []
     for document in new:
         seq = unit.record(event_log.SEEN, document=document.id, payload=vectors.get(document.id))
-        rows.append(DocumentRow(document.id, seq, unit.at, document.title, document.text, purged=False))
+        content = row_digest((document.title, document.text))
+        rows.append(DocumentRow(document.id, seq, unit.at, document.title, document.text, False, content))
     for event in retrieved:
         payload = {"why": event.why, "probability": event.probability, "gain": event.gain}
         unit.record(event_log.RETRIEVED, profile=event.profile, document=event.id, payload=payload)
@@ -69,7 +74,7 @@ def purge(unit: UnitOfWork, *, before: str | None, keep: int | None) -> int:
     up_to = None
     if keep is not None:
         kept = unit.tx.newest_documents(keep)
-        up_to = kept[-1].seq - 1 if kept else unit.live.seq
+        up_to = kept[-1].seq - 1 if kept else unit.live.pending_seq
     n = unit.tx.purge(before=before, up_to=up_to)
     unit.record(event_log.PURGED, payload={"before": before, "keep": keep, "documents": n})
     return n
@@ -165,12 +170,44 @@ def pause_profile(unit: UnitOfWork, name: str, paused: bool) -> ProfileRow:
 
 
 def delete_profile(unit: UnitOfWork, name: str) -> None:
-    """Delete a profile; its events stay in the log."""
-    unit.profile_row(name)
+    """Put a profile away: it retrieves nothing and is not shown, but can be restored for some days."""
+    row = unit.profile_row(name)
+    events = unit.engine.pause(name, True)
+    unit.record_events(event_log.PUT_AWAY, events, name)
+    seen = row.seen if row.paused else row.seen + unit.live.n_documents - row.since
+    unit.tx.put(replace(row, deleted=unit.at, seen=seen, since=unit.live.n_documents))
+    unit.live.deleted.add(name)
+
+
+def restore_profile(unit: UnitOfWork, name: str) -> ProfileRow:
+    """Restore a deleted profile with all its judgements; it goes on with the documents that come now."""
+    row = unit.tx.profile(name, deleted=True)
+    if row is None:
+        raise NotFoundError(f"no deleted filter {name!r}")
+    events = [] if row.paused else unit.engine.pause(name, False)
+    unit.record_events(event_log.RESTORED, events, name)
+    row = replace(row, deleted="", since=unit.live.n_documents)
+    unit.tx.put(row)
+    unit.live.deleted.discard(name)
+    return row
+
+
+def forget_profile(unit: UnitOfWork, name: str) -> None:
+    """Delete a profile that was put away for good; its events stay in the log."""
+    if unit.tx.profile(name, deleted=True) is None:
+        raise NotFoundError(f"no deleted filter {name!r}")
     unit.engine.remove_profile(name)
     unit.live.checkpoints.forget(name)
+    unit.live.deleted.discard(name)
     unit.tx.drop_profile(name)
     unit.record(event_log.DELETED, profile=name)
+
+
+def forget_deleted(unit: UnitOfWork, until: str) -> None:
+    """Delete for good what was put away before a time."""
+    for row in unit.tx.profiles(deleted=True):
+        if row.deleted < until:
+            forget_profile(unit, row.name)
 
 
 def _document(unit: UnitOfWork, profile: str, document: str) -> str | Document:
@@ -186,6 +223,32 @@ def _document(unit: UnitOfWork, profile: str, document: str) -> str | Document:
     raise ConflictError(f"the text of document {document!r} was purged, and filter {profile!r} never retrieved it")
 
 
+def _new_documents(unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str]) -> list[Document]:
+    """The documents that are not known yet, with ids of their own."""
+    contents = [row_digest((document.title, document.text)) for document in documents]
+    known_content = unit.tx.known_content(c for c, source in zip(contents, sources, strict=True) if source)
+    candidates = [_names(document.id, *rest) for document, *rest in zip(documents, sources, contents, strict=True)]
+    taken = unit.tx.known(name for names in candidates for name in names)
+    new: list[Document] = []
+    for document, source, content, names in zip(documents, sources, contents, candidates, strict=True):
+        if source and content in known_content:
+            continue
+        name = next((name for name in names if name not in taken), None)
+        if name is not None:
+            new.append(document if name == document.id else replace(document, id=name))
+            taken.add(name)
+            known_content.add(content)
+    return new
+
+
+def _names(name: str, source: str, content: str) -> list[str]:
+    """The ids that a document may get, best first."""
+    if not source:
+        return [name]
+    stem = f"{source}:{name}"[:180]
+    return [name, stem, f"{stem}:{content[:8]}"]
+
+
 def _disagree(rows: Iterable[JudgementRow]) -> bool:
     return len({row.relevant for row in rows}) > 1
 
@@ -199,6 +262,8 @@ def _check_word(unit: UnitOfWork, word: str) -> None:
 def _check_free(unit: UnitOfWork, name: str) -> None:
     if unit.tx.profile(name) is not None:
         raise ConflictError(f"a filter {name!r} already exists")
+    if unit.tx.profile(name, deleted=True) is not None:
+        raise ConflictError(f"a deleted filter {name!r} can still be restored; restore it or choose another name")
     if len(unit.engine.profiles) >= MAX_PROFILES:
         raise ConflictError(f"at most {MAX_PROFILES:,} filters are allowed")
 

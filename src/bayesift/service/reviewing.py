@@ -8,7 +8,7 @@ standard deviations lower or higher: close together when the words of the docume
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from bayesift.service.runtime import Service
 from bayesift.service.schemas import DocumentOut, ExplanationOut, JudgementEntry, WordWeight
 
 _MAX_WORDS = 40
+_MAX_TEXT = 100_000  # characters that are looked at for an explanation
 _SPREAD = 1.6448536269514722  # 90% of a normal distribution lie within
 
 
@@ -50,11 +51,14 @@ def explained(service: Service, name: str, ids: Sequence[str]) -> list[Explanati
         for row in read.judgements(name, ids):
             entry = JudgementEntry(user=row.user, relevant=row.relevant, at=row.at)
             judgements.setdefault(row.document, []).append(entry)
+    # Words far down a long text change little; without a limit one request could take many seconds.
+    found = [replace(row, text=row.text[:_MAX_TEXT]) for row in found]
+    whole = {id_: row.text for id_, row in rows.items()}
     reasons = {row.document: row.payload["why"] for row in retrieved}
     scored = _scored(service, name, found, arrivals)
     return [
         ExplanationOut(
-            document=DocumentOut(id=row.id, title=row.title, text=row.text, purged=row.purged),
+            document=DocumentOut(id=row.id, title=row.title, text=whole[row.id], purged=row.purged),
             why=reasons.get(row.id),
             judgements=judgements.get(row.id, []),
             **scores,

@@ -5,24 +5,31 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
+from prometheus_client import Counter as Count
 
 from bayesift.filtering import FilterEngine, Profile
+from bayesift.service import operations
 from bayesift.service.access import People, Person, RateLimit, add_user
 from bayesift.service.db.database import open_store
 from bayesift.service.db.tables import ProfileRow, Reading
-from bayesift.service.errors import NotFoundError
+from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.live import LiveFilter, Operation, QueueName, Writer
 from bayesift.service.snapshots import SnapshotFolder
+from bayesift.service.uploads import Uploads
 
 FIRST_ADMIN = "admin"
+_CHECK_SECONDS = 5.0
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -40,11 +47,13 @@ class ServiceSettings:
     session_hours : lifetime of a browser session
     requests_per_second, burst : rate limit per person, on average and at once
     logins_per_minute : sign-in attempts per address
-    max_body, max_text : bytes of a request, characters of a document
+    max_body, max_text, max_upload : bytes of a request, characters of a document, bytes of a file of records
     max_batch : documents per request; they are learned `chunk` at a time
     chunk : documents per transaction
     waiting_people, waiting_batches : lengths of the writer's two queues
-    streams : event streams open at once
+    streams, streams_per_person : event streams open at once
+    proxy : address of a proxy in front of the service whose X-Forwarded-For is believed; None believes nobody
+    restore_days : for how long a deleted filter or review can be restored
     """
 
     folder: Path
@@ -58,11 +67,15 @@ class ServiceSettings:
     logins_per_minute: int = 20
     max_body: int = 32 * 1024 * 1024
     max_text: int = 1_000_000
+    max_upload: int = 100 * 1024 * 1024
     max_batch: int = 1_000
     chunk: int = 70
     waiting_people: int = 1_000
     waiting_batches: int = 64
     streams: int = 100
+    streams_per_person: int = 10
+    proxy: str | None = None
+    restore_days: int = 30
 
 
 class Metrics:
@@ -70,12 +83,12 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self.documents = Counter("bayesift_documents", "Documents received.", registry=registry)
-        self.duplicates = Counter("bayesift_duplicates", "Documents received before.", registry=registry)
-        self.retrieved = Counter("bayesift_retrieved", "Documents retrieved by profiles.", registry=registry)
-        self.judgements = Counter("bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry)
-        self.undone = Counter("bayesift_judgements_taken_back", "Judgements taken back.", registry=registry)
-        self.requests = Counter("bayesift_requests", "Requests answered.", ["method", "status"], registry=registry)
+        self.documents = Count("bayesift_documents", "Documents received.", registry=registry)
+        self.duplicates = Count("bayesift_duplicates", "Documents received before.", registry=registry)
+        self.retrieved = Count("bayesift_retrieved", "Documents retrieved by profiles.", registry=registry)
+        self.judgements = Count("bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry)
+        self.undone = Count("bayesift_judgements_taken_back", "Judgements taken back.", registry=registry)
+        self.requests = Count("bayesift_requests", "Requests answered.", ["method", "status"], registry=registry)
         self.seconds = Histogram(
             "bayesift_request_seconds", "Response time in seconds.", ["method"], buckets=_SECONDS, registry=registry
         )
@@ -162,6 +175,9 @@ class Service:
     remembered : cached results of slow requests
     """
 
+    _SLOW_THREADS = 2
+    _SLOW_WAITING = 20
+
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
         self.store = open_store(settings.folder, settings.database)
@@ -174,11 +190,16 @@ class Service:
             raise
         self.commits = CommitSignal()
         self.metrics = Metrics()
+        self.uploads = Uploads()
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
         self.logins = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
+        self.wrong_tokens = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
         self.closing = False
-        self.open_streams = 0
+        self.open_streams: Counter[str] = Counter()
+        self._slow = ThreadPoolExecutor(self._SLOW_THREADS, thread_name_prefix="bayesift-slow")
+        self._checking = ThreadPoolExecutor(1, thread_name_prefix="bayesift-health")
+        self._computing: dict[Hashable, asyncio.Task[Any]] = {}
         self.remembered: dict[Any, Any] = {}
         most: dict[QueueName, int] = {"people": settings.waiting_people, "documents": settings.waiting_batches}
         every, committed = settings.snapshot_every, self.commits.notify
@@ -186,11 +207,44 @@ class Service:
             self.store, self.live, snapshots, max_waiting=most, snapshot_every=every, committed=committed
         )
         self.first_token = None if self.people.known else self._add_first_admin()
+        self._forget_deleted()
 
     def _add_first_admin(self) -> str:
-        token: str = self.writer.submit("", lambda unit: add_user(unit, FIRST_ADMIN, "admin")).result()
+        token: str = self.writer.submit("", lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")).result()
         self.people.reload()
         return token
+
+    def _forget_deleted(self) -> None:
+        """Delete for good what was deleted long ago."""
+        until = (datetime.now(UTC) - timedelta(days=self.settings.restore_days)).isoformat(timespec="microseconds")
+        self.writer.submit("", lambda unit: operations.forget_deleted(unit, until)).result()
+
+    async def share(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """The result of a slow computation in a pool of its own; callers that want the same at once share it."""
+        task = self._computing.get(key)
+        if task is None:
+            if len(self._computing) >= self._SLOW_WAITING:
+                raise BusyError("too many estimates are being computed; try again", seconds=2)
+            task = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(self._slow, compute))
+            self._computing[key] = task
+            task.add_done_callback(lambda _: self._computing.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def check(self) -> int:
+        """The number of the last event in the database; UnavailableError if the service cannot read or write."""
+        if self.writer.failed:
+            raise UnavailableError("the writer has failed; the service must be started again")
+        if not self.live.valid:
+            raise UnavailableError("the filter is not what the log says; it is being rebuilt")
+        reading = asyncio.get_running_loop().run_in_executor(self._checking, self._last_seq)
+        try:
+            return await asyncio.wait_for(asyncio.shield(reading), _CHECK_SECONDS)
+        except TimeoutError:
+            raise UnavailableError("the database does not answer") from None
+
+    def _last_seq(self) -> int:
+        with self.store.reading() as read:
+            return read.last_seq()
 
     async def do(self, person: Person, operation: Operation, *, queue: QueueName = "people") -> Any:
         """Run an operation of a person; returns when its effect is on disk."""
@@ -208,10 +262,10 @@ class Service:
     @contextmanager
     def profile(self, name: str) -> Iterator[tuple[FilterEngine, Profile]]:
         """The engine and one of its profiles, locked."""
-        with self.live.lock:
-            if name not in self.live.engine.profiles:
+        with self.live.reading() as engine:
+            if name not in engine.profiles or name in self.live.deleted:
                 raise NotFoundError(f"no filter {name!r}")
-            yield self.live.engine, self.live.engine.profiles[name]
+            yield engine, engine.profiles[name]
 
     def end_streams(self) -> None:
         """End the open event streams."""
@@ -221,6 +275,8 @@ class Service:
     def close(self) -> None:
         """Finish what is queued, take a snapshot, and close the store."""
         self.end_streams()
+        for pool in (self._slow, self._checking):
+            pool.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self.store.close()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 
 def _storable(text: str) -> str:
@@ -41,6 +41,8 @@ ProfileName = Annotated[Name, Path(description="Name of the profile.")]
 DocumentName = Annotated[DocumentId, Path(description="Id of the document.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of results.")]
 
+MOST_EXAMPLE_TEXT = 2_000_000  # characters of the examples of a profile: about a second of the writer's time
+
 
 def plain(word: str) -> str:
     """A word as it is stored: stripped, in lower case."""
@@ -65,9 +67,13 @@ class UserIn(_In):
 
 
 class DocumentIn(_In):
-    """A document; a later one with the same id is ignored."""
+    """A document; a later one with the same id is ignored.
+
+    Where a source is given, such as the name of a file, the title and the text decide: ids of two sources may be equal.
+    """
 
     id: DocumentId
+    source: Annotated[str, StringConstraints(max_length=100), AfterValidator(_printable)] = ""
     title: Annotated[Text, StringConstraints(max_length=2_000)] = ""
     text: Text
 
@@ -105,6 +111,12 @@ class ProfileIn(_In):
     goal: GoalIn | None = None
     max_terms: Annotated[int, Field(ge=1, le=2_000)] = 500
     kappa: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.1
+
+    @model_validator(mode="after")
+    def _not_too_long(self) -> Self:
+        if sum(len(example.text) for example in self.examples or ()) > MOST_EXAMPLE_TEXT:
+            raise ValueError(f"examples may hold {MOST_EXAMPLE_TEXT:,} characters in all")
+        return self
 
     def definition(self) -> dict[str, Any]:
         """The definition that `bayesift.filtering.engine.add_described` reads."""
@@ -366,6 +378,13 @@ class TopicOut(BaseModel):
     documents: int
     relevant: int
     examples: list[TitleOut]
+
+
+class DeletedOut(BaseModel):
+    """A deleted profile that can be restored."""
+
+    name: str
+    deleted_at: str
 
 
 class RetentionOut(BaseModel):

@@ -49,6 +49,8 @@ class SnapshotFolder:
         place = self._place / f"{snapshot.seq:016d}"
         save_model(snapshot.start, place / "start")
         save_model(snapshot.latest, place / "latest")
+        for file in place.rglob("*"):
+            file.chmod(0o700 if file.is_dir() else 0o600)
         for old in self._found()[_KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
 

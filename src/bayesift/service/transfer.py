@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,9 @@ from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, ProfileState, VectorSpace
 from bayesift.filtering.saving import filter_content, read_content
 from bayesift.model_file import save_model
+from bayesift.service.errors import TooLargeError
 
+_MOST_UNPACKED = 32 * 1024 * 1024
 _COLUMNS = ("terms", "counted", "kept.columns")
 
 
@@ -32,8 +36,20 @@ def exported_profile(space: VectorSpace, state: ProfileState) -> bytes:
         return file.read_bytes()
 
 
+def _check_size(model: bytes) -> None:
+    """Refuse an archive that would unpack to more than a filter can be; sizes are those that are unpacked at most."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(model)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise DataError("not a model file") from error
+    if size > _MOST_UNPACKED:
+        raise TooLargeError(f"the model file unpacks to {size:,} bytes; at most {_MOST_UNPACKED:,} are allowed")
+
+
 def read_profile(model: bytes) -> tuple[VectorSpace, ProfileState]:
     """The first profile of a model file with the space it was learned in; refuses what is none."""
+    _check_size(model)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.zip"
         file.write_bytes(model)

@@ -1,5 +1,7 @@
 """The database: many readers, one writer, every commit durable.
 
+All rows are compared with their digests when the database is opened; one that is damaged is not served.
+
 SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is on the disk (fsync); readers never wait
             for the writer. A lock file keeps a second process out of the folder.
 PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lock keeps a second process out.
@@ -80,16 +82,32 @@ def open_store(folder: str | Path, url: str | None = None) -> Store:
             with writer.begin():
                 _claim(writer)
                 migrate(writer)
+                _verify(writer)
         except SQLAlchemyError as error:
             raise DataError(f"the database cannot be opened ({_first_line(error)})") from error
         return Store(engine, writer, resources.pop_all())
 
 
+def _verify(connection: Connection) -> None:
+    """Refuse a damaged database, without quoting what is stored in it."""
+    try:
+        if connection.dialect.name == "sqlite":
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if found != "ok":
+                raise ValueError("a page or an index of the file is not whole")
+        Reading(connection).verify()
+    except (ValueError, TypeError, OverflowError, SQLAlchemyError) as error:
+        what = str(error) if type(error) is ValueError else "it cannot be read"
+        raise DataError(f"the database is damaged ({what}); restore it from a backup") from None
+
+
 def _locked(place: Path) -> IO[str]:
     """Lock the folder as long as the returned file is open."""
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.chmod(0o700)
         lock = (place / "lock").open("w")
+        (place / "lock").chmod(0o600)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror})", file=place) from error
     try:
@@ -102,6 +120,9 @@ def _locked(place: Path) -> IO[str]:
 
 def _engine(place: Path, url: str | None) -> Engine:
     if url is None:
+        (place / FILE).touch(mode=0o600)  # what SQLite puts beside it gets the same mode
+        for file in place.glob(f"{FILE}*"):
+            file.chmod(0o600)
         engine = create_engine(f"sqlite:///{place / FILE}", pool_size=_READERS, max_overflow=0)
         event.listen(engine, "connect", _set_up_sqlite)
         # The driver would begin a transaction at the first write only.

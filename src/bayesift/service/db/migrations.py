@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Column, Connection, MetaData, String, Table, insert, inspect, select, text
 
 from bayesift.errors import DataError
+from bayesift.service.db.digests import row_digest
 
 _DONE = Table("migrations", MetaData(), Column("name", String, primary_key=True), Column("at", String, nullable=False))
 
@@ -57,9 +58,65 @@ def _name_the_store(connection: Connection) -> None:
     connection.execute(statement, {"value": secrets.token_hex(16)})
 
 
+_ADDED_0003 = (
+    "ALTER TABLE documents ADD COLUMN content VARCHAR NOT NULL DEFAULT ''",
+    "CREATE INDEX documents_by_content ON documents (content)",
+    "ALTER TABLE profiles ADD COLUMN deleted VARCHAR NOT NULL DEFAULT ''",
+    """CREATE TABLE reviews (
+        id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
+        name VARCHAR NOT NULL, definition TEXT NOT NULL, deleted VARCHAR NOT NULL, digest VARCHAR NOT NULL)""",
+    """CREATE TABLE review_records (
+        review VARCHAR NOT NULL, seq BIGINT NOT NULL, content {binary} NOT NULL, digest VARCHAR NOT NULL,
+        PRIMARY KEY (review, seq))""",
+)
+_DIGESTED_0003 = {  # columns in the order of their digest; the first are the key
+    "events": ("seq", "batch", "at", "user", "kind", "profile", "document", "payload"),
+    "documents": ("id", "seq", "at", "title", "text", "purged", "content"),
+    "profiles": ("name", "seq", "at", "user", "definition", "paused", "seen", "since", "deleted"),
+    "judgements": ("profile", "document", "user", "relevant", "at", "seq"),
+    "words": ("profile", "word", "strength", "user", "at"),
+    "users": ("name", "role", "token", "at"),
+    "sessions": ("key", "user", "csrf", "until"),
+}
+_KEYS_0003 = {"judgements": 3, "words": 2}
+
+
+def _reviews_and_digests(connection: Connection) -> None:
+    binary = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    for statement in _ADDED_0003:
+        connection.execute(text(statement.format(binary=binary)))
+    for table, columns in _DIGESTED_0003.items():
+        connection.execute(text(f"ALTER TABLE {table} ADD COLUMN digest VARCHAR NOT NULL DEFAULT ''"))
+        if table == "documents":
+            _fill_content(connection)
+        _fill_digests(connection, table, columns)
+
+
+def _fill_content(connection: Connection) -> None:
+    rows = connection.execute(text("SELECT id, title, text FROM documents")).all()
+    values = [{"the_id": key, "content": row_digest((title, words))} for key, title, words in rows]
+    if values:
+        connection.execute(text("UPDATE documents SET content = :content WHERE id = :the_id"), values)
+
+
+def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) -> None:
+    named = ", ".join(f'"{column}"' for column in columns)
+    keys = columns[: _KEYS_0003.get(table, 1)]
+    matched = " AND ".join(f'"{column}" = :key_{column}' for column in keys)
+    update = text(f"UPDATE {table} SET digest = :digest WHERE {matched}")  # noqa: S608 - names of our own tables
+    last, values = "", []
+    for row in connection.execute(text(f'SELECT {named} FROM {table} ORDER BY "{columns[0]}"')).all():  # noqa: S608
+        digest = row_digest(row, last)
+        last = digest if table == "events" else ""
+        values.append({"digest": digest, **{f"key_{column}": value for column, value in zip(keys, row, strict=False)}})
+    if values:
+        connection.execute(update, values)
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 events, documents, what they amount to, people": _first_tables,
     "0002 the store has a name": _name_the_store,
+    "0003 reviews, digests of rows, deletion that can be undone": _reviews_and_digests,
 }
 
 

@@ -2,9 +2,12 @@
 
 events      numbered without gaps; never changed, never deleted
 documents   titles and texts, which retention deletes
+reviews, review_records        reviews and their records as they were read; what people decided is in the events
 profiles, judgements, words    the current state, written in the same transaction as the events
 users, sessions                tokens are stored as SHA-256 only
 facts       facts about the database itself, such as its name
+
+Every row has a digest (`digests.py`), which `verify` compares at the start.
 
 `migrations.py` creates the tables; a change here needs a migration there.
 """
@@ -13,11 +16,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
+
+from bayesift.service.db.digests import row_digest
 
 _MANY = 500  # values of one IN
 _PAGE = 5_000  # rows fetched at a time
@@ -39,7 +44,10 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document; `seq` is the event of its arrival. Title and text are empty once purged."""
+    """A document; `seq` is the event of its arrival. Title and text are empty once purged.
+
+    `content` is the digest of title and text, by which the same document is found under another id.
+    """
 
     id: str
     seq: int
@@ -47,11 +55,15 @@ class DocumentRow:
     title: str
     text: str
     purged: bool
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A profile as it was defined; it has seen `seen` documents, and unless paused all after the first `since`."""
+    """A profile as it was defined; it has seen `seen` documents, and unless paused all after the first `since`.
+
+    `deleted` is the time of its deletion, up to which it can be restored for some days; "" while it is there.
+    """
 
     name: str
     seq: int
@@ -61,6 +73,7 @@ class ProfileRow:
     paused: bool
     seen: int
     since: int
+    deleted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,28 @@ class WordRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """A review as it was begun; `seq` is the event of its beginning."""
+
+    id: str
+    seq: int
+    at: str
+    user: str
+    name: str
+    definition: dict[str, Any]
+    deleted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRecordsRow:
+    """Records of a review as Parquet: references, and the numbers of the records they belong to."""
+
+    review: str
+    seq: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class UserRow:
     """A user; `token` is the hash of their token."""
 
@@ -106,6 +141,15 @@ class SessionRow:
     until: str
 
 
+def json_text(value: Any) -> str:
+    """The text of a JSON value as it is stored."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _bound(value: Any) -> Any:
+    return json_text(value) if isinstance(value, dict) else value
+
+
 class _Json(TypeDecorator[dict[str, Any]]):
     """A JSON object as text."""
 
@@ -114,7 +158,7 @@ class _Json(TypeDecorator[dict[str, Any]]):
 
     def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> str:
         """The text to store."""
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Any) -> dict[str, Any]:
         """The object of a stored text."""
@@ -123,11 +167,13 @@ class _Json(TypeDecorator[dict[str, Any]]):
 
 
 METADATA = sa.MetaData()
+_DIGEST = "digest"
 _TYPES: dict[str, Any] = {
     "int": sa.BigInteger,
     "str": sa.String,
     "bool": sa.Boolean,
     "float": sa.Float,
+    "bytes": sa.LargeBinary,
     "dict[str, Any]": _Json,
 }
 
@@ -139,16 +185,20 @@ def _table(name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique
         kind, _, optional = str(field.type).partition(" | ")
         options: dict[str, Any] = {"primary_key": field.name in key, "unique": field.name == unique or None}
         columns.append(sa.Column(field.name, _TYPES[kind], nullable=bool(optional), autoincrement=False, **options))
+    columns.append(sa.Column(_DIGEST, sa.String, nullable=False))
     return sa.Table(name, METADATA, *columns, *indexes)
 
 
 _EVENT_INDEXES = (sa.Index("events_of_profile", "profile", "seq"), sa.Index("events_about_document", "document"))
 _BY_TIME = sa.Index("judgements_by_time", "profile", "seq")
 EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",))
-DOCUMENTS = _table("documents", DocumentRow, key=("id",), unique="seq")
+_BY_CONTENT = sa.Index("documents_by_content", "content")
+DOCUMENTS = _table("documents", DocumentRow, _BY_CONTENT, key=("id",), unique="seq")
 PROFILES = _table("profiles", ProfileRow, key=("name",))
 JUDGEMENTS = _table("judgements", JudgementRow, _BY_TIME, key=("profile", "document", "user"))
 WORDS = _table("words", WordRow, key=("profile", "word"))
+REVIEWS = _table("reviews", ReviewRow, key=("id",))
+REVIEW_RECORDS = _table("review_records", ReviewRecordsRow, key=("review", "seq"))
 USERS = _table("users", UserRow, key=("name",), unique="token")
 SESSIONS = _table("sessions", SessionRow, key=("key",))
 FACTS = sa.Table(
@@ -162,9 +212,15 @@ _TABLES: dict[type, sa.Table] = {
     ProfileRow: PROFILES,
     JudgementRow: JUDGEMENTS,
     WordRow: WORDS,
+    ReviewRow: REVIEWS,
+    ReviewRecordsRow: REVIEW_RECORDS,
     UserRow: USERS,
     SessionRow: SESSIONS,
 }
+
+
+def _select(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(*(column for column in table.c if column.name != _DIGEST))
 
 
 def column_values(row: Any) -> dict[str, Any]:
@@ -193,7 +249,7 @@ class Reading:
         newest_first: bool = False,
     ) -> Iterator[EventRow]:
         """Events after a number in order, selected by profile, document and kind."""
-        query = sa.select(EVENTS)
+        query = _select(EVENTS)
         if profile is not None:
             query = query.where(EVENTS.c.profile == profile)
         if document is not None:
@@ -211,7 +267,7 @@ class Reading:
 
     def events_about(self, documents: Iterable[str], *, after: int, profile: str, kind: str) -> list[EventRow]:
         """Events of one kind about documents of a profile."""
-        query = sa.select(EVENTS).where(EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after)
+        query = _select(EVENTS).where(EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after)
         return [EventRow(*row) for row in self._among(query, EVENTS.c.document, documents)]
 
     def arrivals(self, documents: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -226,30 +282,58 @@ class Reading:
 
     def documents(self, ids: Iterable[str]) -> dict[str, DocumentRow]:
         """Documents by id; unknown ids are left out."""
-        return {row.id: DocumentRow(*row) for row in self._among(sa.select(DOCUMENTS), DOCUMENTS.c.id, ids)}
+        return {row.id: DocumentRow(*row) for row in self._among(_select(DOCUMENTS), DOCUMENTS.c.id, ids)}
 
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
         """Documents that arrived after an event and are not purged, newest first."""
-        query = sa.select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
+        query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
         return self._all(DocumentRow, query.order_by(DOCUMENTS.c.seq.desc()).limit(limit))
 
     def n_documents(self) -> int:
         """Number of documents that ever arrived."""
         return int(self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one())
 
-    def profiles(self) -> list[ProfileRow]:
-        """All profiles, oldest first."""
-        return self._all(ProfileRow, sa.select(PROFILES).order_by(PROFILES.c.seq))
+    def profiles(self, *, deleted: bool = False) -> list[ProfileRow]:
+        """All profiles, oldest first; or those that were deleted and can be restored."""
+        gone = PROFILES.c.deleted != "" if deleted else PROFILES.c.deleted == ""
+        return self._all(ProfileRow, _select(PROFILES).where(gone).order_by(PROFILES.c.seq))
 
-    def profile(self, name: str) -> ProfileRow | None:
-        """A profile by name, or None."""
-        return next(iter(self._all(ProfileRow, sa.select(PROFILES).where(PROFILES.c.name == name))), None)
+    def profile(self, name: str, *, deleted: bool = False) -> ProfileRow | None:
+        """A profile by name, or None; or one that was deleted and can be restored."""
+        gone = PROFILES.c.deleted != "" if deleted else PROFILES.c.deleted == ""
+        return next(iter(self._all(ProfileRow, _select(PROFILES).where(PROFILES.c.name == name, gone))), None)
+
+    def known_content(self, digests: Iterable[str]) -> set[str]:
+        """Which of these digests are the content of a document."""
+        return {row[0] for row in self._among(sa.select(DOCUMENTS.c.content), DOCUMENTS.c.content, digests)}
+
+    def reviews(self) -> list[ReviewRow]:
+        """All reviews, deleted ones too, oldest first."""
+        return self._all(ReviewRow, _select(REVIEWS).order_by(REVIEWS.c.seq))
+
+    def review_records(self, review: str) -> list[ReviewRecordsRow]:
+        """The records of a review, in the order they were added."""
+        query = _select(REVIEW_RECORDS).where(REVIEW_RECORDS.c.review == review).order_by(REVIEW_RECORDS.c.seq)
+        return self._all(ReviewRecordsRow, query)
+
+    def verify(self) -> None:
+        """Compare every row with its digest; raises ValueError that names the table of one that differs."""
+        for table in _TABLES.values():
+            names = [column.name for column in table.c]
+            chosen = ", ".join(f'"{name}"' for name in names)
+            order = ' ORDER BY "seq"' if table is EVENTS else ""
+            last = ""
+            query = sa.text(f"SELECT {chosen} FROM {table.name}{order}")  # noqa: S608 - names of our own tables
+            for row in self._connection.execute(query.execution_options(yield_per=_PAGE)):
+                if row_digest(row[:-1], last) != row[-1]:
+                    raise ValueError(f"a row of the table {table.name} is not what was stored")
+                last = row[-1] if table is EVENTS else ""
 
     def judgements(
         self, profile: str, documents: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[JudgementRow]:
         """Current judgements of a profile, newest first."""
-        query = sa.select(JUDGEMENTS).where(JUDGEMENTS.c.profile == profile).order_by(JUDGEMENTS.c.seq.desc())
+        query = _select(JUDGEMENTS).where(JUDGEMENTS.c.profile == profile).order_by(JUDGEMENTS.c.seq.desc())
         if documents is None:
             return self._all(JudgementRow, query.limit(limit))
         return [JudgementRow(*row) for row in self._among(query, JUDGEMENTS.c.document, documents)]
@@ -271,15 +355,15 @@ class Reading:
 
     def words(self, profile: str) -> list[WordRow]:
         """Taught words, newest first."""
-        return self._all(WordRow, sa.select(WORDS).where(WORDS.c.profile == profile).order_by(WORDS.c.at.desc()))
+        return self._all(WordRow, _select(WORDS).where(WORDS.c.profile == profile).order_by(WORDS.c.at.desc()))
 
     def users(self) -> list[UserRow]:
         """All users, by name."""
-        return self._all(UserRow, sa.select(USERS).order_by(USERS.c.name))
+        return self._all(UserRow, _select(USERS).order_by(USERS.c.name))
 
     def sessions(self) -> list[SessionRow]:
         """All sessions."""
-        return self._all(SessionRow, sa.select(SESSIONS))
+        return self._all(SessionRow, _select(SESSIONS))
 
     def fact(self, name: str) -> str:
         """A fact about the database itself."""
@@ -300,12 +384,21 @@ class Writing(Reading):
 
     def append(self, events: Sequence[EventRow]) -> None:
         """Append events to the log."""
-        self.add(events)
+        if not events:
+            return
+        last = sa.select(EVENTS.c.digest).where(EVENTS.c.seq == events[0].seq - 1)
+        self.add(events, before=str(self._connection.execute(last).scalar() or ""))
 
-    def add(self, rows: Sequence[Any]) -> None:
-        """Store new rows, all of one table."""
+    def add(self, rows: Sequence[Any], *, before: str = "") -> None:
+        """Store new rows, all of one table; `before` is the digest of the row before them in a chain."""
+        values = []
+        for row in rows:
+            stored = column_values(row)
+            stored[_DIGEST] = digest = row_digest(map(_bound, stored.values()), before)
+            before = digest if isinstance(row, EventRow) else ""
+            values.append(stored)
         if rows:
-            self._connection.execute(sa.insert(_TABLES[type(rows[0])]), [column_values(row) for row in rows])
+            self._connection.execute(sa.insert(_TABLES[type(rows[0])]), values)
 
     def put(self, row: Any) -> None:
         """Store a row in place of the one with its key, if there is one."""
@@ -320,12 +413,20 @@ class Writing(Reading):
 
     def purge(self, *, before: str | None = None, up_to: int | None = None) -> int:
         """Delete titles and texts of documents that arrived before a time or up to an event; returns their number."""
-        chosen = sa.update(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
+        chosen = _select(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
         if before is not None:
             chosen = chosen.where(DOCUMENTS.c.at < before)
         if up_to is not None:
             chosen = chosen.where(DOCUMENTS.c.seq <= up_to)
-        return int(self._connection.execute(chosen.values(title="", text="", purged=True)).rowcount)
+        n = 0
+        while rows := self._all(DocumentRow, chosen.limit(_PAGE)):
+            self._connection.execute(
+                sa.delete(DOCUMENTS).where(DOCUMENTS.c.id == sa.bindparam("the_id")),
+                [{"the_id": row.id} for row in rows],
+            )
+            self.add([replace(row, title="", text="", purged=True) for row in rows])
+            n += len(rows)
+        return n
 
     def drop_profile(self, name: str) -> None:
         """Delete a profile with its judgements and words; its events stay."""

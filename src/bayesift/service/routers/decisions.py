@@ -52,18 +52,20 @@ async def stream_decisions(
     last_event_id: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> StreamingResponse:
     """Retrieved documents and judgements as they happen: events `decision` and `judgement`; the id is the number."""
-    if service.open_streams >= service.settings.streams:
+    if service.open_streams.total() >= service.settings.streams:
         raise BusyError("too many streams are open", seconds=10)
+    if service.open_streams[person.name] >= service.settings.streams_per_person:
+        raise BusyError(f"you have {service.settings.streams_per_person} streams open; close one", seconds=10)
     if last_event_id is not None and last_event_id.isdecimal():
         after = min(int(last_event_id), 2**53)
     start = service.live.seq if after is None else after
     await run_in_threadpool(_past, service, name, start, _SHOWN, 1)
-    return StreamingResponse(_events(service, name, start, open_for), media_type="text/event-stream")
+    return StreamingResponse(_events(service, person.name, name, start, open_for), media_type="text/event-stream")
 
 
-async def _events(service: Service, name: str, after: int, open_for: float) -> AsyncIterator[str]:
+async def _events(service: Service, user: str, name: str, after: int, open_for: float) -> AsyncIterator[str]:
     """Events after a number and new ones, until the stream ends."""
-    service.open_streams += 1
+    service.open_streams[user] += 1
     end = time.monotonic() + open_for
     try:
         yield "retry: 2000\n\n"
@@ -82,7 +84,7 @@ async def _events(service: Service, name: str, after: int, open_for: float) -> A
     except NotFoundError:
         return
     finally:
-        service.open_streams -= 1
+        service.open_streams[user] -= 1
 
 
 def _past(service: Service, name: str, after: int, wanted: tuple[str, ...], limit: int) -> list[EventRow]:

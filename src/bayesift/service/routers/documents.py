@@ -79,11 +79,13 @@ async def purge(body: RetentionIn, person: Admin, service: TheService) -> Retent
 async def _observe(service: Service, person: Person, documents: Sequence[DocumentIn]) -> ObservedOut:
     """Add documents, one transaction per chunk."""
     given = [_checked(document, service) for document in documents]
+    sources = [document.source for document in documents]
     total = ObservedOut(accepted=0, duplicates=0, decisions=[])
     size = service.settings.chunk
     for start in range(0, len(given), size):
         part = given[start : start + size]
-        observed = await service.do(person, partial(operations.observe, documents=part), queue="documents")
+        act = partial(operations.observe, documents=part, sources=sources[start : start + size])
+        observed = await service.do(person, act, queue="documents")
         service.metrics.documents.inc(observed.accepted)
         service.metrics.duplicates.inc(observed.duplicates)
         service.metrics.retrieved.inc(len(observed.retrieved))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -53,19 +54,23 @@ def terms(name: ProfileName, person: Reader, service: TheService, limit: Limit =
 
 
 @insight.get("/stopping")
-def stopping(
+async def stopping(
     name: ProfileName, person: Reader, service: TheService, recall: Annotated[schemas.Share, Query()] = 0.95
 ) -> schemas.StoppingOut:
     """Estimate how many relevant documents are left among those the profile has seen."""
-    return stopping_estimate(service, name, recall)
+    estimate: schemas.StoppingOut = await service.share(
+        ("stopping", name, recall), partial(stopping_estimate, service, name, recall)
+    )
+    return estimate
 
 
 @insight.get("/topics")
-def topics(
+async def topics(
     name: ProfileName, person: Reader, service: TheService, n: Annotated[int, Query(ge=1, le=30)] = 8
 ) -> list[schemas.TopicOut]:
     """Topics of the retrieved documents."""
-    return topics_of(service, name, n)
+    found: list[schemas.TopicOut] = await service.share(("topics", name, n), partial(topics_of, service, name, n))
+    return found
 
 
 def _readable(service: Service, name: str, stems: Iterable[str]) -> dict[str, str]:
@@ -73,8 +78,10 @@ def _readable(service: Service, name: str, stems: Iterable[str]) -> dict[str, st
     known: dict[str, str] = service.remembered.setdefault("readable", {})
     wanted = list(stems)
     if any(stem not in known for stem in wanted):
-        space = service.live.engine.space
-        for text in _texts(service, name):
+        texts = _texts(service, name)
+        with service.live.reading() as engine:
+            space = engine.space
+        for text in texts:
             for stem, forms in space.forms_of(text).items():
                 known.setdefault(stem, forms[0])
     return {stem: known.get(stem, stem) for stem in wanted}

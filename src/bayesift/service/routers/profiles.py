@@ -8,28 +8,28 @@ import io
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from bayesift.filtering import ProfileState
 from bayesift.service import operations, schemas
-from bayesift.service.access import Reader, Reviewer
+from bayesift.service.access import Admin, Reader, Reviewer
 from bayesift.service.db.tables import ProfileRow, column_values
 from bayesift.service.errors import NotFoundError
+from bayesift.service.exports import BYTES, attached, file_answer, guarded_cell
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import ProfileName
 from bayesift.service.transfer import exported_profile, read_profile
 
 router = APIRouter(prefix="/api/profiles", tags=["profiles"])
 exports = APIRouter(prefix="/api/profiles", tags=["export"])
+deleted = APIRouter(prefix="/api/deleted-profiles", tags=["profiles"])
 
 _MOST_POINTS = 500
 _COLUMNS = ("document", "title", "text", "relevant", "user", "at")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
-_FILE = {"requestBody": {"required": True, "content": {"application/zip": {"schema": _BYTES}}}}
+_FILE = {"requestBody": {"required": True, "content": {"application/zip": {"schema": BYTES}}}}
 
 
 @router.get("")
@@ -45,7 +45,7 @@ def list_profiles(person: Reader, service: TheService) -> list[schemas.ProfileOu
 async def create_profile(body: schemas.ProfileIn, person: Reviewer, service: TheService) -> schemas.ProfileOut:
     """Create a profile from a query, words, labelled texts, or nothing."""
     row = await service.do(person, lambda unit: operations.create_profile(unit, body.definition()))
-    return _one(service, row, 0)
+    return await run_in_threadpool(_one, service, row, 0)
 
 
 @router.get("/{name}")
@@ -64,14 +64,34 @@ async def change_profile(
     if body.paused is not None:
         paused = body.paused
         await service.do(person, lambda unit: operations.pause_profile(unit, name, paused))
-    return show_profile(name, person, service)
+    return await run_in_threadpool(show_profile, name, person, service)
 
 
 @router.delete("/{name}", status_code=204)
 async def delete_profile(name: ProfileName, person: Reviewer, service: TheService) -> None:
-    """Delete a profile; its events stay in the log."""
+    """Delete a profile; it can be restored for some days."""
     await service.do(person, lambda unit: operations.delete_profile(unit, name))
     service.leases.forget(name)
+
+
+@deleted.get("")
+def list_deleted(person: Reader, service: TheService) -> list[schemas.DeletedOut]:
+    """Deleted profiles that can be restored."""
+    with service.store.reading() as read:
+        return [schemas.DeletedOut(name=row.name, deleted_at=row.deleted) for row in read.profiles(deleted=True)]
+
+
+@deleted.post("/{name}/restore")
+async def restore_profile(name: ProfileName, person: Reviewer, service: TheService) -> schemas.ProfileOut:
+    """Restore a deleted profile with its judgements."""
+    await service.do(person, lambda unit: operations.restore_profile(unit, name))
+    return await run_in_threadpool(show_profile, name, person, service)
+
+
+@deleted.delete("/{name}", status_code=204)
+async def forget_profile(name: ProfileName, person: Admin, service: TheService) -> None:
+    """Delete a deleted profile for good; its events stay in the log."""
+    await service.do(person, lambda unit: operations.forget_profile(unit, name))
 
 
 @router.get("/{name}/curve")
@@ -87,32 +107,28 @@ def curve(name: ProfileName, person: Reader, service: TheService) -> schemas.Cur
     return schemas.CurveOut(points=points[::step] if (len(points) - 1) % step == 0 else [*points[::step], points[-1]])
 
 
-def _answers(media_type: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {media_type: {"schema": _BYTES}}, "description": "The file."}}
-
-
-@exports.get("/{name}/export/model", response_class=Response, responses=_answers("application/zip"))
+@exports.get("/{name}/export/model", response_class=Response, responses=file_answer("application/zip"))
 def export_model(name: ProfileName, person: Reader, service: TheService) -> Response:
     """The profile as a model file (zip): its weights and its vocabulary."""
     with service.profile(name) as (engine, profile):
         content = exported_profile(engine.space, ProfileState.of(profile))
-    return Response(content, media_type="application/zip", headers=_attached(f"{name}.zip"))
+    return Response(content, media_type="application/zip", headers=attached(f"{name}.zip"))
 
 
-@exports.get("/{name}/export/judgements.csv", response_class=StreamingResponse, responses=_answers("text/csv"))
+@exports.get("/{name}/export/judgements.csv", response_class=StreamingResponse, responses=file_answer("text/csv"))
 def export_csv(name: ProfileName, person: Reader, service: TheService) -> StreamingResponse:
     """Judged documents as CSV; cells that a spreadsheet would run as a formula get a leading apostrophe."""
     lines = _csv_lines(_judged(service, name))
-    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_attached(f"{name}.csv"))
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=attached(f"{name}.csv"))
 
 
 @exports.get(
-    "/{name}/export/judgements.jsonl", response_class=StreamingResponse, responses=_answers("application/x-ndjson")
+    "/{name}/export/judgements.jsonl", response_class=StreamingResponse, responses=file_answer("application/x-ndjson")
 )
 def export_lines(name: ProfileName, person: Reader, service: TheService) -> StreamingResponse:
     """Judged documents as JSON lines."""
     lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _judged(service, name))
-    return StreamingResponse(lines, media_type="application/x-ndjson", headers=_attached(f"{name}.jsonl"))
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=attached(f"{name}.jsonl"))
 
 
 @exports.post("/import", status_code=201, openapi_extra=_FILE)
@@ -121,11 +137,11 @@ async def import_model(
 ) -> schemas.ProfileOut:
     """Create a profile from a model file, under its own name unless another is given."""
     content = await request.body()
-    _, state = read_profile(content)
+    _, state = await run_in_threadpool(read_profile, content)
     chosen = str(state.header["name"]) if name is None else name
     model = base64.b64encode(content).decode()
     await service.do(person, lambda unit: operations.import_profile(unit, chosen, model))
-    return show_profile(chosen, person, service)
+    return await run_in_threadpool(show_profile, chosen, person, service)
 
 
 def _one(service: Service, row: ProfileRow, conflicts: int) -> schemas.ProfileOut:
@@ -137,8 +153,8 @@ def _one(service: Service, row: ProfileRow, conflicts: int) -> schemas.ProfileOu
 
 def _shown(service: Service, row: ProfileRow, conflicts: int) -> schemas.ProfileOut | None:
     """A profile with its counts; None if it was deleted in between."""
-    with service.live.lock:
-        profile = service.live.engine.profiles.get(row.name)
+    with service.live.reading() as engine:
+        profile = engine.profiles.get(row.name)
         if profile is None:
             return None
         counters, seen = profile.counters, service.live.n_documents - row.since
@@ -178,9 +194,4 @@ def _csv_lines(records: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _cell(value: Any) -> str:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _attached(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return guarded_cell(str(value).lower() if isinstance(value, bool) else str(value))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Cookie, Path, Request, Response
 
-from bayesift.service.access import COOKIE, Admin, TheCaller, add_user, digest, drop_user
+from bayesift.service.access import COOKIE, Admin, TheCaller, add_user, digest, drop_user, reset_token
 from bayesift.service.db.tables import SessionRow
 from bayesift.service.errors import UnknownCallerError
 from bayesift.service.live import now
@@ -63,13 +63,23 @@ def list_users(person: Admin, service: TheService) -> list[UserOut]:
 @users.post("", status_code=201)
 async def create_user(body: UserIn, person: Admin, service: TheService) -> NewUserOut:
     """Add a user; the token is not shown again."""
-    token = await service.do(person, lambda unit: add_user(unit, body.name, body.role))
+    token = await service.do(person, lambda unit: add_user(unit.tx, body.name, body.role))
     service.people.reload()
     return NewUserOut(name=body.name, role=body.role, token=token)
+
+
+@users.post("/{name}/token")
+async def reset(name: Annotated[Name, Path()], person: Admin, service: TheService) -> NewUserOut:
+    """Give a user a new token, which is not shown again, and end their sessions."""
+    token = await service.do(person, lambda unit: reset_token(unit.tx, name))
+    service.people.reload()
+    found = service.people.of_token(token)
+    assert found is not None
+    return NewUserOut(name=found.name, role=found.role, token=token)
 
 
 @users.delete("/{name}", status_code=204)
 async def delete_user(name: Annotated[Name, Path()], person: Admin, service: TheService) -> None:
     """Remove a user; their judgements stay."""
-    await service.do(person, lambda unit: drop_user(unit, name))
+    await service.do(person, lambda unit: drop_user(unit.tx, name))
     service.people.reload()

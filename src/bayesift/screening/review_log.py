@@ -1,0 +1,430 @@
+"""The log of a review, and what follows from it: decisions, conflicts, notes, tags, joined and split records.
+
+A log does not know where it is kept: `Project` writes it to a folder, the service to its database. The same events give
+the same review in both.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
+
+from bayesift.datasets.references import Decision as GivenDecision
+from bayesift.datasets.references import Reference
+from bayesift.errors import DataError
+from bayesift.screening.duplicates import merge
+
+EventType = Literal[
+    "decide", "undo", "resolve", "note", "tag", "words", "split", "join", "prior", "settings", "stop", "resume"
+]
+Verdict = Literal["included", "excluded", "maybe"]
+Stage = Literal["abstract", "full text"]
+Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
+
+ABSTRACT: Stage = "abstract"
+FULL_TEXT: Stage = "full text"
+_VERDICTS = get_args(Verdict)
+_ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "split", "join")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the log.
+
+    Parameters
+    ----------
+    type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "words", "split" or "join"
+    at : time in UTC, ISO 8601
+    by : name of the reviewer
+    record : number of the record as text; "" where the event is about the whole review
+    data : what else the type needs, such as the verdict of a decision
+    """
+
+    type: EventType
+    at: str
+    by: str
+    record: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All parts in one dictionary, as JSON holds them."""
+        return {"type": self.type, "at": self.at, "by": self.by, "record": self.record, **self.data}
+
+    def to_line(self, number: int) -> str:
+        """The event as a line of JSON."""
+        return json.dumps({"n": number, **self.values}, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Event:
+        """The event of its parts; ValueError if they are none."""
+        rest = dict(values)
+        parts = {name: str(rest.pop(name, "")) for name in ("type", "at", "by", "record")}
+        if parts["type"] not in get_args(EventType):
+            raise ValueError(f"no event of type {parts['type']!r:.40}")
+        return cls(**parts, data=rest)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_line(cls, line: str, number: int) -> Event:
+        """The event of a line; ValueError if it is none, or not the one that is expected."""
+        values = json.loads(line)
+        if not isinstance(values, dict) or values.pop("n", None) != number:
+            raise ValueError(f"event {number} is expected")
+        return cls.from_values(values)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is screened: one publication, with all references to it.
+
+    Parameters
+    ----------
+    id : number within the project, as text
+    reference : the parts of all sources together
+    sources : the references as they were read
+    """
+
+    id: str
+    reference: Reference
+    sources: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The decision of one reviewer on a record, as it holds now; rank, score and seconds are those of the moment."""
+
+    verdict: Verdict
+    at: str
+    reasons: tuple[str, ...] = ()
+    rank: int | None = None
+    score: float | None = None
+    seconds: float | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note on a record."""
+
+    text: str
+    by: str
+    at: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """What a review was begun with; an event "settings" changes it.
+
+    Parameters
+    ----------
+    query : the search, or a description of what is wanted
+    criteria : inclusion criteria, as text
+    reasons : of exclusion, to choose from
+    reviewers_per_record : 1, or 2 for double screening
+    full_texts : whether included records are screened again by their full texts
+    """
+
+    query: str = ""
+    criteria: str = ""
+    reasons: tuple[str, ...] = ()
+    reviewers_per_record: int = 1
+    full_texts: bool = False
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> ProjectSettings:
+        """The settings of a dictionary, checked."""
+        return cls().changed(values)
+
+    def changed(self, values: Mapping[str, Any]) -> ProjectSettings:
+        """The settings with some of them changed; refuses what is none."""
+        kinds = {"query": str, "criteria": str, "reviewers_per_record": int, "full_texts": bool}
+        for name, value in values.items():
+            if name == "reasons":
+                if not isinstance(value, list | tuple) or not all(isinstance(reason, str) for reason in value):
+                    raise DataError("reasons must be a list of texts")
+            elif name not in kinds or not isinstance(value, kinds[name]):
+                raise DataError(f"no setting {name!r:.40} = {value!r:.40}")
+        if values.get("reviewers_per_record", 1) not in (1, 2):
+            raise DataError("a record has one reviewer or two")
+        changes = dict(values)
+        if "reasons" in changes:
+            changes["reasons"] = tuple(changes["reasons"])
+        return replace(self, **changes)
+
+
+class ReviewLog:
+    """The records of a review and the events about them.
+
+    Parameters
+    ----------
+    references : as they were read
+    groups : the number of the record that each reference belongs to
+    settings : what the review was begun with
+    events : so far
+
+    Attributes
+    ----------
+    records : what is screened, in the order of the files
+    events : the log
+    begun_with, first_groups : the settings and the numbers of records before the first event
+    settings : as they are now
+    resolutions : by stage and record, how a conflict was decided
+    notes, tags : by record
+    words : strengths of words that speak for relevance, or against it
+    prior : labelled records of an older review
+    stopped : the event that ended the screening; None before
+
+    Examples
+    --------
+    >>> log = ReviewLog([Reference(title="Corn"), Reference(title="Gold")], [1, 2])
+    >>> log.accept(log.prepare("decide", [{"by": "ann", "record": "2", "verdict": "included"}]))
+    >>> log.verdict("2"), log.status("1")
+    ('included', 'open')
+    """
+
+    def __init__(
+        self,
+        references: Sequence[Reference],
+        groups: list[int],
+        settings: ProjectSettings | None = None,
+        events: Iterable[Event] = (),
+    ) -> None:
+        self.references, self._groups = references, groups
+        self.first_groups = tuple(groups)
+        self.begun_with = self.settings = settings or ProjectSettings()
+        self.events: list[Event] = []
+        self.records: dict[str, Record] = {}
+        self.resolutions: dict[Stage, dict[str, Judgement]] = {ABSTRACT: {}, FULL_TEXT: {}}
+        self.notes: dict[str, list[Note]] = {}
+        self.tags: dict[str, tuple[str, ...]] = {}
+        self.words: dict[str, float] = {}
+        self.prior: list[Reference] = []
+        self.stopped: Event | None = None
+        self._held: dict[Stage, dict[str, dict[str, list[Judgement]]]] = {ABSTRACT: {}, FULL_TEXT: {}}
+        self._done: dict[str, list[tuple[EventType, Stage, str]]] = {}
+        self._collect_records()
+        self.accept(events)
+
+    @property
+    def decisions(self) -> dict[str, dict[str, Judgement]]:
+        """The decisions on titles and abstracts that hold now, by record and reviewer."""
+        return self.decisions_of(ABSTRACT)
+
+    def decisions_of(self, stage: Stage) -> dict[str, dict[str, Judgement]]:
+        """The decisions of a stage that hold now, by record and reviewer."""
+        return {record: {by: given[-1] for by, given in held.items()} for record, held in self._held[stage].items()}
+
+    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, Judgement]:
+        """The decisions on one record that hold now, by reviewer."""
+        return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
+
+    def decided(self, stage: Stage = ABSTRACT) -> Iterable[str]:
+        """The records that somebody has decided on."""
+        return self._held[stage].keys()
+
+    def prepare(self, type: EventType, given: Iterable[Mapping[str, Any]], at: str | None = None) -> list[Event]:  # noqa: A002
+        """Events of one type, checked but not yet accepted; each gives `by`, `record` and its data."""
+        prepared = []
+        for values in given:
+            record = str(values.get("record", ""))
+            if record not in self.records and (record or type in _ABOUT_A_RECORD):
+                raise DataError(f"no record {record!r:.40} in this project")
+            data = {name: v for name, v in values.items() if name not in ("by", "record") and v is not None}
+            event = Event(type, at or now(), str(values["by"]), record, data)
+            self._check(event)
+            prepared.append(event)
+        return prepared
+
+    def accept(self, events: Iterable[Event]) -> None:
+        """Add events to the log and let them take effect."""
+        for event in events:
+            self._apply(event)
+            self.events.append(event)
+
+    def verdict(self, record: str, stage: Stage = ABSTRACT) -> Verdict | None:
+        """The verdict on a record: that of all reviewers, "maybe" where they disagree, None before any.
+
+        How a conflict was resolved overrules the reviewers.
+        """
+        if record in self.resolutions[stage]:
+            return self.resolutions[stage][record].verdict
+        verdicts = {given[-1].verdict for given in self._held[stage].get(record, {}).values()}
+        return verdicts.pop() if len(verdicts) == 1 else "maybe" if verdicts else None
+
+    def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
+        """Where a record stands: "waiting" for a second reviewer, in "conflict", or its verdict."""
+        held = self._held[stage].get(record, {})
+        verdict = self.verdict(record, stage)
+        if verdict is None:
+            return "open"
+        if record in self.resolutions[stage]:
+            return verdict
+        if len(held) < self.settings.reviewers_per_record:
+            return "waiting"
+        return "conflict" if len({given[-1].verdict for given in held.values()}) > 1 else verdict
+
+    def stage_records(self, stage: Stage = ABSTRACT) -> list[str]:
+        """The records that a stage screens: all of them, or those that were included by title and abstract."""
+        if stage == ABSTRACT:
+            return list(self.records)
+        return [record for record in self.records if self.status(record) == "included"]
+
+    def last_decision(self, by: str) -> str | None:
+        """The record that a reviewer decided on last, among the decisions that were not taken back."""
+        done = self._done.get(by)
+        return done[-1][2] if done else None
+
+    def last_done(self, by: str) -> tuple[Stage, str] | None:
+        """Stage and record of the last decision of a reviewer that was not taken back."""
+        done = self._done.get(by)
+        return done[-1][1:] if done else None
+
+    def final_verdict(self, record: str) -> Verdict | None:
+        """The verdict of the last stage that decided on a record."""
+        return self.verdict(record, FULL_TEXT) or self.verdict(record)
+
+    def _check(self, event: Event) -> None:
+        data = event.data
+        if data.get("stage", ABSTRACT) not in get_args(Stage):
+            raise DataError(f"no stage {data.get('stage')!r:.40}")
+        match event.type:
+            case "decide" | "resolve":
+                if data.get("verdict") not in _VERDICTS:
+                    raise DataError(f"no verdict {data.get('verdict')!r:.40}")
+                if event.type == "resolve" and self.status(event.record, _stage(event)) != "conflict":
+                    raise DataError(f"there is no conflict about record {event.record}")
+            case "undo":
+                if self.last_decision(event.by) != event.record:
+                    raise DataError("there is no decision to take back")
+            case "join":
+                others = [str(other) for other in data["records"]]
+                if not others or not all(other in self.records and other != event.record for other in others):
+                    raise DataError("records can be joined with other records of this project only")
+            case "split":
+                if len(self.records[event.record].sources) < 2:
+                    raise DataError(f"record {event.record} has one source only")
+            case "settings":
+                self.settings.changed(data)
+            case _:
+                pass
+
+    def _apply(self, event: Event) -> None:
+        data = event.data
+        match event.type:
+            case "decide":
+                self._held[_stage(event)].setdefault(event.record, {}).setdefault(event.by, []).append(_given(event))
+                self._done.setdefault(event.by, []).append(("decide", _stage(event), event.record))
+            case "resolve":
+                self.resolutions[_stage(event)][event.record] = _given(event)
+                self._done.setdefault(event.by, []).append(("resolve", _stage(event), event.record))
+            case "undo":
+                self._take_back(event)
+            case "note":
+                self.notes.setdefault(event.record, []).append(Note(str(data["text"]), event.by, event.at))
+            case "tag":
+                self.tags[event.record] = tuple(map(str, data["tags"]))
+            case "words":
+                self.words = dict(data["words"])
+            case "prior":
+                self.prior = [_labelled(values) for values in data["records"]]
+            case "settings":
+                self.settings = self.settings.changed(data)
+            case "stop":
+                self.stopped = event
+            case "resume":
+                self.stopped = None
+            case "split" | "join":
+                self._regroup(event)
+
+    def _take_back(self, event: Event) -> None:
+        """Restore the decision before the last one, if the reviewer had decided on the record twice."""
+        kind, stage, record = self._done[event.by].pop()
+        if kind == "resolve":
+            self.resolutions[stage].pop(record, None)
+            return
+        held = self._held[stage][record]
+        held[event.by].pop()
+        if not held[event.by]:
+            del held[event.by]
+        if not held:
+            del self._held[stage][record]
+
+    def _regroup(self, event: Event) -> None:
+        record = int(event.record)
+        if event.type == "join":
+            others = {str(other) for other in event.data["records"]}
+            self._groups = [record if str(group) in others else group for group in self._groups]
+            for stage, of_records in self._held.items():
+                for other in sorted(others & of_records.keys(), key=int):
+                    for by, given in of_records.pop(other).items():
+                        mine = of_records.setdefault(event.record, {})
+                        mine[by] = [*given, *mine.get(by, [])]
+                for other in others & self.resolutions[stage].keys():
+                    self.resolutions[stage].setdefault(event.record, self.resolutions[stage].pop(other))
+            for by, done in self._done.items():
+                self._done[by] = [(kind, st, event.record if r in others else r) for kind, st, r in done]
+            for other in others:
+                self.notes.setdefault(event.record, []).extend(self.notes.pop(other, []))
+        else:
+            members = [place for place, group in enumerate(self._groups) if group == record]
+            for number, place in enumerate(members[1:], max(self._groups) + 1):
+                self._groups[place] = number
+        self._collect_records()
+
+    def _collect_records(self) -> None:
+        members: dict[int, list[Reference]] = {}
+        for group, reference in zip(self._groups, self.references, strict=True):
+            members.setdefault(group, []).append(reference)
+        before = self.records
+        self.records = {}
+        for group, sources in members.items():
+            old = before.get(str(group))
+            kept = old is not None and len(old.sources) == len(sources)
+            self.records[str(group)] = old if old and kept else Record(str(group), merge(sources), tuple(sources))
+
+
+def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str]) -> Reference:
+    """The record as a reference that carries its decisions, reasons, tags and notes, to be written to a file."""
+    held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
+    given = tuple(GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items())
+    added = dict(annotations) | {"note": " / ".join(map(str, log.notes.get(record.id, ())))}
+    written = tuple((name, value) for name, value in added.items() if value)
+    kept = tuple(pair for pair in record.reference.annotations if pair[0] not in dict(written))
+    labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags.get(record.id, ()))))
+    return replace(record.reference, decisions=given, labels=labels, annotations=(*kept, *written))
+
+
+def prior_values(references: Iterable[Reference]) -> list[dict[str, Any]]:
+    """The labelled records of an older review as an event "prior" keeps them: title, abstract, label."""
+    return [
+        {"title": reference.title, "abstract": reference.abstract, "included": reference.included}
+        for reference in references
+        if reference.included is not None
+    ]
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601 with milliseconds."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _stage(event: Event) -> Stage:
+    stage: Stage = event.data.get("stage", ABSTRACT)
+    return stage
+
+
+def _given(event: Event) -> Judgement:
+    known = {each.name for each in fields(Judgement)} - {"at", "by", "reasons"}
+    values = {name: value for name, value in event.data.items() if name in known}
+    return Judgement(at=event.at, by=event.by, reasons=tuple(event.data.get("reasons", ())), **values)
+
+
+def _labelled(values: Mapping[str, Any]) -> Reference:
+    verdict: Verdict = "included" if values["included"] else "excluded"
+    return Reference(title=str(values["title"]), abstract=str(values["abstract"]), decisions=(GivenDecision(verdict),))

@@ -1,0 +1,269 @@
+"""What people see of a review: records without what is blind, progress, lists, statistics."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+
+from bayesift.datasets.references import Reference
+from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
+from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, Judgement, Record, Stage, Status
+from bayesift.service import review_schemas as schemas
+from bayesift.service import reviews
+from bayesift.service.access import Person
+from bayesift.service.db.tables import ReviewRow
+from bayesift.service.errors import NotFoundError
+from bayesift.service.reviews import LiveReview
+from bayesift.service.runtime import Service
+
+_RECALL = 0.95
+_MOST_POINTS = 400
+
+
+def reference_out(reference: Reference) -> schemas.ReferenceOut:
+    """A reference as the page shows it."""
+    return schemas.ReferenceOut(
+        title=reference.title,
+        abstract=reference.abstract,
+        authors=list(reference.authors),
+        year=reference.year,
+        journal=reference.journal,
+        volume=reference.volume,
+        issue=reference.issue,
+        pages=reference.pages,
+        doi=reference.doi,
+        pmid=reference.pmid,
+        url=reference.url,
+        keywords=list(reference.keywords),
+        file=reference.file,
+    )
+
+
+def review_row(service: Service, row: ReviewRow) -> schemas.ReviewRowOut:
+    """A review in a list."""
+    values = {"id": row.id, "name": row.name, "created_at": row.at, "created_by": row.user}
+    if row.deleted:
+        return schemas.ReviewRowOut(**values, records=0, decided=0, conflicts=0, deleted_at=row.deleted)
+    with reviews.reading(service, row.id) as opened:
+        statuses = Counter(opened.log.status(record) for record in opened.log.decided())
+        records = len(opened.log.records)
+    decided = statuses.total() - statuses["waiting"]
+    return schemas.ReviewRowOut(**values, records=records, decided=decided, conflicts=statuses["conflict"])
+
+
+def review_out(service: Service, review: str, person: Person) -> schemas.ReviewOut:
+    """A review with its settings and progress."""
+    with reviews.ranking(service, review) as (opened, ranked):
+        settings, stopped = opened.log.settings, opened.log.stopped
+        return schemas.ReviewOut(
+            id=opened.row.id,
+            name=opened.row.name,
+            created_at=opened.row.at,
+            created_by=opened.row.user,
+            query=settings.query,
+            criteria=settings.criteria,
+            reasons=list(settings.reasons),
+            reviewers_per_record=settings.reviewers_per_record,
+            full_texts=settings.full_texts,
+            stopped=None if stopped is None else str(stopped.data["reason"]),
+            progress=progress_of(opened, ranked, person.name, ABSTRACT),
+        )
+
+
+def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: Stage) -> schemas.ProgressOut:
+    """How far a stage is."""
+    log = opened.log
+    records = log.stage_records(stage)
+    among = set(records) if stage == FULL_TEXT else log.records.keys()
+    statuses: Counter[Status] = Counter(log.status(r, stage) for r in log.decided(stage) if r in among)
+    progress = ranked.progress()
+    return schemas.ProgressOut(
+        records=len(records),
+        included=statuses["included"],
+        excluded=statuses["excluded"],
+        maybe=statuses["maybe"],
+        open=len(records) - statuses.total(),
+        waiting=statuses["waiting"],
+        conflicts=statuses["conflict"],
+        mine=len(ranked.open_rows(person, stage)),
+        since_find=progress.since_find,
+        gauge=_gauge(ranked) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
+    )
+
+
+def _gauge(ranked: RankedRecords) -> schemas.GaugeOut:
+    progress = ranked.progress()
+    if progress.remaining is None:
+        return schemas.GaugeOut(sentence=progress.stopping_line(_RECALL))
+    low, high = progress.remaining.interval()
+    return schemas.GaugeOut(
+        sentence=progress.stopping_line(_RECALL),
+        left=progress.remaining.mean,
+        low=low,
+        high=high,
+        probability_of_recall=progress.remaining.probability_of_recall(_RECALL),
+    )
+
+
+def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: str, stage: Stage) -> schemas.RecordOut:
+    """A record as a person may see it."""
+    log = opened.log
+    record = log.records.get(name)
+    if record is None:
+        raise NotFoundError(f"no record {name}")
+    held = log.decisions_on(name, stage)
+    blind = _is_blind(log, name, stage)
+    resolution = log.resolutions[stage].get(name)
+    seen = [_decision(by, given) for by, given in held.items() if not blind or by == person]
+    if resolution is not None:
+        seen.append(_decision(resolution.by, resolution, resolved=True))
+    rank, probability = ranked.place_in_pool(name)
+    notes = [note for note in log.notes.get(name, ()) if not blind or note.by == person]
+    return schemas.RecordOut(
+        id=name,
+        reference=reference_out(record.reference),
+        sources=[reference_out(source) for source in record.sources] if len(record.sources) > 1 else [],
+        status=_seen_status(log, name, person, stage),
+        stage=stage,
+        rank=rank,
+        probability=probability,
+        mine=held[person].verdict if person in held else None,
+        decisions=seen,
+        hidden=len(held) - sum(not decision.resolved for decision in seen),
+        notes=[schemas.NoteOut(by=note.by, text=note.text, at=note.at) for note in notes],
+        tags=list(log.tags.get(name, ())),
+    )
+
+
+def _is_blind(log: ReviewLog, record: str, stage: Stage) -> bool:
+    """Whether reviewers do not see one another's decisions yet."""
+    return log.status(record, stage) in ("open", "waiting") and log.settings.reviewers_per_record > 1
+
+
+def _seen_status(log: ReviewLog, record: str, person: str, stage: Stage) -> Status:
+    """The status without what another reviewer decided before this one."""
+    status = log.status(record, stage)
+    return "open" if status == "waiting" and person not in log.decisions_on(record, stage) else status
+
+
+def _decision(by: str, given: Judgement, *, resolved: bool = False) -> schemas.DecisionOut:
+    return schemas.DecisionOut(
+        by=by, verdict=given.verdict, reasons=list(given.reasons), at=given.at, resolved=resolved
+    )
+
+
+def page_of_records(
+    opened: LiveReview,
+    ranked: RankedRecords,
+    person: str,
+    search: str,
+    status: Status | None,
+    stage: Stage,
+    offset: int,
+    limit: int,
+) -> schemas.RecordsOut:
+    """A page of the records that hold the words and have the status, the most relevant first."""
+    log, ranks = opened.log, ranked.ranks()
+    among: Iterable[Record] = ranked.search(search) if search.strip() else log.records.values()
+    passed = set(log.stage_records(stage)) if stage == FULL_TEXT else None
+    found = [
+        record
+        for record in among
+        if (passed is None or record.id in passed)
+        and (status is None or _seen_status(log, record.id, person, stage) == status)
+    ]
+    found.sort(key=lambda record: ranks[record.id][0])
+    rows = []
+    for record in found[offset : offset + limit]:
+        held = log.decisions_on(record.id, stage)
+        rank, probability = ranks[record.id]
+        reference = record.reference
+        rows.append(
+            schemas.RecordRowOut(
+                id=record.id,
+                title=reference.title,
+                authors="; ".join(reference.authors[:3]) + (" et al." if len(reference.authors) > 3 else ""),
+                year=reference.year,
+                journal=reference.journal,
+                status=_seen_status(log, record.id, person, stage),
+                mine=held[person].verdict if person in held else None,
+                rank=rank,
+                probability=probability,
+                tags=list(log.tags.get(record.id, ())),
+            )
+        )
+    return schemas.RecordsOut(total=len(found), records=rows)
+
+
+def flow_svg(opened: LiveReview) -> str:
+    """The PRISMA flow diagram."""
+    return PrismaFlow.of(opened.log).chart().to_svg()
+
+
+def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.StatisticsOut:
+    """The numbers of a review."""
+    log = opened.log
+    flow = PrismaFlow.of(log)
+    return schemas.StatisticsOut(
+        flow={
+            "identified": flow.identified,
+            "duplicates": flow.duplicates,
+            "records": flow.n_records,
+            "screened": flow.n_screened,
+            "excluded": flow.excluded,
+            "full_texts_excluded": flow.full_texts_excluded,
+            "full_texts_open": flow.full_texts_open,
+            "included": flow.included,
+            "maybe": flow.maybe,
+            "open": flow.open,
+        },
+        agreement=_agreement(log),
+        reviewers=_reviewers(log),
+        curve=_curve(log),
+        methods=methods_paragraph(log, ranked.progress().stopping_line(_RECALL)),
+    )
+
+
+def _agreement(log: ReviewLog) -> schemas.AgreementOut | None:
+    """Agreement on records that several have decided on, before any conflict was resolved."""
+    decisions = {record: held for record, held in log.decisions.items() if len(held) > 1}
+    names = dict.fromkeys(by for held in decisions.values() for by in held)
+    if len(names) < 2:
+        return None
+    ratings = [{record: held[name].verdict for record, held in decisions.items() if name in held} for name in names]
+    found = Agreement.of(ratings)
+    values = {"agreement": found.agreement, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
+    known = {name: None if value != value else value for name, value in values.items()}
+    return schemas.AgreementOut(records=found.n_records, **known)
+
+
+def _reviewers(log: ReviewLog) -> list[schemas.ReviewerOut]:
+    decisions = log.decisions
+    waiting = [record for record in decisions if log.status(record) == "waiting"]
+    found = []
+    for name in dict.fromkeys(by for held in decisions.values() for by in held):
+        mine = [held[name] for held in decisions.values() if name in held]
+        seconds = [decision.seconds for decision in mine if decision.seconds is not None]
+        found.append(
+            schemas.ReviewerOut(
+                name=name,
+                decisions=len(mine),
+                not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
+                median_seconds=statistics.median(seconds) if seconds else None,
+                hours=sum(seconds) / 3600.0,
+                waiting_for_others=sum(name in decisions[record] for record in waiting),
+                others_waiting=sum(name not in decisions[record] for record in waiting),
+            )
+        )
+    return found
+
+
+def _curve(log: ReviewLog) -> list[tuple[int, int]]:
+    """Finds against decided records, in the order of the first decision."""
+    points, found = [(0, 0)], 0
+    for number, record in enumerate(log.decided(), 1):
+        found += log.verdict(record) in ("included", "maybe")
+        points.append((number, found))
+    step = -(-len(points) // _MOST_POINTS)
+    return points[::step] if (len(points) - 1) % step == 0 else [*points[::step], points[-1]]

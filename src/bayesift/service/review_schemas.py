@@ -1,0 +1,295 @@
+"""Bodies of requests and answers about reviews."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Path
+from pydantic import BaseModel, Field, StringConstraints
+
+from bayesift.service.schemas import Name, Strength, Text, Word, _In
+
+ReviewId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Id of the review.")]
+RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}$")]
+RecordName = Annotated[RecordId, Path(description="Number of the record.")]
+Verdict = Literal["included", "excluded", "maybe"]
+Stage = Literal["abstract", "full text"]
+Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
+Reason = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
+_Long = Annotated[Text, StringConstraints(max_length=20_000)]
+_Keys = Annotated[list[Annotated[str, StringConstraints(max_length=40)]], Field(min_length=1, max_length=20)]
+
+
+class SettingsIn(_In):
+    """What is looked for and how it is screened; what is left out stays as it is."""
+
+    query: Annotated[Text, StringConstraints(max_length=5_000)] | None = None
+    criteria: _Long | None = None
+    reasons: Annotated[list[Reason], Field(max_length=50)] | None = None
+    reviewers_per_record: Literal[1, 2] | None = None
+    full_texts: bool | None = None
+
+
+class PreviewIn(_In):
+    """Files that were uploaded."""
+
+    uploads: _Keys
+
+
+class ReviewIn(PreviewIn):
+    """A review to begin from uploaded files."""
+
+    name: Name
+    settings: SettingsIn = SettingsIn()
+    join_duplicates: bool = True
+    take_decisions: bool = True
+
+
+class ReviewChange(_In):
+    """Changes of a review."""
+
+    name: Name | None = None
+    settings: SettingsIn | None = None
+
+
+class DecisionIn(_In):
+    """A decision on a record, or how a conflict is resolved."""
+
+    record: RecordId
+    verdict: Verdict
+    reasons: Annotated[list[Reason], Field(max_length=20, default_factory=list)]
+    stage: Stage = "abstract"
+    seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None
+
+
+class NoteIn(_In):
+    """A note on a record."""
+
+    text: Annotated[_Long, StringConstraints(min_length=1)]
+
+
+class TagsIn(_In):
+    """The tags of a record."""
+
+    tags: Annotated[list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=30)]
+
+
+class JoinIn(_In):
+    """Records that are the same publication as another one."""
+
+    records: Annotated[list[RecordId], Field(min_length=1, max_length=20)]
+
+
+class WordsIn(_In):
+    """Words that speak for relevance, or against it (below 0)."""
+
+    words: Annotated[dict[Word, Strength], Field(max_length=200)]
+
+
+class StopIn(_In):
+    """Why the screening ends."""
+
+    reason: Annotated[_Long, StringConstraints(min_length=1)]
+
+
+class FileOut(BaseModel):
+    """What was understood of a file."""
+
+    upload: str = ""
+    file: str
+    format: str
+    encoding: str
+    records: int
+    refused: int
+    notes: list[str] = []
+    problems: list[str] = []
+    first: list[ReferenceOut] = []
+
+
+class ReferenceOut(BaseModel):
+    """A bibliographic record."""
+
+    title: str
+    abstract: str = ""
+    authors: list[str] = []
+    year: int | None = None
+    journal: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    doi: str = ""
+    pmid: str = ""
+    url: str = ""
+    keywords: list[str] = []
+    file: str = ""
+
+
+class DuplicateOut(BaseModel):
+    """Records of one publication, or that may be."""
+
+    records: list[ReferenceOut]
+    probability: float | None = None
+
+
+class PreviewOut(BaseModel):
+    """Files together: how many records, and the duplicates among them."""
+
+    records: int
+    after_joining: int
+    without_abstract: int
+    decisions: int
+    duplicates: list[DuplicateOut]
+    possible: list[DuplicateOut]
+
+
+class GaugeOut(BaseModel):
+    """What is left, if it can be told."""
+
+    sentence: str
+    left: float | None = None
+    low: int | None = None
+    high: int | None = None
+    probability_of_recall: float | None = None
+
+
+class ProgressOut(BaseModel):
+    """How far a stage of a review is; `mine` counts what is left for the person who asks."""
+
+    records: int
+    included: int
+    excluded: int
+    maybe: int
+    open: int
+    waiting: int
+    conflicts: int
+    mine: int
+    since_find: int
+    gauge: GaugeOut
+
+
+class ReviewOut(BaseModel):
+    """A review."""
+
+    id: str
+    name: str
+    created_at: str
+    created_by: str
+    query: str
+    criteria: str
+    reasons: list[str]
+    reviewers_per_record: int
+    full_texts: bool
+    stopped: str | None
+    progress: ProgressOut
+
+
+class ReviewRowOut(BaseModel):
+    """A review in a list."""
+
+    id: str
+    name: str
+    created_at: str
+    created_by: str
+    records: int
+    decided: int
+    conflicts: int
+    deleted_at: str = ""
+
+
+class DecisionOut(BaseModel):
+    """A decision that holds."""
+
+    by: str
+    verdict: Verdict
+    reasons: list[str]
+    at: str
+    resolved: bool = False
+
+
+class NoteOut(BaseModel):
+    """A note."""
+
+    by: str
+    text: str
+    at: str
+
+
+class RecordOut(BaseModel):
+    """A record as a reviewer sees it: what others decided only once that is not blind any more."""
+
+    id: str
+    reference: ReferenceOut
+    sources: list[ReferenceOut]
+    status: Status
+    stage: Stage
+    rank: int
+    probability: float
+    mine: Verdict | None
+    decisions: list[DecisionOut]
+    hidden: int
+    notes: list[NoteOut]
+    tags: list[str]
+
+
+class RecordRowOut(BaseModel):
+    """A record in a list."""
+
+    id: str
+    title: str
+    authors: str
+    year: int | None
+    journal: str
+    status: Status
+    mine: Verdict | None
+    rank: int
+    probability: float
+    tags: list[str]
+
+
+class RecordsOut(BaseModel):
+    """A page of records, and how many there are."""
+
+    total: int
+    records: list[RecordRowOut]
+
+
+class NextOut(BaseModel):
+    """The record to screen next, if there is one."""
+
+    record: RecordOut | None
+    progress: ProgressOut
+
+
+class AgreementOut(BaseModel):
+    """Agreement of reviewers on the records that several decided on; None where it is not defined."""
+
+    records: int
+    agreement: float | None
+    kappa: float | None
+    ac1: float | None
+    alpha: float | None
+
+
+class ReviewerOut(BaseModel):
+    """The work of a reviewer."""
+
+    name: str
+    decisions: int
+    not_excluded: float
+    median_seconds: float | None
+    hours: float
+    waiting_for_others: int
+    others_waiting: int
+
+
+class StatisticsOut(BaseModel):
+    """The numbers of a review."""
+
+    flow: dict[str, Any]
+    agreement: AgreementOut | None
+    reviewers: list[ReviewerOut]
+    curve: list[tuple[int, int]]
+    methods: str
+
+
+FileOut.model_rebuild()

@@ -1,0 +1,308 @@
+"""What attackers, full disks and flipped bits can do: a refusal in one sentence, nothing stalls, nothing is lost."""
+
+import asyncio
+import io
+import random
+import shutil
+import socket
+import sqlite3
+import stat
+import threading
+import time
+import zipfile
+from urllib.parse import urlsplit
+
+import pytest
+
+from bayesift.errors import DataError
+from bayesift.service import Service, ServiceSettings, app
+from bayesift.service.db.database import FILE, open_store
+from bayesift.service.db.tables import Writing
+from bayesift.service.errors import UnavailableError
+from bayesift.service.live import LiveFilter
+from tests.service.worlds import Clients, documents, is_whole, listening, running, text_about
+
+
+@pytest.fixture
+def clients(tmp_path):
+    with running(tmp_path / "service", requests_per_second=1e6, burst=10**6) as service:
+        yield Clients(service)
+
+
+@pytest.fixture
+def fed(clients):
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+    clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+    return clients
+
+
+def judge(client, document):
+    return client.post("/api/profiles/grain/judgements", json={"document": document, "relevant": True})
+
+
+def test_readers_do_not_see_a_judgement_that_was_refused(fed, monkeypatch):
+    before, seq = fed.ada.get("/api/profiles/grain").json(), fed.service.live.seq
+    with monkeypatch.context() as patch:
+        patch.setattr(Writing, "append", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        assert judge(fed.ada, "d0").status_code == 503
+        assert fed.ada.get("/api/profiles/grain").json() == before
+        assert fed.service.live.seq == seq
+    assert is_whole(fed.service)
+
+
+def test_readers_wait_for_the_commit(fed, monkeypatch):
+    before, seen = fed.ada.get("/api/profiles/grain").json()["counters"], []
+    append = Writing.append
+    reader = threading.Thread(target=lambda: seen.append(fed.service.live.reading().__enter__().profiles["grain"]))
+
+    def slow_append(tx, rows):
+        reader.start()
+        reader.join(0.2)
+        assert not seen
+        assert fed.service.live.seq < fed.service.live.pending_seq + len(rows)
+        append(tx, rows)
+
+    monkeypatch.setattr(Writing, "append", slow_append)
+    assert judge(fed.ada, "d0").status_code == 200
+    reader.join()
+    assert seen[0].counters.judged_relevant == before["judged_relevant"] + 1
+
+
+def test_a_failed_snapshot_does_not_end_the_writer(tmp_path, monkeypatch):
+    with running(tmp_path, snapshot_every=1) as service:
+        clients = Clients(service)
+        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        monkeypatch.setattr(LiveFilter, "snapshot", lambda _: (_ for _ in ()).throw(MemoryError()))
+        clients.ada.post("/api/documents/batch", json={"documents": documents(0, 10)})
+        assert judge(clients.ada, "d0").status_code == 200
+        assert judge(clients.ada, "d3").status_code == 200
+        assert clients.anybody.get("/healthz").status_code == 200
+
+
+def test_a_writer_that_ended_refuses_at_once_and_is_not_healthy(fed):
+    def end(unit):
+        raise SystemExit
+
+    with pytest.raises(UnavailableError):
+        fed.service.writer.submit("", end).result(10)
+    fed.service.writer._thread.join(10)
+    assert judge(fed.ada, "d0").status_code == 503
+    assert fed.anybody.get("/healthz").status_code == 503
+
+
+def test_an_archive_that_unpacks_to_much_is_refused(fed):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", b"0" * (40 << 20))
+    answer = fed.ada.post("/api/profiles/import", content=packed.getvalue())
+    assert answer.status_code == 413
+    assert "unpacks to" in answer.json()["detail"]
+
+
+def test_the_same_estimate_is_computed_once_for_all_who_ask(fed):
+    calls = []
+
+    def slow():
+        calls.append(threading.current_thread().name)
+        time.sleep(0.05)
+        return len(calls)
+
+    async def ask():
+        return await asyncio.gather(*(fed.service.share("estimate", slow) for _ in range(30)))
+
+    assert asyncio.run(ask()) == [1] * 30
+    assert calls[0].startswith("bayesift-slow")
+
+
+def test_estimates_do_not_take_the_threads_of_other_requests(fed):
+    judge(fed.ada, "d0")
+    fed.ada.post("/api/profiles/grain/judgements", json={"document": "d1", "relevant": False})
+    threads = [threading.Thread(target=fed.reader.get, args=("/api/profiles/grain/stopping",)) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    assert fed.anybody.get("/healthz").status_code == 200
+    for thread in threads:
+        thread.join()
+
+
+def test_ids_of_two_files_may_be_the_same(clients):
+    first = [{"id": str(n), "source": "one.csv", "text": text_about("grain", n)} for n in range(5)]
+    second = [{"id": str(n), "source": "two.csv", "text": text_about("crude", n)} for n in range(5)]
+    again = [{**document, "source": "copy.csv", "id": f"x{document['id']}"} for document in first]
+    counts = []
+    for batch in (first, second, first, again):
+        answer = clients.ada.post("/api/documents/batch", json={"documents": batch}).json()
+        counts.append((answer["accepted"], answer["duplicates"]))
+    assert counts == [(5, 0), (5, 0), (0, 5), (0, 5)]
+    assert is_whole(clients.service)
+
+
+def address(url):
+    parts = urlsplit(url)
+    return parts.hostname, parts.port
+
+
+def test_a_stranger_is_refused_before_the_body_is_read(clients):
+    head = b"POST /api/documents/batch HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n"
+    with listening(clients.service) as url, socket.create_connection(address(url), 10) as connection:
+        connection.sendall(head + b"Authorization: Bearer wrong\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 401")
+
+
+@pytest.mark.parametrize("before", [b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+def test_a_header_that_does_not_end_is_not_waited_for(clients, monkeypatch, before):
+    monkeypatch.setattr(app, "_HEADER_SECONDS", 1.0)
+    with listening(clients.service) as url, socket.create_connection(address(url), 60) as connection:
+        connection.sendall(before + b"GET /healthz HTTP/1.1\r\nX-Slow: ")
+        while connection.recv(10_000):
+            pass
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(clients, monkeypatch):
+    monkeypatch.setattr(app, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(app, "_SLOWEST", 10**9)
+    token = clients.service.first_token.encode()
+    head = b"POST /api/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 3000\r\nAuthorization: Bearer " + token
+    with listening(clients.service) as url, socket.create_connection(address(url), 10) as connection:
+        connection.sendall(head + b"\r\n\r\n{")
+        assert connection.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_one_person_cannot_take_all_event_streams(fed):
+    path = "/api/profiles/grain/decisions/events?open_for=0"
+    fed.service.open_streams["rita"] = fed.service.settings.streams_per_person
+    assert fed.reader.get(path).status_code == 429
+    assert fed.ada.get(path).status_code == 200
+
+
+def test_long_examples_are_refused_and_long_texts_explained_in_part(clients, monkeypatch):
+    examples = [{"text": "wheat " * 1_000, "relevant": True} for _ in range(400)]
+    answer = clients.ada.post("/api/profiles", json={"name": "long", "examples": examples})
+    assert answer.status_code == 422
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat"})
+    clients.ada.post("/api/documents", json={"id": "long", "text": "wheat " + "corn " * 150_000})
+    space, read = type(clients.service.live.engine.space), []
+    forms_of = space.forms_of
+    monkeypatch.setattr(space, "forms_of", lambda self, text: (read.append(len(text)), forms_of(self, text))[1])
+    shown = clients.ada.get("/api/profiles/grain/documents/long").json()
+    assert len(shown["document"]["text"]) > 700_000
+    assert max(read) <= 110_000
+
+
+def content(path):
+    """All rows of the tables that hold what people did."""
+    tables = ("events", "documents", "profiles", "judgements", "words", "reviews", "review_records", "users")
+    with sqlite3.connect(path) as connection:
+        return {name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}"))) for name in tables}
+
+
+def test_a_flipped_bit_is_found_or_does_no_harm(tmp_path):
+    folder = tmp_path / "service"
+    with running(folder) as service:
+        clients = Clients(service)
+        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
+        for number in range(0, 12, 3):
+            judge(clients.ada, f"d{number}")
+    shutil.rmtree(folder / "snapshots")
+    whole, before = (folder / FILE).read_bytes(), content(folder / FILE)
+    rng = random.Random(0)
+    found = 0
+    for _ in range(60):
+        place = rng.randrange(len(whole))
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << rng.randrange(8)
+        (folder / FILE).write_bytes(damaged)
+        for rest in ("-wal", "-shm"):
+            (folder / f"{FILE}{rest}").unlink(missing_ok=True)
+        refusal = None
+        try:
+            open_store(folder).close()
+        except DataError as error:
+            refusal = str(error)
+        if refusal is None:
+            assert content(folder / FILE) == before, place
+        else:
+            found += 1
+            assert "\n" not in refusal
+            assert "wheat" not in refusal
+    assert found > 10
+
+
+def test_data_are_readable_by_their_owner_only(tmp_path):
+    folder = tmp_path / "service"
+    folder.mkdir(mode=0o755)
+    with running(folder) as service:
+        Clients(service).ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()} == {0o600}
+    assert list(folder.rglob("*/latest"))
+
+
+def test_a_deleted_filter_can_be_restored(fed):
+    judge(fed.ada, "d0")
+    before = fed.ada.get("/api/profiles/grain").json()
+    assert fed.bob.delete("/api/profiles/grain").status_code == 204
+    assert fed.ada.get("/api/profiles/grain").status_code == 404
+    assert fed.ada.get("/api/profiles/grain/queue").status_code == 404
+    assert fed.ada.get("/api/profiles").json() == []
+    fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
+    assert fed.ada.post("/api/profiles", json={"name": "grain"}).status_code == 409
+    assert is_whole(fed.service)
+    assert [row["name"] for row in fed.ada.get("/api/deleted-profiles").json()] == ["grain"]
+    assert fed.ada.post("/api/deleted-profiles/grain/restore").json() == before
+    assert fed.ada.get("/api/profiles/grain/judgements").json()[0]["document"] == "d0"
+    assert fed.ada.delete("/api/profiles/grain/judgements/d0").status_code == 200
+    assert is_whole(fed.service)
+    fed.ada.delete("/api/profiles/grain")
+    assert fed.ada.delete("/api/deleted-profiles/grain").status_code == 403
+    assert fed.admin.delete("/api/deleted-profiles/grain").status_code == 204
+    assert fed.ada.post("/api/profiles", json={"name": "grain"}).status_code == 201
+    assert is_whole(fed.service)
+
+
+def test_what_was_deleted_long_ago_is_forgotten(tmp_path):
+    with running(tmp_path) as service:
+        ada = Clients(service).ada
+        ada.post("/api/profiles", json={"name": "grain"})
+        ada.delete("/api/profiles/grain")
+        token = service.first_token
+    with running(tmp_path, restore_days=0) as service:
+        assert service.people.of_token(token)
+        assert not service.live.engine.profiles
+        assert is_whole(service)
+
+
+def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(clients):
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat"})
+    texts = {"-2": "\n=1+1", "a": " =1+1", "b": "\uff1d1+1", "c": "wheat", "d": "@SUM(1)"}
+    for name, text in texts.items():
+        clients.ada.post("/api/documents", json={"id": name, "text": text})
+        clients.ada.post("/api/profiles/grain/judgements", json={"document": name, "relevant": True})
+    rows = clients.ada.get("/api/profiles/grain/export/judgements.csv").text
+    assert "'\n=1+1" in rows
+    assert ",' =1+1," in rows
+    assert ",'\uff1d1+1," in rows
+    assert ",'@SUM(1)," in rows
+    assert "\n-2,," in rows.replace("\r", "")
+
+
+def test_wrong_tokens_are_counted_by_address(clients):
+    answers = [
+        clients.anybody.get("/api/profiles", headers={"Authorization": f"Bearer {n}", "X-Forwarded-For": f"10.0.0.{n}"})
+        for n in range(40)
+    ]
+    assert [answer.status_code for answer in answers].count(429) >= 19
+    assert clients.ada.get("/api/profiles").status_code == 200
+
+
+@pytest.mark.parametrize("proxy", [None, "127.0.0.1"])
+def test_a_forwarded_address_is_believed_of_a_proxy_only(tmp_path, monkeypatch, proxy):
+    made = []
+    monkeypatch.setattr(app._Server, "run", lambda self: made.append(self.config))
+    service = Service(ServiceSettings(folder=tmp_path, proxy=proxy))
+    try:
+        app.run(service, host="127.0.0.1", port=1)
+    finally:
+        service.close()
+    assert made[0].proxy_headers is (proxy is not None)

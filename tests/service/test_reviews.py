@@ -1,0 +1,245 @@
+"""Reviews over HTTP: upload, duplicates, screening, two blind reviewers, conflicts, stages, exports, replay."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from bayesift.datasets.references import read_references
+from bayesift.screening import Project
+from bayesift.service import reviews
+from tests.service.worlds import Clients, running, text_about
+
+TOPICS = ("grain", "crude", "ship")
+
+
+def ris(start, stop, extra=""):
+    entries = []
+    for number in range(start, stop):
+        topic = TOPICS[number % 3]
+        entries.append(
+            f"TY  - JOUR\nTI  - Report {number} on {topic}\nAU  - Author, A{number}\nPY  - 2001\nT2  - Trade\n"
+            f"DO  - 10.1000/x.{number}\nAB  - {text_about(topic, number)}\n{extra}ER  - \n"
+        )
+    return "\n".join(entries).encode()
+
+
+def send(client, name, content):
+    answer = client.post(f"/api/uploads?name={name}", content=content)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def begin(client, *files, **options):
+    keys = [send(client, name, content)["upload"] for name, content in files]
+    answer = client.post("/api/reviews", json={"name": "trade", "uploads": keys, **options})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def decide(client, review, record, verdict, **more):
+    path = f"/api/reviews/{review}/decisions"
+    return client.post(path, json={"record": record, "verdict": verdict, **more})
+
+
+def screen(client, review, n, stage="abstract"):
+    """Decide on n records as they come: those on grain are relevant."""
+    found = []
+    for _ in range(n):
+        record = client.get(f"/api/reviews/{review}/next?stage={stage}").json()["record"]
+        relevant = "on grain" in record["reference"]["title"]
+        reasons = [] if relevant else ["off topic"]
+        answer = decide(
+            client, review, record["id"], "included" if relevant else "excluded", reasons=reasons, stage=stage
+        )
+        assert answer.status_code == 200, answer.text
+        found.append(relevant)
+    return found
+
+
+@pytest.fixture
+def review(clients):
+    settings = {"query": "wheat corn harvest", "reasons": ["off topic", "no data"]}
+    return begin(clients.ada, ("a.ris", ris(0, 30)), ("b.ris", ris(20, 40)), settings=settings)["id"]
+
+
+def same_log(service, review):
+    """Whether the log of a review is what its rows say."""
+    with service.store.reading() as read:
+        row = next(row for row in read.reviews() if row.id == review)
+        again = reviews.replayed(read, row)
+    log = service.live.reviews[review].log
+    assert again.events == log.events
+    assert again.decisions == log.decisions
+    assert (again.settings, again.resolutions, again.notes, again.tags) == (
+        log.settings,
+        log.resolutions,
+        log.notes,
+        log.tags,
+    )
+    return True
+
+
+def test_files_are_previewed_and_joined(clients):
+    first, second = send(clients.ada, "a.ris", ris(0, 30)), send(clients.ada, "b.ris", ris(20, 40))
+    assert (first["format"], first["records"], first["first"][0]["title"]) == ("ris", 30, "Report 0 on grain")
+    keys = [first["upload"], second["upload"]]
+    seen = clients.ada.post("/api/uploads/preview", json={"uploads": keys}).json()
+    assert (seen["records"], seen["after_joining"], len(seen["duplicates"])) == (50, 40, 10)
+    assert clients.bob.post("/api/uploads/preview", json={"uploads": keys}).status_code == 404
+    made = clients.ada.post("/api/reviews", json={"name": "x", "uploads": keys, "join_duplicates": False}).json()
+    assert made["progress"]["records"] == 50
+    assert clients.ada.post("/api/uploads?name=x.ris", content=b"nothing of the kind").status_code == 422
+    assert clients.reader.post("/api/uploads?name=x.ris", content=ris(0, 1)).status_code == 403
+
+
+def test_a_review_is_screened_from_the_most_relevant_record_down(clients, review):
+    found = screen(clients.ada, review, 16)
+    assert sum(found) >= 12
+    state = clients.ada.get(f"/api/reviews/{review}").json()["progress"]
+    assert (state["included"], state["excluded"]) == (sum(found), 16 - sum(found))
+    assert state["open"] == state["mine"] == 24
+    listed = clients.reader.get(f"/api/reviews/{review}/records?search=report&status=included").json()
+    assert listed["total"] == sum(found)
+    one = listed["records"][0]["id"]
+    words = clients.reader.get(f"/api/reviews/{review}/records/{one}/words").json()
+    assert words
+    undone = clients.ada.post(f"/api/reviews/{review}/undo").json()
+    assert undone["mine"] is None
+    assert same_log(clients.service, review)
+
+
+def test_notes_tags_search_split_and_words(clients, review):
+    path = f"/api/reviews/{review}/records"
+    assert clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"] == "look again"
+    assert clients.ada.put(f"{path}/1/tags", json={"tags": ["key"]}).json()["tags"] == ["key"]
+    joined = clients.ada.get(f"{path}?search=10.1000/x.25").json()["records"][0]["id"]
+    assert len(clients.ada.get(f"{path}/{joined}").json()["sources"]) == 2
+    assert clients.ada.post(f"{path}/{joined}/split").status_code == 200
+    assert clients.ada.get(f"{path}?search=10.1000/x.25").json()["total"] == 2
+    assert clients.ada.get(f"{path}/999").status_code == 404
+    assert clients.ada.post(f"/api/reviews/{review}/words", json={"words": {"vessel": 3.0}}).status_code == 200
+    top = clients.ada.get(f"/api/reviews/{review}/next").json()["record"]
+    assert top["rank"] == 1
+    assert same_log(clients.service, review)
+
+
+def test_two_people_in_single_screening_get_different_records(clients, review):
+    mine = clients.ada.get(f"/api/reviews/{review}/next").json()["record"]["id"]
+    yours = clients.bob.get(f"/api/reviews/{review}/next").json()["record"]["id"]
+    assert mine != yours
+    assert clients.reader.get(f"/api/reviews/{review}/next").status_code == 403
+
+
+def test_two_blind_reviewers_and_a_conflict(clients):
+    review = begin(clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2})["id"]
+    path = f"/api/reviews/{review}"
+    record = clients.ada.get(f"{path}/next").json()["record"]["id"]
+    clients.ada.post(f"{path}/records/{record}/notes", json={"text": "mine"})
+    decide(clients.ada, review, record, "included")
+    seen = clients.bob.get(f"{path}/records/{record}").json()
+    assert (seen["decisions"], seen["notes"], seen["status"]) == ([], [], "open")
+    assert record in [row["id"] for row in clients.bob.get(f"{path}/records?status=open").json()["records"]]
+    assert clients.ada.get(f"{path}/records/{record}").json()["status"] == "waiting"
+    assert clients.ada.get(f"{path}/next").json()["record"]["id"] != record
+    decide(clients.bob, review, record, "excluded", reasons=["no data"])
+    conflict = clients.ada.get(f"{path}/records?status=conflict").json()["records"]
+    assert [row["id"] for row in conflict] == [record]
+    assert len(clients.bob.get(f"{path}/records/{record}").json()["decisions"]) == 2
+    body = {"record": record, "verdict": "excluded", "reasons": ["no data"]}
+    resolved = clients.admin.post(f"{path}/resolutions", json=body).json()
+    assert (resolved["status"], resolved["decisions"][-1]["resolved"]) == ("excluded", True)
+    assert clients.admin.post(f"{path}/resolutions", json=body).status_code == 422
+    numbers = clients.reader.get(f"{path}/statistics").json()
+    assert numbers["agreement"]["records"] == 1
+    assert numbers["flow"]["excluded"] == {"no data": 1}
+    assert same_log(clients.service, review)
+
+
+def test_full_texts_are_a_second_stage(clients, review):
+    clients.ada.patch(f"/api/reviews/{review}", json={"settings": {"full_texts": True}})
+    found = screen(clients.ada, review, 10)
+    state = clients.ada.get(f"/api/reviews/{review}/next?stage=full%20text").json()
+    assert state["progress"]["records"] == sum(found)
+    decide(clients.ada, review, state["record"]["id"], "excluded", stage="full text", reasons=["no data"])
+    screen(clients.ada, review, 2, stage="full text")
+    flow = clients.ada.get(f"/api/reviews/{review}/statistics").json()
+    assert flow["flow"]["full_texts_excluded"] == {"no data": 1}
+    assert flow["flow"]["included"] == 2
+    drawn = clients.ada.get(f"/api/reviews/{review}/flow.svg")
+    assert "Full texts assessed (n = 3)" in drawn.text
+    assert "3 full texts were assessed" in flow["methods"]
+
+
+def test_what_is_exported_can_be_read_again(clients, review, tmp_path):
+    found = screen(clients.ada, review, 8)
+    for kind in ("ris", "csv", "xlsx", "bib"):
+        answer = clients.reader.get(f"/api/reviews/{review}/records.{kind}?only=included&only=excluded")
+        assert answer.status_code == 200, answer.text
+        file = tmp_path / f"out.{kind}"
+        file.write_bytes(answer.content)
+        again = read_references(file)
+        assert len(again) == 8
+        if kind != "bib":
+            assert sum(bool(reference.included) for reference in again) == sum(found)
+    audit = clients.reader.get(f"/api/reviews/{review}/audit.csv").text
+    assert audit.count(",decide,") == 8
+    clients.ada.post(f"/api/reviews/{review}/stop", json={"reason": "enough"})
+    assert "enough" in clients.ada.get(f"/api/reviews/{review}/statistics").json()["methods"]
+    assert clients.ada.post(f"/api/reviews/{review}/resume").json()["stopped"] is None
+
+
+def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
+    screen(clients.ada, review, 4)
+    clients.ada.patch(f"/api/reviews/{review}", json={"settings": {"reasons": ["other"]}})
+    with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
+        archive.extractall(tmp_path / "mine")
+    with Project(tmp_path / "mine", writing=True) as project:
+        log = clients.service.live.reviews[review].log
+        assert project.events == log.events
+        assert project.settings.reasons == ("other",)
+        open_ = next(record for record in project.records if project.verdict(record) is None)
+        project.append("decide", by="ann", record=open_, verdict="included")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in ("project.json", "records.parquet", "decisions.jsonl"):
+            archive.write(tmp_path / "mine" / file, f"mine/{file}")
+    back = clients.ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue())
+    assert (back.status_code, back.json()["id"]) == (201, review)
+    assert clients.service.live.reviews[review].log.decisions[open_]["ann"].verdict == "included"
+    with running(tmp_path / "other") as other:
+        ada = Clients(other).ada
+        assert (
+            ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue()).json()["progress"]["open"] == 35
+        )
+    assert clients.ada.post("/api/reviews/project?name=x.zip", content=b"PK\x03\x04nonsense").status_code == 422
+
+
+def test_a_review_is_there_after_a_restart_and_after_it_was_deleted(tmp_path, database):
+    with running(tmp_path, database) as service:
+        clients = Clients(service)
+        token = service.first_token
+        review = begin(clients.ada, ("a.ris", ris(0, 12)))["id"]
+        screen(clients.ada, review, 5)
+        events = service.live.reviews[review].log.events
+    with running(tmp_path, database) as service:
+        service.first_token = token
+        admin = Clients._with_token(type("S", (), {"_app": service.app})(), token)
+        assert admin.get("/api/reviews").json()[0]["decided"] == 5
+        assert service.live.reviews[review].log.events == events
+        assert admin.delete(f"/api/reviews/{review}").status_code == 204
+        assert admin.get(f"/api/reviews/{review}").status_code == 404
+        assert admin.get("/api/reviews?deleted=true").json()[0]["id"] == review
+        assert admin.post(f"/api/reviews/{review}/restore").json()["progress"]["open"] == 7
+        assert same_log(service, review)
+
+
+def test_decisions_that_came_with_the_file_are_kept(clients):
+    note = 'N1  - RAYYAN-INCLUSION: {"Emily"=>"Included"}\n'
+    review = begin(clients.ada, ("a.ris", ris(0, 3, note)))
+    assert review["progress"]["included"] == 3
+    anew = begin(clients.ada, ("a.ris", ris(0, 3, note)), take_decisions=False)
+    assert anew["progress"]["open"] == 3
+    events = clients.service.live.reviews[review["id"]].log.events
+    assert json.dumps(events[0].values)
