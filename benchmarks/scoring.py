@@ -11,7 +11,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.models import LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear.weights import scores_of
+from bayesift.models.base import scores_of
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import RATE, reuters
 

@@ -1,8 +1,10 @@
-"""The errors that bayesift raises; each message is one line."""
+"""The errors that bayesift raises, each message one line; optional packages are imported by `require` when used."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 
 class BayesiftError(Exception):
@@ -49,3 +51,13 @@ class MissingExtraError(BayesiftError, ImportError):
 
 class DataWarning(UserWarning):
     """Input that is used, but not all of it: texts without a label that are left out."""
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import `module`; the error names the extra to install."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f'this needs {module.partition(".")[0]}, not installed yet; run: pip install "bayesift[{extra}]"'
+        ) from error

@@ -56,7 +56,7 @@ def test_missing_extra_names_the_install_command():
 import sys
 sys.modules["pyspark"] = None
 from bayesift import MissingExtraError
-from bayesift.extras import require
+from bayesift.errors import require
 try:
     require("pyspark.sql", extra="spark")
 except MissingExtraError as error:

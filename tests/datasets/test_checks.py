@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bayesift.datasets import check_corpus, load
-from bayesift.datasets.languages import guess_language
+from bayesift.datasets.checks import guess_language
 
 WORDS = ("wheat", "corn", "oil", "barrel", "ship", "port", "price", "market", "trade", "export", "harvest", "tanker")
 

@@ -3,8 +3,7 @@ import gzip
 import pyarrow
 import pytest
 
-from bayesift.datasets.encodings import check_encoding, describe_damage
-from bayesift.datasets.loading import open_bytes, read_lines
+from bayesift.datasets.loading import check_encoding, describe_damage, open_bytes, read_lines
 from bayesift.errors import DataError
 
 

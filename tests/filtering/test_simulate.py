@@ -252,7 +252,7 @@ def test_the_pipe_answers_saves_and_resumes(capsys, monkeypatch, tmp_path):
 
     first = run(lines[:90])
     rest = run(lines, "--from-start")
-    monkeypatch.setattr("bayesift.cli.filter_run.signal.signal", lambda *_: None)
+    monkeypatch.setattr("bayesift.cli.filter.signal.signal", lambda *_: None)
     whole = run(lines, "--state", str(tmp_path / "other"))
     assert {json.loads(a)["id"] for a in first + rest} == {json.loads(a)["id"] for a in whole}
     assert whole

@@ -10,7 +10,7 @@ from bayesift.classifier import TextClassifier, evaluate
 from bayesift.evaluation import evaluate_decisions, significance_table
 from bayesift.records import Corpus, Document
 from bayesift.report import comparison_content, comparison_report, evaluation_report, report_content
-from bayesift.report.mistakes import worst_mistakes
+from bayesift.report.gather import worst_mistakes
 from tests.report.reading import read
 
 TRAIN = {

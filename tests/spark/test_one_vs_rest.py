@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from bayesift import DataError, TermVectorizer, TextClassifier
-from bayesift.classifier.labels import read_labels
+from bayesift.classifier.inputs import read_labels
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.scale import CrossValidation
 

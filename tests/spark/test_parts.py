@@ -14,9 +14,8 @@ from bayesift.models.linear.links import log_likelihoods
 from bayesift.spark.blocks import Block, BlockMaker, LossEvaluator, LossSums, secant_curvatures
 from bayesift.spark.counting import DocumentColumns, PairCounter, Survey
 from bayesift.spark.fitting import fixed_rule
-from bayesift.spark.frames import check_new
 from bayesift.spark.newton import packed_gram, packed_size, unpacked_gram
-from bayesift.spark.session import _with_retries
+from bayesift.spark.session import _with_retries, check_new
 from bayesift.spark.sharing import matrix_content, problem_of, unpacked
 from bayesift.text import TermVectorizer
 

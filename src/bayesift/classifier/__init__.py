@@ -1,12 +1,10 @@
 """Text in, categories out: vectorizer, selection, model and decision rule in one, saved without pickle."""
 
-from bayesift.classifier.abstention import Abstention, Doubts
-from bayesift.classifier.expectation import ExpectedQuality, expected_quality
+from bayesift.classifier.abstention import Abstention, Doubts, ExpectedQuality, expected_quality
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
-from bayesift.classifier.labels import LabelForm, Labels, read_labels
+from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
 from bayesift.classifier.text_classifier import TextClassifier
-from bayesift.classifier.texts import Texts, read_texts
 
 __all__ = [
     "Abstention",

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
+from bayesift.classifier.inputs import read_texts
 from bayesift.classifier.notebook import explanation_html
-from bayesift.classifier.texts import read_texts
 from bayesift.errors import DataError
 
 _EXPLAINED = 5

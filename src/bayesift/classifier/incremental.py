@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from bayesift.classifier.labels import LabelForm, Labels, read_labels
+from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.parts import check_lengths, missing_message, vectorizer_for
-from bayesift.classifier.texts import Texts, read_texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.models import is_storable
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule

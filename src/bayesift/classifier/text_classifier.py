@@ -18,10 +18,12 @@ from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
 from bayesift.classifier.explanation import Explanation, explain_text
 from bayesift.classifier.incremental import can_grow, learn_batch
-from bayesift.classifier.labels import LabelForm, Labels, read_labels
+from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.parts import (
     check_lengths,
+    classifier_of,
+    content_of,
     feature_masks,
     may_use_pairs,
     missing_message,
@@ -29,8 +31,6 @@ from bayesift.classifier.parts import (
     vectorizer_for,
     weigh_classes,
 )
-from bayesift.classifier.saving import classifier_of, content_of
-from bayesift.classifier.texts import Texts, read_texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge

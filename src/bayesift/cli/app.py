@@ -12,12 +12,12 @@ from bayesift.cli import datasets, screen, serve
 from bayesift.cli import filter as filtering
 from bayesift.cli.check import check
 from bayesift.cli.classify import classify
-from bayesift.cli.command import add_command, command_group
 from bayesift.cli.console import stdout, table
 from bayesift.cli.demo import demo
 from bayesift.cli.evaluate import compare, evaluate
 from bayesift.cli.explain import explain, inspect, models
 from bayesift.cli.fit import fit
+from bayesift.cli.options import add_command, command_group
 
 _FIRST, _MORE, _SERVICES = "First steps", "More about models", "Corpora, streams, reviews and services"
 

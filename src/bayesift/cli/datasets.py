@@ -13,9 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument
 
-from bayesift.cli.command import add_command, command_group
 from bayesift.cli.console import busy, stderr, stdout, table
-from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, DataDir, usage_errors
+from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, DataDir, add_command, command_group, usage_errors
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

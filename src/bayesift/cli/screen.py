@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.command import Group, add_command
 from bayesift.cli.console import busy, print_problems
-from bayesift.cli.options import Quiet
+from bayesift.cli.options import Group, Quiet, add_command
 from bayesift.cli.screen_simulate import simulate
 from bayesift.cli.screen_stats import stats
 from bayesift.errors import DataError

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from bayesift.cli.command import add_command, command_group
 from bayesift.cli.console import busy, stdout, table
-from bayesift.errors import DataError
-from bayesift.extras import require
+from bayesift.cli.options import add_command, command_group
+from bayesift.errors import DataError, require
 
 if TYPE_CHECKING:
     from bayesift.service import Service

@@ -4,7 +4,6 @@ from bayesift.datasets.archives import load_folder
 from bayesift.datasets.catalogue import CATALOGUE, Entry, find_entry, load
 from bayesift.datasets.checks import Finding, check_corpus
 from bayesift.datasets.columns import Columns
-from bayesift.datasets.enron import load_enron
 from bayesift.datasets.fetch import fetch
 from bayesift.datasets.loading import data_directory
 from bayesift.datasets.newsgroups import load_newsgroups
@@ -14,7 +13,7 @@ from bayesift.datasets.rcv1 import load_rcv1, load_rcv1_topic_names
 from bayesift.datasets.reuters import load_reuters, load_reuters_descriptions
 from bayesift.datasets.screening import load_review, load_screening
 from bayesift.datasets.sentences import load_customer_reviews, load_subjectivity, load_trec_questions
-from bayesift.datasets.sms_spam import load_sms_spam
+from bayesift.datasets.spam import load_enron, load_sms_spam
 from bayesift.datasets.summary import CorpusSummary, summarise
 from bayesift.datasets.svmlight import load_svmlight
 from bayesift.datasets.tables import TableFormat, TableReader, load_table

@@ -14,8 +14,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
-from bayesift.datasets.encodings import check_encoding, decode, describe_damage, guess_encoding
-from bayesift.datasets.loading import ProblemLog, categories_of, report_read
+from bayesift.datasets.loading import (
+    ProblemLog,
+    categories_of,
+    check_encoding,
+    decode,
+    describe_damage,
+    guess_encoding,
+    report_read,
+)
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document, Note
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bayesift.datasets import enron, newsgroups, ohsumed, reuters, sentences, sms_spam, svmlight
+from bayesift.datasets import newsgroups, ohsumed, reuters, sentences, spam, svmlight
 from bayesift.datasets.archives import load_folder
 from bayesift.datasets.columns import Columns
 from bayesift.datasets.fetch import RemoteFile
@@ -146,11 +146,13 @@ _ENTRIES = (
         "sms-spam",
         "SMS Spam Collection: text messages",
         "free, cite Almeida",
-        sms_spam.load_sms_spam,
-        sms_spam.PATHS,
+        spam.load_sms_spam,
+        spam.SMS_SPAM_PATHS,
         (_SMS_SPAM,),
     ),
-    Entry("enron1", "Enron-Spam 1: mail and spam as a stream", "research", enron.load_enron, enron.PATHS, (_ENRON,)),
+    Entry(
+        "enron1", "Enron-Spam 1: a stream of mail and spam", "research", spam.load_enron, spam.ENRON_PATHS, (_ENRON,)
+    ),
     Entry(
         "trec-questions",
         "questions by the kind of answer, 6 categories",

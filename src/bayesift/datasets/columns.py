@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bayesift.datasets.encodings import describe_damage
+from bayesift.datasets.loading import describe_damage
 from bayesift.errors import DataError
 from bayesift.records import Note
 

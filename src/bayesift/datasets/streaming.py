@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from bayesift.datasets.columns import Columns, read_name, read_text
-from bayesift.datasets.encodings import check_encoding
-from bayesift.datasets.loading import STDIN, ProblemLog, bare_suffix, read_lines
+from bayesift.datasets.loading import STDIN, ProblemLog, bare_suffix, check_encoding, read_lines
 from bayesift.datasets.references import holds_references, read_references
 from bayesift.datasets.rows import MAX_CHARACTERS, Row, RowChecks, read_json_lines
 from bayesift.datasets.tables import TABLE_SUFFIXES, TableFormat, TableReader, read_records

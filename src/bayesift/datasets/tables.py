@@ -21,28 +21,34 @@ from bayesift.datasets.columns import (
     read_name,
     read_text,
 )
-from bayesift.datasets.delimited import (
-    DELIMITERS,
-    RecordReader,
-    guess_dialect,
-    guess_header,
-    name_columns,
-    read_separator_line,
+from bayesift.datasets.loading import (
+    DocumentList,
+    ProblemLog,
+    Source,
+    check_encoding,
+    describe_damage,
+    guess_encoding,
+    read_lines,
 )
-from bayesift.datasets.encodings import check_encoding, describe_damage, guess_encoding
-from bayesift.datasets.loading import DocumentList, ProblemLog, Source, read_lines
 from bayesift.datasets.rows import (
+    DELIMITERS,
     FASTTEXT,
     MAX_CHARACTERS,
+    SPREADSHEETS,
+    RecordReader,
     Row,
     RowChecks,
+    guess_dialect,
+    guess_header,
     holds_json_lines,
+    name_columns,
     read_fasttext,
     read_json,
     read_json_lines,
     read_parquet,
+    read_separator_line,
+    read_sheet,
 )
-from bayesift.datasets.spreadsheets import SPREADSHEETS, read_sheet
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document, Note
 

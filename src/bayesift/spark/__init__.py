@@ -4,11 +4,9 @@ Spark does the distribution. What runs on executors are functions from Arrow bat
 of it.
 """
 
-from bayesift.spark.evaluation import SparkEvaluation, evaluate
 from bayesift.spark.fitting import OneVsRestFit, fit_naive_bayes, fit_one_vs_rest
-from bayesift.spark.frames import with_titles
-from bayesift.spark.scoring import Scorer, score
-from bayesift.spark.session import running_session, spark_session
+from bayesift.spark.scoring import Scorer, SparkEvaluation, evaluate, score
+from bayesift.spark.session import running_session, spark_session, with_titles
 from bayesift.spark.vocabulary import TermScores, term_scores, vocabulary
 
 __all__ = [

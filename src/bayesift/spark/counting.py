@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayesift.arrays import Array
-from bayesift.models.naive_bayes.counts import CategoryCounts
+from bayesift.models.naive_bayes.language_models import CategoryCounts
 from bayesift.spark.texts import indicator_of_labels, read_labels, read_texts
 from bayesift.text import TermVectorizer
 

@@ -11,15 +11,15 @@ from sklearn.base import clone
 
 from bayesift.arrays import Array
 from bayesift.classifier import TextClassifier
-from bayesift.classifier.labels import LabelForm
+from bayesift.classifier.inputs import LabelForm
 from bayesift.classifier.parts import feature_masks, vectorizer_for
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.models import LEARNERS, NaiveBayesClassifier, SparseBayesClassifier, make_learner
 from bayesift.spark.blocks import BLOCK_SCHEMA, BlockMaker
 from bayesift.spark.counting import DocumentColumns
-from bayesift.spark.frames import map_batches
 from bayesift.spark.row_blocks import RowBlocks, Totals, check_learner, fit_row_blocks
+from bayesift.spark.session import map_batches
 from bayesift.spark.sharing import SparkWorkers, shared_vectorizer
 from bayesift.spark.vocabulary import PairCounts, Surveyed, columns_of, pair_counts, survey
 from bayesift.text import TermVectorizer

@@ -20,8 +20,8 @@ from bayesift.models.linear.priors import is_shared, penalty_rows, prior_of
 from bayesift.models.linear.problem import Solution, best_constants
 from bayesift.spark.blocks import BLOCK_SCHEMA, SUMS_SCHEMA, Block, LossEvaluator, LossSums, SumReducer
 from bayesift.spark.descent import LossGradient, LossOracle, Penalty, Settings, WorkingSet, minimise_by_lbfgs
-from bayesift.spark.frames import collect, map_batches
 from bayesift.spark.newton import minimise_by_newton, packed_size
+from bayesift.spark.session import collect, map_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

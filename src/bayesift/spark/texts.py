@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.datasets.encodings import describe_damage
+from bayesift.datasets.loading import describe_damage
 from bayesift.datasets.rows import MAX_CHARACTERS
 
 

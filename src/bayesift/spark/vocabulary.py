@@ -12,13 +12,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 from bayesift.arrays import Array
-from bayesift.classifier.labels import LabelForm
+from bayesift.classifier.inputs import LabelForm
 from bayesift.errors import DataError
 from bayesift.features import SCORES, TermTables
-from bayesift.models.naive_bayes.counts import CategoryCounts
+from bayesift.models.naive_bayes.language_models import CategoryCounts
 from bayesift.spark import counting
 from bayesift.spark.counting import CATEGORY, EVERY, TERM, TOTAL, DocumentColumns, PairCounter, Survey
-from bayesift.spark.frames import check_column, collect, map_batches, refuse_stream
+from bayesift.spark.session import check_column, collect, map_batches, refuse_stream
 from bayesift.spark.sharing import shared_vectorizer
 from bayesift.text import TermVectorizer
 

@@ -1,7 +1,6 @@
 """Decision rules: scores in, decisions out, category by category."""
 
 from bayesift.thresholds.classifier import THRESHOLD_RULES, ThresholdedClassifier, category_folds, threshold_rule
-from bayesift.thresholds.cuts import PCut, RCut
 from bayesift.thresholds.empirical import (
     EmpiricalRule,
     MaxF1,
@@ -12,8 +11,7 @@ from bayesift.thresholds.empirical import (
     Utility,
     threshold_intervals,
 )
-from bayesift.thresholds.expected_f1 import ExpectedF1, expected_f1_thresholds
-from bayesift.thresholds.rule import Bayes, Sign, ThresholdRule
+from bayesift.thresholds.rules import Bayes, ExpectedF1, PCut, RCut, Sign, ThresholdRule, expected_f1_thresholds
 
 __all__ = [
     "THRESHOLD_RULES",

@@ -20,10 +20,8 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.folds import deal_folds
 from bayesift.state import storable
-from bayesift.thresholds.cuts import PCut, RCut
 from bayesift.thresholds.empirical import MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut, Utility
-from bayesift.thresholds.expected_f1 import ExpectedF1
-from bayesift.thresholds.rule import Bayes, Sign, ThresholdRule, label_matrix, score_matrix
+from bayesift.thresholds.rules import Bayes, ExpectedF1, PCut, RCut, Sign, ThresholdRule, label_matrix, score_matrix
 
 Response = Literal["auto", "predict_proba", "decision_function"]
 

@@ -1,6 +1,6 @@
 from scipy import sparse
 
-from bayesift.models.base.categories import for_each_model, models_of, signs_of, terms_of
+from bayesift.models.base import for_each_model, models_of, signs_of, terms_of
 from bayesift.validation import check_targets
 
 

@@ -16,7 +16,7 @@ from bayesift.models import (
     SparseBayesClassifier,
     make_learner,
 )
-from bayesift.models.linear.weights import scores_of
+from bayesift.models.base import scores_of
 
 
 def documents(n=120, d=15, k=4, seed=0):

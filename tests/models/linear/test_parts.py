@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import norm
 
+from bayesift.models.base import SparseRow, compact_row, rows_of, scores_of, stack_rows
 from bayesift.models.linear import (
     GaussianPrior,
     LaplacePrior,
@@ -21,7 +22,6 @@ from bayesift.models.linear.path import MinimumSearch, column, prior_spread, str
 from bayesift.models.linear.posterior import normalised_bounds, score_interval, variances_of
 from bayesift.models.linear.priors import is_shared, penalty_rows, row_of, shares_scale
 from bayesift.models.linear.problem import best_constants, scaled_rows
-from bayesift.models.linear.weights import SparseRow, compact_row, rows_of, scores_of, stack_rows
 
 FLAT = np.array([1.0, 0.0, 0.0])
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesift.models.linear.weights import scores_of
+from bayesift.models.base import scores_of
 
 
 @pytest.mark.parametrize("n_models", [1, 3, 40])

@@ -1,4 +1,4 @@
-"""Plain text of Web of Science (.ciw, .txt; tables may have its tags as columns) and of the Cochrane Library."""
+"""Plain text of Web of Science (.ciw, .txt; tables may have its tags as columns) and the Cochrane Library."""
 
 from __future__ import annotations
 

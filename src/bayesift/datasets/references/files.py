@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from bayesift.datasets.encodings import check_encoding, guess_encoding
-from bayesift.datasets.loading import ProblemLog, Source, categories_of
+from bayesift.datasets.loading import ProblemLog, Source, categories_of, check_encoding, guess_encoding
 from bayesift.datasets.references.arrow import write_json_lines, write_parquet
 from bayesift.datasets.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
 from bayesift.datasets.references.databases import (

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from bayesift.datasets.encodings import check_encoding
-from bayesift.datasets.loading import open_bytes
+from bayesift.datasets.loading import check_encoding, open_bytes
 from bayesift.datasets.references.reference import Fields
 from bayesift.records import Note
 

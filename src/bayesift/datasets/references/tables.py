@@ -27,8 +27,7 @@ from bayesift.datasets.references.layout import (
 from bayesift.datasets.references.lines import Entry, Input
 from bayesift.datasets.references.reference import Decision, Reference, Verdict, normalise_doi, tidy
 from bayesift.datasets.tables import TableReader
-from bayesift.errors import DataError
-from bayesift.extras import require
+from bayesift.errors import DataError, require
 
 OWN_PREFIX = "bayesift_"
 

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.models.base.categories import for_each_model, models_of, terms_of
+from bayesift.models.base import for_each_model, models_of, terms_of
 from bayesift.models.baselines.linear_svm import check_cost, scaled_cost, squared_lengths
 from bayesift.validation import TermTagsMixin, check_targets, check_terms
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base.categories import models_of
+from bayesift.models.base import LogOddsMixin, models_of
 from bayesift.models.ensemble.calibration import BetaCalibration
 from bayesift.models.ensemble.members import (
     LogisticMember,
@@ -38,7 +38,6 @@ from bayesift.models.ensemble.stacking import (
     most_documents,
 )
 from bayesift.models.linear import GaussianPrior
-from bayesift.models.linear.mixins import LogOddsMixin
 from bayesift.state import expect_array, storable
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 

@@ -10,10 +10,10 @@ from scipy import sparse
 from scipy.special import logit
 
 from bayesift.arrays import Array
+from bayesift.models.base import scores_of
 from bayesift.models.baselines.linear_svm import LinearSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
-from bayesift.models.linear.weights import scores_of
 from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassifier
 from bayesift.models.online import OnlinePerceptron
 from bayesift.state import storable

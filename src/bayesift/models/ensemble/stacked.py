@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base.categories import models_of
+from bayesift.models.base import LogOddsMixin, models_of
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.ensemble.calibration import LabelCoupling
 from bayesift.models.ensemble.members import (
@@ -27,7 +27,6 @@ from bayesift.models.ensemble.members import (
     SVMMember,
 )
 from bayesift.models.ensemble.stacking import Candidate, CrossFitting, Progress, Stacker
-from bayesift.models.linear.mixins import LogOddsMixin
 from bayesift.state import check_fitted, expect_array, storable
 from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
 

@@ -11,7 +11,7 @@ from scipy.special import betaln
 
 from bayesift.arrays import Array
 from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate, evaluate_logit
-from bayesift.models.base.categories import named_or_given
+from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
 

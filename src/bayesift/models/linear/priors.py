@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.models.base.categories import named_or_given
+from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
 

@@ -11,9 +11,9 @@ from scipy import sparse
 from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
 from bayesift.kernels.linear import column_norms
+from bayesift.models.base import Row, SparseRow, compact_row
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
-from bayesift.models.linear.weights import Row, SparseRow, compact_row
 from bayesift.threads import computed_once
 from bayesift.validation import Targets
 

@@ -15,6 +15,7 @@ from scipy.special import log_softmax
 
 from bayesift.arrays import Array
 from bayesift.folds import deal_folds
+from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.evidence import Evidence
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.path import (
@@ -28,7 +29,6 @@ from bayesift.models.linear.path import (
 )
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.weights import scores_of, stack_rows
 from bayesift.state import storable
 
 Rule = Literal["best", "one-standard-error"]

@@ -1,10 +1,11 @@
 """Naive Bayes: class language models and their smoothings."""
 
 from bayesift.models.naive_bayes.classifier import NaiveBayesClassifier
-from bayesift.models.naive_bayes.counts import Bags, CategoryCounts
-from bayesift.models.naive_bayes.smoothing import (
+from bayesift.models.naive_bayes.language_models import (
     SMOOTHINGS,
     AbsoluteDiscounting,
+    Bags,
+    CategoryCounts,
     Dirichlet,
     HierarchicalShrinkage,
     JelinekMercer,

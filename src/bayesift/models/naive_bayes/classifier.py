@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.language_models import log_ratios
-from bayesift.models.naive_bayes.counts import Bags, CategoryCounts
-from bayesift.models.naive_bayes.smoothing import Laplace, Smoothing
+from bayesift.models.naive_bayes.language_models import Bags, CategoryCounts, Laplace, Smoothing
 from bayesift.state import StateMixin, check_classes, storable
 from bayesift.validation import (
     Targets,

@@ -23,7 +23,7 @@ from bayesift.kernels.gaussian_process import (
     own_covariances,
     squared_norms,
 )
-from bayesift.models.base.categories import named_or_given
+from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
 Rows = tuple[Array, Array, Array]

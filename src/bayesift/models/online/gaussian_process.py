@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base.categories import CategoriesMixin, for_each_model, models_of, signs_of, terms_of
+from bayesift.models.base import CategoriesMixin, for_each_model, models_of, signs_of, terms_of
 from bayesift.models.online.covariances import LinearCovariance, Rows, covariance_of
 from bayesift.models.online.likelihoods import Gain, likelihood_of
 from bayesift.models.online.process import ProcessSettings, SparseProcess, restricted

@@ -20,7 +20,7 @@ from bayesift.kernels.online_moments import (
     expected_gains,
     information_gains,
 )
-from bayesift.models.base.categories import named_or_given
+from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
 Gain = Literal["exact", "gaussian", "paper"]

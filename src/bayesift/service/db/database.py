@@ -19,8 +19,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from bayesift.errors import DataError
-from bayesift.extras import require
+from bayesift.errors import DataError, require
 from bayesift.service.db.migrations import migrate
 from bayesift.service.db.tables import Reading, Writing
 

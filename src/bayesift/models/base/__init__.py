@@ -1,1 +1,0 @@
-"""What estimators share: one model per category, names, and state for files."""
