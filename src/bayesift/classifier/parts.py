@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import compute_sample_weight, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -16,14 +15,18 @@ from bayesift.arrays import Array
 from bayesift.classifier.labels import Labels
 from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError
-from bayesift.features import SelectTerms
 from bayesift.models import make_learner, weighting_of
 from bayesift.text import TermVectorizer
 from bayesift.validation import check_sample_weight
 
+if TYPE_CHECKING:
+    from bayesift.features import SelectTerms
+
 
 def model_for(model: Any, *, multilabel: bool) -> Any:
     """The model by name or as it is; one that takes no indicator matrix is to be fitted to each category in turn."""
+    from sklearn.multiclass import OneVsRestClassifier
+
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
     able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label

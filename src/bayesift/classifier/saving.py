@@ -11,7 +11,6 @@ import bayesift
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.labels import FORMS, LabelForm
 from bayesift.errors import DataError
-from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable
@@ -58,6 +57,8 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     form = _form(header)
     selection = None
     if header.get("selection") is not None:
+        from bayesift.features import SelectTerms
+
         selection = decode_fitted(header["selection"], content.arrays, SelectTerms, "selection")
     vectorizer = None if header.get("vectorizer") is None else _vectorizer(content)
     classifier = cls.assembled(form, _estimator(content, form), vectorizer, selection)

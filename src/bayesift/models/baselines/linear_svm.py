@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import LinearSVC
 
 from bayesift.arrays import Array
 from bayesift.models.base.categories import models_of, terms_of
@@ -85,6 +84,8 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         return self._set_hyperplanes(targets, stack_rows(coefficients), intercepts)
 
     def _hyperplane(self, X: sparse.csr_array, positive: Array, weights: Array, C: float) -> tuple[Array, float]:
+        from sklearn.svm import LinearSVC
+
         counted = weights > 0
         if positive[counted].all() or not positive[counted].any():  # nothing to separate
             return np.zeros(X.shape[1]), 1.0 if positive[counted].any() else -1.0

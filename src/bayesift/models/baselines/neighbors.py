@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
@@ -120,6 +119,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def fit(self, X: Any, y: Any) -> Self:
         """Remember the documents."""
+        from sklearn.preprocessing import normalize
+
         if self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be at least 1, got {self.n_neighbors!r}")
         if self.prior <= 0:
@@ -134,6 +135,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
         """The nearest training documents of each document and their cosines, nearest first."""
+        from sklearn.preprocessing import normalize
+
         check_is_fitted(self)
         rows = normalize(check_terms(self, X, reset=False))
         n_neighbors = min(self.n_neighbors, self._documents.shape[0])
@@ -169,6 +172,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the probability of a category through its neighbours, and what the prior adds."""
+        from sklearn.preprocessing import normalize
+
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")

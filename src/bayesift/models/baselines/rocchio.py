@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.preprocessing import normalize
 
 from bayesift.arrays import Array
 from bayesift.models.base.categories import models_of
@@ -52,6 +51,8 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Average the documents of each category."""
+        from sklearn.preprocessing import normalize
+
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = normalize(check_terms(self, X, n_documents=targets.n_documents))
@@ -66,6 +67,8 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
 
     def _prototypes(self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array) -> Iterator[Array]:
         """The prototypes of a few categories at a time."""
+        from sklearn.preprocessing import normalize
+
         weighted = sparse.csr_array(rows * weights[:, np.newaxis])
         totals, masses = weighted.sum(axis=0), members @ weights
         step = max(1, _BLOCK_WEIGHTS // rows.shape[1])
