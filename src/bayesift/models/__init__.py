@@ -33,6 +33,7 @@ from bayesift.models.online import (
     LogitNoise,
     OnlineGaussianProcess,
     OnlinePerceptron,
+    OnlineStackedClassifier,
     ProbitNoise,
     select_by_evidence,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "NeighborsClassifier",
     "OnlineGaussianProcess",
     "OnlinePerceptron",
+    "OnlineStackedClassifier",
     "Probit",
     "ProbitNoise",
     "RocchioClassifier",
