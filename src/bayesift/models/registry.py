@@ -26,7 +26,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 from bayesift.state import KINDS
 
@@ -180,6 +180,12 @@ _register_ltc(
     "online-perceptron",
     "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
     partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
+)
+register(
+    "online-stack",
+    "perceptron, SGD and naive Bayes that go on learning from a stream, mixed as their predictions turn out",
+    partial(OnlineStackedClassifier, idf=True),
+    weighting="log-tf",
 )
 
 
