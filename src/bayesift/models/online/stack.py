@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base.categories import CategoriesMixin
+from bayesift.models.base import CategoriesMixin
 from bayesift.models.online.stack_explanation import ExpertParts, expert_parts, term_parts
 from bayesift.models.online.stack_state import StackState
 from bayesift.state import storable
