@@ -69,8 +69,8 @@ def test_kernels_run_where_nothing_can_be_written():
     program = """
 import numpy as np
 from bayesift import TermVectorizer
-from bayesift.kernels.counts import kept_per_row
-print(kept_per_row(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([-1, 0])))
+from bayesift.kernels.counts import _kept_per_row
+print(_kept_per_row(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([-1, 0])))
 """
     assert run_python(program, BAYESIFT_CACHE="/dev/null/nowhere").strip() == "[1 1]"
 

@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from bayesift.kernels import counts
 
 documents = st.lists(st.lists(st.integers(0, 400), max_size=80), min_size=1, max_size=6)
+
+
+@pytest.fixture(autouse=True, scope="module", params=["NumPy", "kernels"])
+def way(request):
+    """Small inputs are counted by NumPy, and here by the kernels too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "kernels":
+            patch.setattr(counts, "_SMALL", -1)
+        yield
 
 
 def stream(rows):
@@ -80,3 +90,22 @@ def test_sums_by_category():
     y = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
     summed = counts.sum_by_category(x, np.ones(2), y, 2)
     assert [part.tolist() for part in summed] == [[0, 2], [0, 1], [2.0, 4.0], [1.0, 2.0]]
+
+
+def test_sums_of_few_documents_are_those_of_the_kernels_to_the_bit(monkeypatch):
+    draw = np.random.default_rng(0)
+    X = sparse.random_array((30, 12), density=0.3, format="csr", rng=draw)
+    Y = sparse.csr_array(draw.random((3, 30)) < 0.4)
+    x, y, weights = (X.indptr, X.indices, X.data), (Y.indptr, Y.indices), draw.integers(0, 3, 30) * 0.1
+    found = []
+    for small in (-1, 1000):
+        monkeypatch.setattr(counts, "_SMALL", small)
+        earlier = counts.sum_by_category(x, weights, y, 12)
+        by_term = np.ones(12), np.zeros(12)
+        counts.sum_by_term(*x, weights, *by_term)
+        found.append([*earlier, *counts.sum_by_category(x, weights, y, 12, earlier), *by_term])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(found[0][-2], 1 + weights @ X.toarray())
+    table = sparse.csr_array((found[0][6], found[0][5], found[0][4]), shape=(3, 12)).toarray()
+    np.testing.assert_allclose(table, 2 * (Y.toarray() * weights) @ X.toarray())

@@ -17,6 +17,7 @@ from bayesift.models import (
     NeighborsClassifier,
     OnlineGaussianProcess,
     OnlinePerceptron,
+    OnlineStackedClassifier,
     RocchioClassifier,
     SparseBayesClassifier,
     SparseNMF,
@@ -51,7 +52,10 @@ CLASSIFIERS = [
 ORDERED_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
     OnlinePerceptron(),
     OnlinePerceptron(covariance="diagonal", likelihood="flip"),
+    OnlinePerceptron(covariance="diagonal", prior="likelihood-ratio", prior_variance=64.0),
     OnlinePerceptron(covariance="low-rank", rank=2),
+    OnlineStackedClassifier(),
+    OnlineStackedClassifier(rates=(1.0,), idf=True, shuffle=False),
     OnlineGaussianProcess(),
     OnlineGaussianProcess(kernel="polynomial", likelihood="logit", max_basis=20),
     OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),

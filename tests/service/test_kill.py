@@ -10,11 +10,12 @@ import urllib.request
 
 import pytest
 
-from bayesift.service import Service, ServiceSettings, run
+from bayesift.service import Service, ServiceSettings, reviews, run
 from bayesift.service.db.database import open_store
 from bayesift.service.live import LiveFilter
 from bayesift.service.snapshots import SnapshotFolder
 from tests.servers import free_port
+from tests.service.test_reviews import ris
 from tests.service.worlds import InputReplay, documents, is_about, same_filter
 
 PROFILES = ("grain", "crude", "ship")
@@ -35,6 +36,8 @@ class KilledServer:
         self.token = service.first_token
         service.close()
         self.acknowledged = {}  # (profile, document) -> relevant
+        self.decided = {}  # record of the review -> verdict
+        self.review = None
         self.fed = []
         self.next_document = 0
         self._lock = threading.Lock()
@@ -53,7 +56,7 @@ class KilledServer:
         raise AssertionError("the server did not come up")
 
     def ask(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         url = f"http://127.0.0.1:{self.port}{path}"
         request = urllib.request.Request(url, data=data, method=method, headers=headers)
@@ -65,10 +68,12 @@ class KilledServer:
         rng = random.Random(0)
         self._feed(rng)
         self._judge(rng)
+        self._screen(rng)
 
     def work_until_killed(self, seconds):
         """Feed and judge from three threads, kill the server meanwhile."""
-        people = [threading.Thread(target=self._work, args=(act,)) for act in (self._feed, self._judge, self._judge)]
+        acts = (self._feed, self._judge, self._judge, self._screen)
+        people = [threading.Thread(target=self._work, args=(act,)) for act in acts]
         for person in people:
             person.start()
         time.sleep(seconds)
@@ -117,6 +122,24 @@ class KilledServer:
             del self.acknowledged[profile, document]
             self.ask("DELETE", f"/api/profiles/{profile}/judgements/{document}")
 
+    def begin_review(self):
+        sent = self.ask("POST", "/api/uploads?name=a.ris", ris(0, 600))
+        self.review = self.ask("POST", "/api/reviews", {"name": "trade", "uploads": [sent["upload"]]})["id"]
+
+    def _screen(self, rng):
+        record = self.ask("GET", f"/api/reviews/{self.review}/next")["record"]["id"]
+        verdict = rng.choice(["included", "excluded", "maybe"])
+        self.ask("POST", f"/api/reviews/{self.review}/decisions", {"record": record, "verdict": verdict})
+        self.decided[record] = verdict
+        if rng.random() < 0.1:
+            del self.decided[record]
+            self.ask("POST", f"/api/reviews/{self.review}/undo", {})
+
+    def _check_review(self, read):
+        log = reviews.replayed(read, next(row for row in read.reviews() if row.id == self.review))
+        held = {record: decisions["admin"].verdict for record, decisions in log.decisions.items()}
+        assert self.decided.items() <= held.items()
+
     def check(self, inputs):
         """What was acknowledged is there, and the filter is what its inputs make of it."""
         with open_store(self.settings.folder, self.settings.database) as store:
@@ -126,6 +149,8 @@ class KilledServer:
                     (row,) = read.judgements(profile, [document])
                     assert row.relevant is relevant
                 assert read.known(self.fed) == set(self.fed)
+                if self.review is not None:
+                    self._check_review(read)
                 inputs.follow(read)
             assert same_filter(live.engine, inputs.engine)
             return live.seq
@@ -139,11 +164,13 @@ def survive(folder, database, kills, seed=0):
         if number == 0:
             for name in PROFILES:
                 server.ask("POST", "/api/profiles", {"name": name, "query": f"{name} wheat oil vessel"})
+            server.begin_review()
             server.warm_up()
         server.work_until_killed(rng.uniform(0.2, 2.0))
         events = server.check(inputs)
         print(f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, {len(server.fed)} documents")
     assert server.acknowledged
+    assert server.decided
     assert server.fed
 
 

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from bayesift import DataError, TermVectorizer
-from bayesift.text import ENGLISH_STOP_WORDS, WEIGHTINGS, tokens
+from bayesift.kernels import counts
+from bayesift.text import ENGLISH_STOP_WORDS, WEIGHTINGS, tokens, words
 from tests.oracles import text as oracle
 from tests.text.strategies import corpora
 
@@ -321,3 +322,18 @@ def test_sublinear_weights_are_those_of_scikit_learn():
     vectorizer = TermVectorizer(weighting="sublinear-tf-idf")
     np.testing.assert_allclose(vectorizer.fit_transform(TEXTS).toarray(), expected, rtol=1e-13)
     assert vectorizer.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("parameters", [{}, {"ngram_range": (1, 3)}, {"stemmer": "english", "stop_words": "english"}])
+def test_small_inputs_are_counted_as_large_ones_are(parameters, monkeypatch):
+    texts = [*TEXTS, "Ünïted NAÏVE ΣΊΣΥΦΟΣ 3rd_place \u2764\ufe0f don't", "東京 weather", "a b cc " + "x" * 40] * 3
+    small = TermVectorizer(**parameters)
+    X = small.fit_transform(texts)
+    again = small.transform(texts[::-1])
+    monkeypatch.setattr(tokens, "_SMALL", -1)
+    monkeypatch.setattr(counts, "_SMALL", -1)
+    monkeypatch.setattr(words, "_FEW", -1)
+    large = TermVectorizer(**parameters)
+    Y = large.fit_transform(texts)
+    assert_same(X, small.get_feature_names_out(), Y, large.get_feature_names_out())
+    assert_same(again, small.get_feature_names_out(), large.transform(texts[::-1]), large.get_feature_names_out())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import compute_sample_weight, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -18,7 +17,6 @@ from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts
 from bayesift.errors import DataError
-from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable, make_learner, weighting_of
@@ -27,9 +25,14 @@ from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 from bayesift.validation import check_sample_weight
 
+if TYPE_CHECKING:
+    from bayesift.features import SelectTerms
+
 
 def model_for(model: Any, *, multilabel: bool) -> Any:
     """The model by name or as it is; one that takes no indicator matrix is to be fitted to each category in turn."""
+    from sklearn.multiclass import OneVsRestClassifier
+
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
     able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
@@ -134,6 +137,8 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     form = _form(header)
     selection = None
     if header.get("selection") is not None:
+        from bayesift.features import SelectTerms
+
         selection = decode_fitted(header["selection"], content.arrays, SelectTerms, "selection")
     vectorizer = None if header.get("vectorizer") is None else _vectorizer(content)
     classifier = cls.assembled(form, _estimator(content, form), vectorizer, selection)

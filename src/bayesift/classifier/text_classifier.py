@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -32,13 +32,15 @@ from bayesift.classifier.parts import (
     weigh_classes,
 )
 from bayesift.errors import DataError, DataWarning
-from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
+
+if TYPE_CHECKING:
+    from bayesift.features import SelectTerms
 
 
 def _has_probabilities(classifier: TextClassifier) -> bool:

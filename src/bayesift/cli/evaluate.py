@@ -54,6 +54,8 @@ def evaluate(
     quiet: Quiet = False,
 ) -> Evaluation | SparkEvaluation:
     """Measure a model on labelled texts."""
+    if not engine.is_spark:
+        source.check_path(corpus)
     from bayesift.classifier import TextClassifier
     from bayesift.classifier import evaluate as measure
 
@@ -170,6 +172,7 @@ def compare(
     Each learns from the train split and is measured on the test split. Without splits, a quarter of the texts is held
     out for testing. Differences are tested for significance.
     """
+    source.check_path(corpus)
     from bayesift.evaluation import significance_table
 
     names = split_names(models)

@@ -70,6 +70,8 @@ def fit(
     quiet: Quiet = False,
 ) -> TextClassifier:
     """Learn the categories of a labelled corpus and save the model."""
+    if not engine.is_spark:
+        source.check_path(corpus)
     from bayesift.knowledge import TermKnowledge
     from bayesift.model_file import check_place
 

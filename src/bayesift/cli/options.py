@@ -96,7 +96,15 @@ def _check_report(path: Path | None) -> Path | None:
 # The panels of options in the help, in this order after those that are in none.
 PANELS = INPUT, OUTPUT, TERMS, DECISIONS, ENGINE = "Input", "Output", "Terms", "Decisions", "Engine"
 
-ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model saved by `bayesift fit`.")]
+
+def _existing(model: Path) -> Path:
+    """Refuse a model that is not there before anything heavy is imported to read it."""
+    if not model.exists():
+        raise DataError("no such model", file=model)
+    return model
+
+
+ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model saved by `bayesift fit`.", callback=_existing)]
 CorpusName = Annotated[
     str,
     Argument(metavar="CORPUS", help="The path of your corpus, - for stdin, or a name from `bayesift datasets list`."),
@@ -167,6 +175,13 @@ class CorpusOptions(TableOptions):
         from bayesift.datasets import Columns
 
         return Columns(self.text, self.label, self.identity, self.title, self.date, self.split_column)
+
+    @staticmethod
+    def check_path(name: str) -> None:
+        """Refuse the path of a corpus that is not there before anything heavy is imported to learn from it."""
+        path = Path(name)
+        if name != "-" and (path.suffix or path.name != name) and not path.exists():
+            raise DataError("there is no such file or folder", file=path)
 
     def read(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path; skipped records and guesses are printed to stderr."""
@@ -288,23 +303,25 @@ class LearnerOptions:
         )
 
     def _selection(self) -> SelectTerms | None:
-        from bayesift.features import SelectTerms
-
         if self.terms is None and self.score_above is None and self.soft is None:
             return None
+        from bayesift.features import SelectTerms
+
         each = self.per_category or self.soft is not None
         return SelectTerms(self.score, k=self.terms, threshold=self.score_above, per_category=each, soft=self.soft)
 
     def check_names(self, model: str, *, option: str = "--model") -> None:
         """Refuse names of a learner, a score, a weighting or an analyzer that do not exist."""
-        from bayesift.features import SCORES
         from bayesift.models import LEARNERS
         from bayesift.text import ANALYZERS, UNSPACED, WEIGHTINGS
 
         _one_of(option, model, LEARNERS)
         _one_of("--analyzer", self.analyzer, ANALYZERS)
         _one_of("--unspaced", self.unspaced, UNSPACED)
-        _one_of("--score", self.score, SCORES)
+        if self.score != LearnerOptions.score:
+            from bayesift.features import SCORES
+
+            _one_of("--score", self.score, SCORES)
         if self.weighting is not None:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
 

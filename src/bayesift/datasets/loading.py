@@ -48,6 +48,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE_BYTES = 1 << 16
+_BEYOND_ASCII = bytes(range(128, 256))
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -100,9 +101,11 @@ def _by_bytes(sample: bytes) -> str:
     # The block may end within a character, which the decoder keeps back.
     valid = codecs.getincrementaldecoder(UTF_8)("surrogateescape").decode(sample)
     damaged = len(_HALF.findall(valid))
-    whole = sum(not character.isascii() for character in valid) - damaged
+    if damaged == 0:
+        return UTF_8
+    whole = len(valid) - len(sample.translate(None, _BEYOND_ASCII)) - damaged
     # One bad byte among many good characters is damage; it is reported where it is found.
-    return UTF_8 if damaged == 0 or whole > damaged else _by_words(sample)
+    return UTF_8 if whole > damaged else _by_words(sample)
 
 
 def _by_words(sample: bytes) -> str:

@@ -1,8 +1,8 @@
 """Compiles kernels on their first call and caches them on disk, by a digest of these sources, Numba and Python.
 
 Importing a kernel imports no compiler: commands that call none, and small inputs that need none, never load Numba.
-A cached kernel does not notice a change in a kernel it calls; a new folder does. Files are named by kernel, not by place
-of installation, so that environments with the same versions share them. `BAYESIFT_CACHE` names another place.
+A cached kernel does not notice a change in a kernel it calls; a new folder does. Files are named by kernel and not by
+place, so that environments with the same versions share them. `BAYESIFT_CACHE` names another place.
 Where nothing can be written, every process compiles its kernels. Folders unused for 30 days are removed.
 """
 

@@ -9,6 +9,9 @@
 
 Sums start from earlier ones, term by term in the order of the documents: batches give the same bits as all at once.
 Cost: two passes over the tokens; one addition per entry of X and category of its document.
+
+What is small is counted by NumPy, by sorting: the same whole numbers and the same order of additions, hence the same
+bits, and nothing to compile.
 """
 
 from __future__ import annotations
@@ -19,15 +22,40 @@ from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
 
 _FEW = 32
+_SMALL = 1 << 18  # tokens or entries up to which NumPy counts
+_SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
 
 
-@kernel
 def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
     """Rows with terms by first appearance, and documents and tokens of each term; term_of is -1 for tokens left out."""
     if len(tokens) > _MOST_TOKENS:
         raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
+    return (_count_terms if len(tokens) > _SMALL else _count_few_terms)(tokens, ends, term_of, n_terms)
+
+
+def _count_few_terms(
+    tokens: Array, ends: Array, term_of: Array, n_terms: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    terms = term_of[tokens]
+    kept = np.flatnonzero(terms >= 0)
+    terms, owners = terms[kept].astype(np.int64), _owners(ends)[kept]
+    cells, firsts, values = np.unique(owners * n_terms + terms, return_index=True, return_counts=True)
+    order = np.argsort(firsts)
+    indices = (cells % max(n_terms, 1))[order].astype(np.int32)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(owners[firsts], minlength=len(ends)), dtype=np.int64)])
+    documents, occurrences = np.bincount(indices, minlength=n_terms), np.bincount(terms, minlength=n_terms)
+    return indptr, indices, values[order].astype(np.int32), documents.astype(np.int32), occurrences.astype(np.int32)
+
+
+def _owners(ends: Array) -> Array:
+    """The document of each token."""
+    return np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+
+
+@kernel
+def _count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
     indptr = np.zeros(len(ends) + 1, dtype=np.int64)
     indices = np.empty(len(tokens), dtype=np.int32)
     values = np.empty(len(tokens), dtype=np.int32)
@@ -56,9 +84,17 @@ def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tup
     return indptr, indices[:n].copy(), values[:n].copy(), seen[:, 1].copy(), seen[:, 2].copy()
 
 
-@kernel
 def kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
     """How many entries of each row have a rank (-1: none)."""
+    if len(indices) > _SMALL:
+        return _kept_per_row(indptr, indices, rank)
+    before = np.concatenate([[0], np.cumsum(rank[indices] >= 0, dtype=np.int64)])
+    kept: Array = np.diff(before[indptr])
+    return kept
+
+
+@kernel
+def _kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
     kept = np.zeros(len(indptr) - 1, dtype=np.int64)
     for row in range(len(kept)):
         for i in range(indptr[row], indptr[row + 1]):
@@ -67,7 +103,6 @@ def kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
     return kept
 
 
-@kernel
 def order_rows(
     indptr: Array,
     indices: Array,
@@ -78,7 +113,33 @@ def order_rows(
     out_indices: Array,
     out_values: Array,
 ) -> None:
-    """Write rows sorted by column from row_begins on; rank: the order of kept old columns, or -1; columns: the new."""
+    """Write rows sorted by column from row_begins on; rank: the order of kept old columns, or -1; columns: the new.
+
+    The rows follow one another in the output.
+    """
+    if len(indices) > _SMALL:
+        _order_rows(indptr, indices, values, rank, columns, row_begins, out_indices, out_values)
+        return
+    ranks, rows = rank[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    kept = np.flatnonzero(ranks >= 0)
+    order = kept[np.lexsort((ranks[kept], rows[kept]))]
+    if len(order):
+        first = row_begins[0]
+        out_indices[first : first + len(order)] = columns[ranks[order]]
+        out_values[first : first + len(order)] = values[order]
+
+
+@kernel
+def _order_rows(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    rank: Array,
+    columns: Array,
+    row_begins: Array,
+    out_indices: Array,
+    out_values: Array,
+) -> None:
     longest = 0
     for row in range(len(row_begins)):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -131,9 +192,24 @@ def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends:
         shift += 8
 
 
-@kernel
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
     """Number distinct pairs by first appearance, -1 where an entry is negative; also left and right of each pair."""
+    if len(left) > _SMALL:
+        return _number_pairs(left, right)
+    present = np.flatnonzero((left >= 0) & (right >= 0))
+    keys = (left[present].astype(np.int64) << 32) | right[present]
+    pairs, firsts, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    numbers = np.empty(len(order), dtype=np.int32)
+    numbers[order] = np.arange(len(order), dtype=np.int32)
+    ids = np.full(len(left), -1, dtype=np.int32)
+    ids[present] = numbers[inverse]
+    found = pairs[order]
+    return ids, (found >> 32).astype(np.int32), (found & 0xFFFFFFFF).astype(np.int32)
+
+
+@kernel
+def _number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
     empty = np.int64(-1)
     slots = np.full(1024, -1, dtype=np.int32)
     ids = np.empty(len(left), dtype=np.int32)
@@ -172,45 +248,29 @@ def _pair_slot(slots: Array, pairs: Array, pair: int) -> int:
     return slot
 
 
-@kernel
-def join_words(
-    left_pool: Array,
-    left_starts: Array,
-    left: Array,
-    right_pool: Array,
-    right_starts: Array,
-    right: Array,
-    padding: int,
-) -> tuple[Array, Array]:
-    """Pool and starts of the words "left right"."""
-    starts = np.zeros(len(left) + 1, dtype=np.int64)
-    for i in range(len(left)):
-        length = left_starts[left[i] + 1] - left_starts[left[i]] + right_starts[right[i] + 1] - right_starts[right[i]]
-        starts[i + 1] = starts[i] + length + 1
-    pool = np.zeros(starts[-1] + padding, dtype=np.uint8)
-    for i in range(len(left)):
-        middle = starts[i] + left_starts[left[i] + 1] - left_starts[left[i]]
-        pool[starts[i] : middle] = left_pool[left_starts[left[i]] : left_starts[left[i] + 1]]
-        pool[middle] = 32
-        pool[middle + 1 : starts[i + 1]] = right_pool[right_starts[right[i]] : right_starts[right[i] + 1]]
-    return pool, starts
-
-
-@kernel
 def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
     """The token `distance` places on in the same document, -1 where there is none."""
     following = np.full(len(tokens), -1, dtype=np.int32)
-    begin = 0
-    for document in range(len(ends)):
-        for i in range(begin, ends[document] - distance):
-            following[i] = tokens[i + distance]
-        begin = ends[document]
+    following[: max(len(tokens) - distance, 0)] = tokens[distance:]
+    lengths = np.diff(ends, prepend=0)
+    for place in range(1, distance + 1):
+        following[ends[lengths >= place] - place] = -1
     return following
 
 
-@kernel
 def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
     """One stream of the non-negative entries of several that share document ends, document by document."""
+    if streams.size > _SMALL:
+        return _interleave(streams, ends)
+    stream, token = np.nonzero(streams >= 0)
+    owners = _owners(ends)[token]
+    order = np.argsort(owners, kind="stable")
+    merged_ends = np.cumsum(np.bincount(owners, minlength=len(ends)), dtype=np.int64)
+    return streams[stream[order], token[order]].astype(np.int32), merged_ends
+
+
+@kernel
+def _interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
     merged = np.empty(streams.size, dtype=np.int32)
     merged_ends = np.empty(len(ends), dtype=np.int64)
     n, begin = 0, 0
@@ -239,6 +299,8 @@ def sum_by_category(
         empty = np.empty(0)
         earlier = np.zeros(n_categories + 1, dtype=np.int32), np.empty(0, dtype=np.int32), empty, empty
     entries = np.concatenate(([0], np.cumsum(np.diff(x_indptr)[y[1]], dtype=np.int64)))
+    if entries[-1] <= _SMALL and n_categories * n_terms <= _SMALL_TABLE:
+        return _sum_few_by_category(x, weights, y, n_terms, earlier)
     met = entries[y_indptr[1:]] - entries[y_indptr[:-1]] + np.diff(earlier[0])
     room = int(np.minimum(met, n_terms).sum())
     indptr = np.zeros(n_categories + 1, dtype=np.int64)
@@ -248,11 +310,49 @@ def sum_by_category(
     return indptr.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64), indices[:n], sums[:n], documents[:n]
 
 
-@kernel
+def _sum_few_by_category(
+    x: tuple[Array, Array, Array],
+    weights: Array,
+    y: tuple[Array, Array],
+    n_terms: int,
+    earlier: tuple[Array, Array, Array, Array],
+) -> tuple[Array, Array, Array, Array]:
+    (x_indptr, x_indices, x_values), (y_indptr, y_documents) = x, y
+    n_categories = len(y_indptr) - 1
+    categories = np.repeat(np.arange(n_categories), np.diff(y_indptr))
+    counted = np.flatnonzero(weights[y_documents])
+    owners, categories = y_documents[counted], categories[counted]
+    lengths = np.diff(x_indptr)[owners]
+    begins = np.cumsum(lengths) - lengths
+    entries = np.arange(lengths.sum()) + np.repeat(x_indptr[owners] - begins, lengths)
+    of_entries = np.repeat(weights[owners], lengths)
+    old_cells = np.repeat(np.arange(n_categories), np.diff(earlier[0])) * n_terms + earlier[1]
+    cells = np.concatenate([old_cells, np.repeat(categories, lengths) * n_terms + x_indices[entries]])
+    documents = np.bincount(cells, np.concatenate([earlier[3], of_entries]), minlength=n_categories * n_terms)
+    sums = np.bincount(cells, np.concatenate([earlier[2], of_entries * x_values[entries]]), minlength=len(documents))
+    met = np.flatnonzero(documents)
+    indptr = np.searchsorted(met, np.arange(n_categories + 1) * n_terms).astype(np.int32)
+    return indptr, (met % max(n_terms, 1)).astype(np.int32), sums[met], documents[met]
+
+
 def sum_by_term(
     x_indptr: Array, x_indices: Array, x_values: Array, weights: Array, sums: Array, documents: Array
 ) -> None:
     """Add the sums and document counts of every term to `sums` and `documents`."""
+    if len(x_indices) > _SMALL:
+        _sum_by_term(x_indptr, x_indices, x_values, weights, sums, documents)
+        return
+    of_entries = np.repeat(weights, np.diff(x_indptr))
+    counted = np.flatnonzero(of_entries)
+    terms, of_entries = x_indices[counted], of_entries[counted]
+    np.add.at(sums, terms, of_entries * x_values[counted])
+    np.add.at(documents, terms, of_entries)
+
+
+@kernel
+def _sum_by_term(
+    x_indptr: Array, x_indices: Array, x_values: Array, weights: Array, sums: Array, documents: Array
+) -> None:
     for d in range(len(x_indptr) - 1):
         if weights[d] == 0:
             continue

@@ -7,16 +7,20 @@ for all categories; blocks of eight keep their sums in registers. Cost: entries 
 point at columns behind the last category. The entries of a row whose terms have weights are first packed without a
 branch, then each adds its groups to the row of scores. Cost: one step per entry of X, four multiply-adds per group of
 its term, one pass over the scores.
+
+Small products are SciPy's, which adds in the same order: nothing to compile.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 
 GROUP = 4
+_SMALL = 1 << 20  # entries x categories
 
 
 @inlined
@@ -59,9 +63,18 @@ def add_row_eight(first: int, last: int, indices: Array, data: Array, sums: Arra
         weights[j, 7] += value * h
 
 
-@kernel
 def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X block; X by rows."""
+    if len(data) * block.shape[1] <= _SMALL:
+        rows = sparse.csr_array((len(out), len(block)))
+        rows.indptr, rows.indices, rows.data = indptr, indices, data  # without the checks of a constructor
+        out[:] = rows @ block
+    else:
+        _times(indptr, indices, data, block, out)
+
+
+@kernel
+def _times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     if block.shape[1] == 8:
         for i in range(len(out)):
             row_times_eight(indptr[i], indptr[i + 1], indices, data, block, out[i])
@@ -75,9 +88,18 @@ def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) 
                 out[i, c] += value * block[j, c]
 
 
-@kernel
 def transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X' block; X by rows."""
+    if len(data) * block.shape[1] <= _SMALL:
+        columns = sparse.csc_array((len(out), len(block)))
+        columns.indptr, columns.indices, columns.data = indptr, indices, data
+        out[:] = columns @ block
+    else:
+        _transposed_times(indptr, indices, data, block, out)
+
+
+@kernel
+def _transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     out[:] = 0.0
     if block.shape[1] == 8:
         for i in range(len(block)):

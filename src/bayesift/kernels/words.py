@@ -374,24 +374,3 @@ def add_until_full(
             _fill(table, slot, head, following, hashed, length, number)
         ids[word] = number - 1
     return len(ids), n_words
-
-
-@kernel
-def word_keys(pool: Array, starts: Array) -> tuple[Array, Array]:
-    """First and next eight bytes of each word; they order words, but for ties beyond 16 bytes."""
-    head = np.empty(len(starts) - 1, dtype=np.uint64)
-    following = np.empty(len(starts) - 1, dtype=np.uint64)
-    for word in range(len(head)):
-        head[word], following[word], _ = _key(pool, starts[word], starts[word + 1] - starts[word])
-    return head, following
-
-
-@kernel
-def first_kinds(pool: Array, starts: Array, kinds: Array) -> Array:
-    """The kind of the first character of each word; SEPARATOR for an empty word."""
-    found = np.zeros(len(starts) - 1, dtype=np.uint8)
-    for word in range(len(found)):
-        if starts[word] < starts[word + 1]:
-            point, _ = code_point(pool, starts[word], starts[word + 1])
-            found[word] = kinds[point]
-    return found

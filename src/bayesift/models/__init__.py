@@ -32,6 +32,7 @@ from bayesift.models.online import (
     LogitNoise,
     OnlineGaussianProcess,
     OnlinePerceptron,
+    OnlineStackedClassifier,
     ProbitNoise,
     select_by_evidence,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "NeighborsClassifier",
     "OnlineGaussianProcess",
     "OnlinePerceptron",
+    "OnlineStackedClassifier",
     "Probit",
     "ProbitNoise",
     "RocchioClassifier",

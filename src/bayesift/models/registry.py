@@ -12,8 +12,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sklearn.base import ClassifierMixin
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.naive_bayes import BernoulliNB, ComplementNB
 from sklearn.utils import get_tags
 
 from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifier, RocchioClassifier
@@ -28,7 +26,7 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 from bayesift.state import KINDS
 
@@ -84,11 +82,25 @@ def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> A
     >>> make_learner("bernoulli-naive-bayes", multilabel=True, alpha=0.1)
     OneVsRestClassifier(estimator=BernoulliNB(alpha=0.1))
     """
+    from sklearn.multiclass import OneVsRestClassifier
+
     if name not in LEARNERS:
         raise ValueError(f"no learner {name!r}; there are: {', '.join(LEARNERS)}")
     learner = LEARNERS[name]
     estimator = learner.make(**parameters)
     return OneVsRestClassifier(estimator) if multilabel and not learner.multilabel else estimator
+
+
+def _bernoulli(**parameters: Any) -> Any:
+    from sklearn.naive_bayes import BernoulliNB
+
+    return BernoulliNB(**parameters)
+
+
+def _complement(**parameters: Any) -> Any:
+    from sklearn.naive_bayes import ComplementNB
+
+    return ComplementNB(**parameters)
 
 
 register(
@@ -110,14 +122,14 @@ _register_linear = partial(register, weighting="sublinear-tf-idf")
 register(
     "bernoulli-naive-bayes",
     "presence and absence of words (scikit-learn's BernoulliNB)",
-    BernoulliNB,
+    _bernoulli,
     multilabel=False,
     weighting="binary",
 )
 register(
     "complement-naive-bayes",
     "words outside each category (scikit-learn's ComplementNB)",
-    ComplementNB,
+    _complement,
     multilabel=False,
 )
 for _link, _prior, _description in (
@@ -169,6 +181,12 @@ _register_ltc(
     "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
     partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
 )
+register(
+    "online-stack",
+    "perceptron, SGD and naive Bayes that go on learning from a stream, mixed as their predictions turn out",
+    partial(OnlineStackedClassifier, idf=True),
+    weighting="log-tf",
+)
 
 
 def weighting_of(model: Any) -> Weighting:
@@ -179,6 +197,7 @@ def weighting_of(model: Any) -> Weighting:
 
     Examples
     --------
+    >>> from sklearn.naive_bayes import ComplementNB
     >>> weighting_of("nbsvm"), weighting_of(NBSVMClassifier()), weighting_of(ComplementNB())
     ('binary', 'binary', 'tf')
     """

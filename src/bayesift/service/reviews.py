@@ -20,7 +20,7 @@ from bayesift.errors import DataError
 from bayesift.screening import Duplicates, Pool, Project, ProjectSettings, RankedRecords, ReviewLog
 from bayesift.screening.project import group_numbers, new_id, read_records, write_records
 from bayesift.screening.review import PoolTexts
-from bayesift.screening.review_log import Event, EventType
+from bayesift.screening.review_log import Event, EventType, Stage
 from bayesift.service import event_log
 from bayesift.service.db.tables import Reading, ReviewRecordsRow, ReviewRow
 from bayesift.service.errors import ConflictError, NotFoundError, TooLargeError
@@ -120,7 +120,7 @@ def act(unit: UnitOfWork, review: str, type: EventType, **values: Any) -> Event:
     """Do one thing to a review."""
     opened = _opened(unit.live, unit.tx, review)
     if type == "decide" and opened.ranked is not None and str(values.get("record")) in opened.log.records:
-        stage = values.get("stage") or "abstract"
+        stage: Stage = values.get("stage") or "abstract"
         values |= opened.ranked.place(str(values["record"]), unit.user, stage)
     (event,) = opened.log.prepare(type, [{"by": unit.user, **values}], unit.at)
     _record(unit, opened, [event])

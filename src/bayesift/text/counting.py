@@ -9,12 +9,13 @@ from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels import counts as kernels
-from bayesift.kernels.words import PADDING
 from bayesift.state import expect_array, storable
 from bayesift.text.tokens import Tokens, in_order
 from bayesift.text.words import Words, WordTable
@@ -182,8 +183,8 @@ def _form_ngrams(
     for length in range(2, lengths[1] + 1):
         following = kernels.next_in_document(units, ends, length - 1)
         grams, left, right = kernels.number_pairs(grams, following)
-        joined = kernels.join_words(names.pool, names.starts, left, words.pool, words.starts, right, PADDING)
-        names = Words(*joined)
+        parts = names.to_arrow().take(pa.array(left)), words.to_arrow().take(pa.array(right))
+        names = Words.of(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
         if not len(names):
             break
         if length >= lengths[0]:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-import numpy as np
-
 from bayesift.kernels.words import JOINER, MARK, WORD
-from bayesift.text.scripts import character_kinds
+from bayesift.text.scripts import character_class, character_kinds
 from bayesift.text.vectorizer import TermVectorizer
 
 _LONGEST = 3
@@ -68,19 +66,11 @@ def _without_joiners(term: str) -> str:
 @cache
 def _words_and_runs() -> re.Pattern[str]:
     """Runs of scripts without spaces (group 1), or words of others."""
-    runs = _character_class(WORD + 1, JOINER)
+    runs = character_class(WORD + 1, JOINER)
     return re.compile(rf"([{runs}]+)|[^\W{runs}]+")
 
 
 @cache
 def _units() -> re.Pattern[str]:
     """A character with the marks and joiners after it."""
-    return re.compile(rf".[{_character_class(MARK, JOINER)}]*", re.DOTALL)
-
-
-def _character_class(first: int, last: int) -> str:
-    """The characters of these kinds, as in a regular expression."""
-    kinds = character_kinds("words", "ngrams")
-    chosen = np.concatenate([[False], (kinds >= first) & (kinds <= last), [False]])
-    edges = np.flatnonzero(np.diff(chosen)).tolist()
-    return "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in zip(edges[::2], edges[1::2], strict=True))
+    return re.compile(rf".[{character_class(MARK, JOINER)}]*", re.DOTALL)

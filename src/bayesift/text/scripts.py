@@ -63,6 +63,14 @@ def character_kinds(characters: Characters, unspaced: Unspaced) -> Array:
     return kinds
 
 
+def character_class(first: int, last: int) -> str:
+    """The characters of the kinds `first` to `last`, as in a regular expression."""
+    kinds = character_kinds("words", "ngrams")
+    chosen = np.concatenate([[False], (kinds >= first) & (kinds <= last), [False]])
+    edges = np.flatnonzero(np.diff(chosen)).tolist()
+    return "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in zip(edges[::2], edges[1::2], strict=True))
+
+
 def is_unspaced(term: str) -> bool:
     """Whether a term is an n-gram of characters of a script without spaces."""
     return bool(term) and bool(character_kinds("words", "ngrams")[ord(term[0])] > WORD)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -19,13 +19,14 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels import ngrams
 from bayesift.kernels import words as kernels
-from bayesift.kernels.words import COMPLEX, IDEOGRAPH, WORD
+from bayesift.kernels.words import COMPLEX, IDEOGRAPH, MARK, WORD
 from bayesift.text.markup import strip_html
-from bayesift.text.scripts import Characters, Unspaced, character_kinds, white_space
-from bayesift.text.words import Words, WordTable, utf8_buffers
+from bayesift.text.scripts import Characters, Unspaced, character_class, character_kinds, white_space
+from bayesift.text.words import HashTable, Words, WordTable, utf8_buffers
 
 BATCH_CHARACTERS = 1 << 22
 BATCH_TEXTS = 1 << 15
+_SMALL = 1 << 20  # bytes of a batch up to which Python finds its words
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -158,7 +159,11 @@ class Tokeniser:
         if isinstance(encoded, Tokens):
             return encoded
         text, offsets = utf8_buffers(encoded)
-        table = WordTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
+        if self.analyzer == "word" and offsets[-1] - offsets[0] <= _SMALL:
+            texts = encoded.to_pylist()
+            if self.unspaced == "words" or not any(not text.isascii() and _unspaced().search(text) for text in texts):
+                return self._few_words(texts)
+        table = HashTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
         find = self._words if self.analyzer == "word" else self._characters
         tokens, ends = find(text, offsets, table)
         words = table.words
@@ -166,11 +171,27 @@ class Tokeniser:
 
     def are_ngrams(self, words: Words) -> Array:
         """Which words are n-grams of scripts without spaces."""
-        if self.unspaced == "words" or self.tokenizer is not None:
+        if self.unspaced == "words" or self.tokenizer is not None or words.pool.max(initial=0) < 128:
             return np.zeros(len(words), dtype=np.bool_)
-        return kernels.first_kinds(words.pool, words.starts, character_kinds(self.characters, self.unspaced)) > WORD
+        kinds = character_kinds(self.characters, self.unspaced)
+        firsts = pc.utf8_slice_codeunits(words.to_arrow(), 0, 1).dictionary_encode()
+        are_unspaced = np.array([bool(first) and kinds[ord(first)] > WORD for first in firsts.dictionary.to_pylist()])
+        return are_unspaced[firsts.indices.to_numpy()] if len(words) else np.zeros(0, dtype=np.bool_)
 
-    def _words(self, text: Array, offsets: Array, table: WordTable) -> tuple[Array, Array]:
+    def _few_words(self, texts: list[str]) -> Tokens:
+        """The tokens of a small batch by Python's own expressions, which the kernels follow: nothing to compile."""
+        letters = r"\w" if self.characters == "words" else r"[^\W\d_]"
+        find = re.compile(f"{letters}{{{self.min_length},}}").findall
+        numbers: dict[str, int] = {}
+        tokens: list[int] = []
+        ends = np.empty(len(texts), dtype=np.int64)
+        for place, text in enumerate(texts):
+            lowered = text.lower() if self.lowercase and text.isascii() else text
+            tokens += [numbers.setdefault(word, len(numbers)) for word in find(lowered)]
+            ends[place] = len(tokens)
+        return Tokens(np.array(tokens, dtype=np.int32), ends, Words.of(numbers))
+
+    def _words(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
         ends = offsets[1:] - offsets[0] + np.arange(len(offsets) - 1)
         folded = np.empty(int(offsets[-1] - offsets[0]) + len(ends) + kernels.PADDING, dtype=np.uint8)
         wide = np.flatnonzero(kernels.fold_text(text, offsets, self.lowercase, self.characters == "words", folded))
@@ -204,7 +225,7 @@ class Tokeniser:
             n_tokens += len(part)
         return np.concatenate(tokens), token_ends
 
-    def _characters(self, text: Array, offsets: Array, table: WordTable) -> tuple[Array, Array]:
+    def _characters(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
         ends = np.empty(len(offsets) - 1, dtype=np.int64)
         folded = np.zeros(int(offsets[-1] - offsets[0]) + 2 * len(ends) + kernels.PADDING, dtype=np.uint8)
         by_word = self.analyzer == "char_wb"
@@ -228,6 +249,12 @@ class Tokeniser:
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """A character or mark of a script without spaces; only after those does a joiner differ from a separator."""
+    return re.compile(f"[{character_class(WORD + 1, MARK)}]")
 
 
 def _stripped(texts: list[str] | pa.LargeStringArray) -> list[str] | pa.LargeStringArray:

@@ -69,11 +69,19 @@ class Words:
 
     def sorted_order(self) -> Array:
         """The order that sorts the words by code point, as Python sorts strings."""
-        head, following = kernels.word_keys(self.pool, self.starts)
+        head, following = self._keys()
         order = np.argsort(head)
         _order_ties(order, head, lambda tied, run: np.lexsort((following[tied], run)))
         _order_ties(order, np.stack([head, following], axis=1), self._order_by_bytes)
         return order
+
+    def _keys(self) -> tuple[Array, Array]:
+        """First and next eight bytes of each word, big-endian; they order words, but for ties beyond 16 bytes."""
+        places = np.arange(16)
+        keys = self.pool[self.starts[:-1, np.newaxis] + places]
+        keys[places >= np.diff(self.starts)[:, np.newaxis]] = 0
+        head, following = keys.view(">u8").astype(np.uint64).T
+        return head, following
 
     def _order_by_bytes(self, tied: Array, run: Array) -> list[int]:
         names = [self.pool[self.starts[i] : self.starts[i + 1]].tobytes() for i in tied]
@@ -98,8 +106,62 @@ def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
     return np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8), begins
 
 
+_FEW, _FEW_AT_ONCE = 1 << 16, 1 << 12  # words
+
+
 class WordTable:
-    """A hash table that numbers words by first appearance."""
+    """Numbers words by first appearance: by a dictionary while they are few, then by a `HashTable`.
+
+    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few words at a time.
+    """
+
+    def __init__(self, words: Words | None = None) -> None:
+        self._numbers: dict[str, int] | None = {}
+        self._hashed = HashTable()
+        self._listed = Words.of([])
+        self._n_asked = 0
+        if words is not None:
+            self.add(words)
+
+    def __len__(self) -> int:
+        return len(self._hashed if self._numbers is None else self._numbers)
+
+    @property
+    def words(self) -> Words:
+        """The words in the order of their numbers."""
+        if self._numbers is None:
+            return self._hashed.words
+        if len(self._listed) < len(self._numbers):
+            self._listed = Words.of(self._numbers)
+        return self._listed
+
+    def add(self, words: Words) -> Array:
+        """Numbers of words; new words get the next numbers."""
+        numbers = self._few_numbers(words)
+        if numbers is None:
+            return self._hashed.add(words)
+        return np.array([numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32)
+
+    def find(self, words: Words) -> Array:
+        """Numbers of words, -1 for unknown ones."""
+        numbers = self._few_numbers(words)
+        if numbers is None:
+            return self._hashed.find(words)
+        return np.array([numbers.get(word, -1) for word in words.to_strings()], dtype=np.int32)
+
+    def _few_numbers(self, words: Words) -> dict[str, int] | None:
+        """The dictionary, until it grows large or many large lists of words were asked for."""
+        if self._numbers is None:
+            return None
+        self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
+        if max(self._n_asked, len(self._numbers)) > _FEW:
+            self._hashed = HashTable(self.words)
+            self._numbers = None
+        return self._numbers
+
+
+class HashTable:
+    """A hash table that numbers words by first appearance, without a Python object per word."""
 
     def __init__(self, words: Words | None = None, *, room: int = 0) -> None:
         n_words = room if words is None else len(words)

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -224,6 +223,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return category_scores(estimator, X, self._method, n_categories=1 if self._binary else len(self.classes_))
 
     def _splits(self, X: Any, y: Any, Y: Any) -> Iterator[tuple[Array, Array]]:
+        from sklearn.model_selection import check_cv
+
         if self.cv is None:
             return
         if not isinstance(self.cv, Integral):

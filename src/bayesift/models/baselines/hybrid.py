@@ -9,8 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import average_precision_score
-from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -138,6 +136,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         return np.array([_quality(truth, _mixed(found[0], found[1], alpha), targets.multilabel) for alpha in _GRID])
 
     def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
+        from sklearn.model_selection import KFold, ShuffleSplit
+
         if isinstance(self.validation, Integral) and self.validation >= 2:
             folds = min(int(self.validation), n_documents)
             splitter: Any = KFold(folds, shuffle=True, random_state=self.random_state)
@@ -197,6 +197,8 @@ def _mixed(first: Array, second: Array, alpha: float) -> Array:
 
 
 def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
+    from sklearn.metrics import average_precision_score
+
     if multilabel:
         present = np.flatnonzero(truth.any(axis=0))
         return float(np.mean([average_precision_score(truth[:, c], scores[:, c]) for c in present]))

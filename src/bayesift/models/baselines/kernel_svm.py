@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
@@ -81,6 +80,8 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         cost = self._cost(rows)
 
         def learn(c: int) -> Any:
+            from sklearn.svm import SVC
+
             positive = members[[c]].toarray()[0]
             if not 0 < positive.sum() < len(positive):
                 return None

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import LinearSVC
 
 from bayesift.arrays import Array
 from bayesift.models.base import LinearScoresMixin, compact_row, models_of, stack_rows, terms_of
@@ -84,6 +83,8 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         return self._set_hyperplanes(targets, stack_rows(coefficients), intercepts)
 
     def _hyperplane(self, X: sparse.csr_array, positive: Array, weights: Array, C: float) -> tuple[Array, float]:
+        from sklearn.svm import LinearSVC
+
         counted = weights > 0
         if positive[counted].all() or not positive[counted].any():  # nothing to separate
             return np.zeros(X.shape[1]), 1.0 if positive[counted].any() else -1.0

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
@@ -122,6 +121,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def fit(self, X: Any, y: Any) -> Self:
         """Remember the documents."""
+        from sklearn.preprocessing import normalize
+
         if self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be at least 1, got {self.n_neighbors!r}")
         if self.prior <= 0:
@@ -136,6 +137,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
         """The nearest training documents of each document and their cosines, nearest first."""
+        from sklearn.preprocessing import normalize
+
         check_is_fitted(self)
         rows = normalize(check_terms(self, X, reset=False))
         n_neighbors = min(self.n_neighbors, self._documents.shape[0])
@@ -171,6 +174,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the probability of a category through its neighbours, and what the prior adds."""
+        from sklearn.preprocessing import normalize
+
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
@@ -240,6 +245,8 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Average the documents of each category."""
+        from sklearn.preprocessing import normalize
+
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = normalize(check_terms(self, X, n_documents=targets.n_documents))
@@ -254,6 +261,8 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
 
     def _prototypes(self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array) -> Iterator[Array]:
         """The prototypes of a few categories at a time."""
+        from sklearn.preprocessing import normalize
+
         weighted = sparse.csr_array(rows * weights[:, np.newaxis])
         totals, masses = weighted.sum(axis=0), members @ weights
         step = max(1, _BLOCK_WEIGHTS // rows.shape[1])

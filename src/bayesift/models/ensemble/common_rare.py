@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import KFold
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -160,6 +159,8 @@ class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstim
         return clone(getattr(self, name)).fit(X, target, feature_mask=terms)
 
     def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
+        from sklearn.model_selection import KFold
+
         yield from KFold(self.cv, shuffle=True, random_state=self.random_state).split(np.empty(n_documents))
 
     def _try_boundaries(self, X: Any, Y: Array, feature_mask: Any) -> tuple[Array, Array]:

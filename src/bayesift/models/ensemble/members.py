@@ -19,6 +19,7 @@ from bayesift.models.online import OnlinePerceptron
 from bayesift.state import storable
 
 _MOST_COMPARED = 30_000  # numbers that a search for neighbours may look at, per document and category
+_SMALL = 1 << 18  # entries x categories
 _LEAST_RATIO = 0.03  # keeps the prior variance of terms without a log-count ratio above 0
 
 
@@ -199,8 +200,8 @@ class SoftmaxMember(Member):
         n_documents, n_classes = sample.labels.shape
         if len(np.unique(labels)) < n_classes or 2 * n_classes > n_documents:  # nothing that classes could share
             return _logistic_mode(sample, prior, settings)
-        model = _logistic(prior, settings).fit(sample.rows, labels, sample.weights)
-        model.set_params(multiclass="softmax", warm_start=True).fit(sample.rows, labels, sample.weights)
+        model = _logistic(prior, settings, sample).fit(sample.rows, labels, sample.weights)
+        model.set_params(multiclass="softmax", warm_start=True, solver="auto").fit(sample.rows, labels, sample.weights)
         return Hyperplanes(_dense(model.coef_), model.intercept_)
 
 
@@ -227,12 +228,16 @@ class NBLogisticMember(Member):
 
 
 def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> Hyperplanes:
-    model = _logistic(prior, settings).fit(sample.rows, sample.labels, sample.weights)
+    model = _logistic(prior, settings, sample).fit(sample.rows, sample.labels, sample.weights)
     return Hyperplanes(_dense(model.coef_), model.intercept_)
 
 
-def _logistic(prior: GaussianPrior, settings: Settings) -> SparseBayesClassifier:
-    return SparseBayesClassifier(prior=prior, intercept=settings.intercept, tol=settings.tol, n_jobs=settings.n_jobs)
+def _logistic(prior: GaussianPrior, settings: Settings, sample: Sample) -> SparseBayesClassifier:
+    # On little data Newton's method is about as quick as the default, and nothing is compiled for it.
+    solver = "newton" if sample.rows.nnz * sample.labels.shape[1] <= _SMALL else "auto"
+    return SparseBayesClassifier(
+        prior=prior, intercept=settings.intercept, tol=settings.tol, n_jobs=settings.n_jobs, solver=solver
+    )
 
 
 def _dense(weights: Any) -> Array:

@@ -127,6 +127,11 @@ def link_of(link: Any) -> Link:
 
 def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
     """The log-likelihood of margins y f, its derivative, and minus its second derivative."""
+    if link.code == LOGIT:
+        small = np.exp(-np.abs(margins))
+        near = 1.0 / (1.0 + small)
+        far = small * near
+        return np.minimum(margins, 0.0) - np.log1p(small), np.where(margins > 0.0, far, near), near * far
     flat = np.ascontiguousarray(margins, dtype=np.float64).ravel()
     parts = np.empty((3, len(flat)))
     if link.code == LOGIT:

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.kernels.language_models import log_ratios
 from bayesift.models.naive_bayes.language_models import Bags, CategoryCounts, Laplace, Smoothing
 from bayesift.state import StateMixin, check_classes, storable
 from bayesift.validation import (
@@ -232,7 +231,9 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         log_prob = self.smoothing(Bags(self.counted_, self.classes_, self.multilabel_))
         if self.multilabel_:
             self._log_ratio = self.smoothing(Bags(self.counted_, self.classes_, multilabel=True, rest=True))
-            log_ratios(log_prob, self._log_ratio)
+            same = log_prob == self._log_ratio  # a term that is impossible under both counts 0
+            np.subtract(log_prob, self._log_ratio, out=self._log_ratio, where=~same)
+            self._log_ratio[same] = 0.0
         self.feature_log_prob_ = log_prob.T
 
     def _is_multilabel(self) -> bool:

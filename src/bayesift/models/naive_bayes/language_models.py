@@ -28,9 +28,10 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.kernels import language_models as kernels
 from bayesift.kernels.counts import sum_by_category, sum_by_term
 from bayesift.state import expect_array, storable
+
+_ROUNDING = 1e-12  # a difference of sums below this share of them is rounding
 
 
 @storable("category-counts")
@@ -169,15 +170,19 @@ class Bags:
         return self.counted.n_documents - inside if self.rest else inside
 
     def log_mixtures(self, scale: Array, share: Array, background: Array, discount: float = 0.0) -> Array:
-        """log(scale_c max(n - discount, 0) + share_c background), terms x categories."""
-        counts = self.counted.counts
-        out = np.empty((self.n_terms, counts.shape[0]))
-        rows = counts.indptr, counts.indices, counts.data
-        if self.rest:
-            totals = self.counted.term_counts
-            kernels.log_remainder_mixtures(*rows, totals, discount, scale, share, background, out)
-        else:
-            kernels.log_mixtures(*rows, discount, scale, share, background, out)
+        """log(scale_c max(n - discount, 0) + share_c background), terms x categories; log 0 is -inf."""
+        counts, totals = self.counted.counts, self.counted.term_counts
+        terms, categories = counts.indices, np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        inside = remainder(totals[terms], counts.data) if self.rest else counts.data
+        with np.errstate(divide="ignore"):
+            if self.rest:
+                out, kept = np.empty((self.n_terms, counts.shape[0])), np.maximum(totals - discount, 0.0)
+                for c in range(counts.shape[0]):
+                    out[:, c] = np.log(scale[c] * kept + share[c] * background)
+            else:  # most counts are 0: those cells cost an addition, not a logarithm
+                out = np.log(background)[:, np.newaxis] + np.log(share)
+            mixed = scale[categories] * np.maximum(inside - discount, 0.0) + share[categories] * background[terms]
+            out[terms, categories] = np.log(mixed)
         return out
 
     def _dense(self, values: Array, totals: Array, category: int) -> Array:
@@ -190,7 +195,7 @@ class Bags:
 def remainder(totals: Any, parts: Array) -> Array:
     """Totals minus parts, where differences within rounding are 0."""
     difference = totals - parts
-    return np.where(difference > kernels.ROUNDING * totals, difference, 0.0)
+    return np.where(difference > _ROUNDING * totals, difference, 0.0)
 
 
 def _row_sums(rows: sparse.csr_array, values: Array) -> Array:

@@ -5,6 +5,7 @@ from bayesift.models.online.evidence import EvidenceTable, select_by_evidence
 from bayesift.models.online.gaussian_process import OnlineGaussianProcess
 from bayesift.models.online.likelihoods import LIKELIHOODS, FlipNoise, Likelihood, LogitNoise, ProbitNoise
 from bayesift.models.online.perceptron import OnlinePerceptron
+from bayesift.models.online.stack import OnlineStackedClassifier
 
 __all__ = [
     "LIKELIHOODS",
@@ -16,6 +17,7 @@ __all__ = [
     "LogitNoise",
     "OnlineGaussianProcess",
     "OnlinePerceptron",
+    "OnlineStackedClassifier",
     "PolynomialCovariance",
     "ProbitNoise",
     "RBFCovariance",

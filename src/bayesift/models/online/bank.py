@@ -16,12 +16,20 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.online_perceptron import restrict
 from bayesift.models.online.likelihoods import likelihood_of
-from bayesift.models.online.posteriors import DiagonalPosterior, Dynamics, FullPosterior, LowRankPosterior
+from bayesift.models.online.posteriors import (
+    DiagonalPosterior,
+    Dynamics,
+    FullPosterior,
+    LowRankPosterior,
+    MovingPosterior,
+)
 from bayesift.state import expect_array, storable
 
 POSTERIORS: dict[str, type[Any]] = {
     posterior.kind: posterior for posterior in (FullPosterior, DiagonalPosterior, LowRankPosterior)
 }
+
+PRIORS = ("fixed", "likelihood-ratio")
 
 
 def check_settings(settings: Any) -> None:
@@ -33,6 +41,10 @@ def check_settings(settings: Any) -> None:
         value = getattr(settings, name)
         if not isinstance(value, numbers.Integral) or value < 1:
             raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}")
+    if settings.prior not in PRIORS:
+        raise ValueError(f"no prior {settings.prior!r}; there are: {', '.join(PRIORS)}")
+    if settings.prior != "fixed" and (settings.covariance != "diagonal" or settings.half_life is not None):
+        raise ValueError(f"prior={settings.prior!r} needs covariance='diagonal' and no half_life")
     if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
     if not (isinstance(settings.bias, numbers.Real) and np.isfinite(float(settings.bias))):
@@ -119,7 +131,7 @@ class PosteriorBank:
         """Refuse stored posteriors that do not fit together, or not the settings."""
         check_settings(settings)
         expect_array(self.evidence, "evidence", np.float64, (len(self.posteriors),))
-        if not all(isinstance(posterior, POSTERIORS[settings.covariance]) for posterior in self.posteriors):
+        if not all(isinstance(posterior, _kind_of(settings)) for posterior in self.posteriors):
             raise DataError(f"the posteriors are not {settings.covariance}")
         sizes = [self.n_terms] * len(self.posteriors)
         if self.terms is not None:
@@ -152,7 +164,11 @@ class PosteriorBank:
 
 def _at_prior(size: int, dynamics: Dynamics, settings: Any) -> Any:
     extra = {"rank": settings.rank} if settings.covariance == "low-rank" else {}
-    return POSTERIORS[settings.covariance].at_prior(size, dynamics, **extra)
+    return _kind_of(settings).at_prior(size, dynamics, **extra)
+
+
+def _kind_of(settings: Any) -> type[Any]:
+    return MovingPosterior if settings.prior == "likelihood-ratio" else POSTERIORS[settings.covariance]
 
 
 def _dynamics(settings: Any) -> Dynamics:

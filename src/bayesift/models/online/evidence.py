@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from bayesift.arrays import Array
 from bayesift.models.online.perceptron import OnlinePerceptron
@@ -79,6 +78,8 @@ def select_by_evidence(
 
 def _parts(X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> Any:
     """Pairs of what to learn from and what to judge by."""
+    from sklearn.model_selection import KFold
+
     if held_out is not None:
         yield (X, y), held_out
         return

@@ -38,7 +38,10 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
     rank : how many components "low-rank" keeps; with enough of them it is the full covariance
     n_epochs : how often `fit` goes over the documents
     bias : the value of the constant feature, which is vital; 0 for none
-    prior_variance : of every weight
+    prior : "fixed" gives every weight the same variance; with "likelihood-ratio" (diagonal covariance only) the
+        variance of a weight follows the likelihood ratio LR of its term and category over the documents so far,
+        `prior_variance` (0.03 + 0.97 LR / (LR + 50)): words that tell nothing about a category hardly move
+    prior_variance : of every weight; with "likelihood-ratio" the largest one, 64 is good for vectors of length one
     half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
         for streams whose topics move ("low-rank" does so every 16 documents); None never forgets
     shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
@@ -89,6 +92,7 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         rank: int = 8,
         n_epochs: int = 3,
         bias: float = 1.0,
+        prior: str = "fixed",
         prior_variance: float = 1.0,
         half_life: float | None = None,
         shuffle: bool = True,
@@ -100,6 +104,7 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self.rank = rank
         self.n_epochs = n_epochs
         self.bias = bias
+        self.prior = prior
         self.prior_variance = prior_variance
         self.half_life = half_life
         self.shuffle = shuffle

@@ -7,6 +7,7 @@ same rule and differ in what of the covariance they keep.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,10 @@ from scipy import sparse
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.online_compression import apply_pending_mean
+from bayesift.kernels.online_experts import COUNT as TERM_COUNT
+from bayesift.kernels.online_experts import PRECISION, SHIFT, count_tables
 from bayesift.kernels.online_low_rank import learn_low_rank, low_rank_fields
+from bayesift.kernels.online_moving_prior import learn_moving, moving_fields, moving_spreads
 from bayesift.kernels.online_perceptron import (
     COUNT,
     MEAN_SCALE,
@@ -44,6 +48,7 @@ class Dynamics:
 
 
 LearnedFields = tuple[float, Array]
+tables = cache(count_tables)
 
 
 class _Posterior:
@@ -181,6 +186,83 @@ class DiagonalPosterior(_Posterior):
         check_clock(clock, 0)
         if np.any(clock[SCALE] * variances + clock[RIDGE] <= 0):
             raise DataError("a variance is not above 0")
+
+
+@storable("moving-posterior")
+class MovingPosterior(_Posterior):
+    """Independent weights whose prior variances follow the likelihood ratio of their terms.
+
+    What documents said is kept apart from the prior (`bayesift.kernels.online_moving_prior`), which moves with the
+    counts of documents. Nothing is forgotten.
+    """
+
+    kind: ClassVar[str] = "moving"
+    NAMES = ("naturals", "frequencies", "totals", "largest")
+    _parts: tuple[Array, Array, Array, Array]
+
+    def __init__(self, naturals: Array, frequencies: Array, totals: Array, largest: Array) -> None:
+        self._parts = naturals, frequencies, totals, largest
+
+    @classmethod
+    def at_prior(cls, size: int, dynamics: Dynamics) -> Self:
+        """The prior of that many weights."""
+        return cls(np.zeros((3, size)), np.zeros(size), np.zeros(2), np.array([float(dynamics.prior)]))
+
+    @property
+    def size(self) -> int:
+        """How many weights there are, the bias among them."""
+        return len(self._parts[1])
+
+    def grow(self, size: int, dynamics: Dynamics) -> None:
+        """Add weights of terms that no document had; nothing else moves."""
+        naturals, frequencies, totals, largest = self._parts
+        more = (0, size - self.size)
+        self._parts = np.pad(naturals, ((0, 0), more)), np.pad(frequencies, more), totals, largest
+
+    def learn(self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics) -> LearnedFields:
+        """Update with each row in turn; gives the log evidence, and the fields before each update."""
+        fields, room = np.empty((2, len(signs))), np.empty(int(np.diff(rows.indptr).max(initial=0)))
+        noise, matrix = (likelihood.code, likelihood.parameters), (rows.indptr, rows.indices, rows.data)
+        *state, largest = self._parts
+        return learn_moving(*noise, *matrix, signs, largest[0], tables(), *state, fields, room), fields
+
+    def fields(self, rows: sparse.csr_array) -> Array:
+        """Means and variances of the fields of rows, 2 x documents."""
+        fields = np.empty((2, rows.shape[0]))
+        *state, largest = self._parts
+        moving_fields(rows.indptr, rows.indices, rows.data, largest[0], tables(), *state, fields)
+        return fields
+
+    def mean(self) -> Array:
+        """The mean of the weights."""
+        mean: Array = self._parts[0][SHIFT] * self._variances()
+        return mean
+
+    def covariance(self) -> Array:
+        """The covariance of the weights, a diagonal matrix."""
+        return np.diag(self._variances())
+
+    def _variances(self) -> Array:
+        spreads = np.empty(self.size)
+        *state, largest = self._parts
+        moving_spreads(largest[0], tables(), *state, spreads)
+        return spreads
+
+    def _post_load(self) -> None:
+        """Refuse a stored posterior whose parts do not fit together; kernels change what remains."""
+        naturals, frequencies, totals, largest = map(writable, self._parts)
+        self._parts = naturals, frequencies, totals, largest
+        expect_array(frequencies, "frequencies", np.float64, (None,))
+        expect_array(naturals, "naturals", np.float64, (3, len(frequencies)))
+        expect_array(totals, "totals", np.float64, (2,))
+        expect_array(largest, "largest", np.float64, (1,))
+        counts = naturals[TERM_COUNT]
+        whole = all(np.array_equal(part, np.floor(part)) for part in (counts, frequencies, totals))
+        if not whole or np.any(naturals[PRECISION] < 0) or largest[0] <= 0 or not 0 <= totals[1] <= totals[0]:
+            raise DataError("the counts of the weights do not fit")
+        outside, rest = frequencies - counts, totals[0] - totals[1]
+        if np.any((counts < 0) | (counts > totals[1]) | (outside < 0) | (outside > rest)):
+            raise DataError("the counts of the weights do not fit")
 
 
 @storable("low-rank-posterior")

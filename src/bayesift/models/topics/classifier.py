@@ -9,9 +9,6 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -280,6 +277,8 @@ class TopicSVMClassifier(_TopicClassifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find topics and fit a hyperplane to each category."""
+        from sklearn.preprocessing import normalize
+
         targets, codes = self._fit_encoder(X, y)
         codes = normalize(codes)
         indicator = targets.members.toarray().T > 0
@@ -326,6 +325,8 @@ class TopicSVMClassifier(_TopicClassifier):
         self.n_features_in_ = self.encoder_.n_features_in_
 
     def _scores(self, X: Any) -> Array:
+        from sklearn.preprocessing import normalize
+
         scores: Array = normalize(self._codes(X)) @ self.coef_.T + self.intercept_
         return scores
 
@@ -338,6 +339,9 @@ class TopicSVMClassifier(_TopicClassifier):
 
     def _lines(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
         """Slope and shift of each category, from cross-validated scores."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import KFold
+
         slopes, shifts = np.ones(indicator.shape[1]), np.zeros(indicator.shape[1])
         n_folds = min(_FOLDS, len(codes))
         if n_folds < 2:

@@ -9,8 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -91,6 +89,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
 
     def fit(self, codes: Any, y: Any) -> Self:
         """Learn from codes (documents x topics) and labels or an indicator matrix."""
+        from sklearn.linear_model import LogisticRegression
+
         targets = y if isinstance(y, Targets) else check_targets(y)
         unit = self._unit(codes)
         if len(unit) != targets.n_documents:
@@ -146,6 +146,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
             raise DataError("the weights of its topics must not be negative")
 
     def _unit(self, codes: Any) -> Array:
+        from sklearn.preprocessing import normalize
+
         values = check_array(codes, dtype=np.float64, input_name="codes")
         if self.roots:
             if np.any(values < 0):

@@ -14,7 +14,7 @@ outboxState.watch(state => saved.replaceChildren(...savedWords(state)));
 export function drawHeader(hash) {
   const signedIn = session.value !== null;
   byId("header").replaceChildren(
-    h("a", { class: "brand", href: "#/" }, h("img", { src: "static/icon.svg", alt: "", width: "24", height: "24" }), "bayesift"),
+    h("a", { class: "brand", href: "#/reviews" }, h("img", { src: "static/icon.svg", alt: "", width: "24", height: "24" }), "bayesift"),
     ...(signedIn ? [navigation(hash), saved] : []),
     h("div", { class: "tools" },
       signedIn && button([sign("?"), unseen("Help and keys")], { class: "icon", title: "Help and keys (?)" }, showHelp),
@@ -24,8 +24,8 @@ export function drawHeader(hash) {
 }
 
 function navigation(hash) {
-  const links = [["#/", "Filters"], ...(mayDo("reviewer") ? [["#/add", "Add documents"]] : []), ...(mayDo("admin") ? [["#/users", "Users"]] : [])];
-  const here = hash.startsWith("#/add") ? "#/add" : hash.startsWith("#/users") ? "#/users" : "#/";
+  const links = [["#/reviews", "Reviews"], ["#/", "Filters"], ...(mayDo("reviewer") ? [["#/add", "Add documents"]] : []), ...(mayDo("admin") ? [["#/users", "People"]] : [])];
+  const here = hash === "" || /^#\/(review|new-review)/.test(hash) ? "#/reviews" : ["#/add", "#/users"].find(each => hash.startsWith(each)) ?? "#/";
   return h("nav", { "aria-label": "Main" }, links.map(([href, label]) =>
     h("a", { href, "aria-current": href === here ? "page" : null }, label)));
 }

@@ -6,6 +6,10 @@ const KEYS = [
   ["J", "next document"], ["K", "previous document"], ["R", "relevant"], ["N", "not relevant"],
   ["U", "undo the last judgement"], ["T", "set a keyword"], ["?", "this help"],
 ];
+const REVIEW_KEYS = [
+  ["I", "include"], ["E", "exclude"], ["M", "maybe"], ["R", "exclude with a reason; then 1, 2, … chooses it"], ["U", "undo the last decision"],
+  ["S", "skip"], ["N", "note"], ["T", "tags"], ["W", "mark the words that speak for relevance, or against it"], ["/", "search"], ["?", "this help"],
+];
 const SWITCH = "bayesift.keys";
 
 const keysAreOn = () => localStorage.getItem(SWITCH) !== "off";
@@ -25,7 +29,7 @@ export function showHelp() {
   const on = h("input", { type: "checkbox", id: "keys-on", checked: keysAreOn() });
   on.addEventListener("change", () => localStorage.setItem(SWITCH, on.checked ? "on" : "off"));
   const dialog = openDialog("Keyboard shortcuts",
-    h("dl", { class: "keys" }, KEYS.map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))),
+    h("dl", { class: "keys" }, (location.hash.startsWith("#/review/") ? REVIEW_KEYS : KEYS).map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))),
     h("p", { class: "check" }, on, h("label", { for: "keys-on" }, "Single-key shortcuts are on")),
     h("h2", {}, "Keywords"),
     h("p", {}, "Click or select a word of the text and set it as evidence for or against relevance. Keywords can be removed under “Words”."),

@@ -17,11 +17,20 @@ import { reviewView } from "./views/review.js";
 import { signInView } from "./views/sign_in.js";
 import { topicsView } from "./views/topics.js";
 import { usersView } from "./views/users.js";
+import { newReviewView } from "./views/new_review.js";
+import { recordsView, recordView, reviewConflictsView } from "./views/records.js";
+import { reviewNumbersView, reviewSettingsView } from "./views/review_numbers.js";
+import { reviewsView } from "./views/reviews.js";
+import { screeningView } from "./views/screening.js";
 
-const VIEWS = { "": filtersView, new: newFilterView, add: addDocumentsView, users: usersView };
+const VIEWS = { "": filtersView, reviews: reviewsView, "new-review": newReviewView, new: newFilterView, add: addDocumentsView, users: usersView };
 const FILTER_VIEWS = {
   review: reviewView, overview: overviewView, words: wordsView, topics: topicsView,
   conflicts: conflictsView, judgements: judgementsView, document: documentView,
+};
+const REVIEW_VIEWS = {
+  screen: screeningView, records: recordsView, record: recordView, conflicts: reviewConflictsView,
+  numbers: reviewNumbersView, settings: reviewSettingsView,
 };
 const PING_EVERY = 4000;
 
@@ -29,8 +38,10 @@ let leaving = new AbortController();
 
 /** The view that the address names, and its parameters. */
 function place() {
-  const [first, name, view = "review", about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
-  if (first === "filter") return [FILTER_VIEWS[view], { name, about }];
+  if (!location.hash) return [reviewsView, {}];
+  const [first, name, view, about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
+  if (first === "filter") return [FILTER_VIEWS[view ?? "review"], { name, about }];
+  if (first === "review") return [REVIEW_VIEWS[view ?? "screen"], { id: name, about }];
   return [VIEWS[first], {}];
 }
 
@@ -73,12 +84,12 @@ function put({ title, node, wide }, signal) {
 
 function failure(problem, { name, about }) {
   const missing = about === undefined ? `There is no filter “${name}”.` : `There is no document “${about}” of a filter “${name}”.`;
-  const known = problem.status === 404 && name !== undefined ? missing : problem.message;
+  const known = problem.status === 404 && location.hash.startsWith("#/review/") ? "There is no such review or record." : problem.status === 404 && name !== undefined ? missing : problem.message;
   const sentence = problem instanceof Problem ? known : "The page failed; see the console of the browser.";
   return {
     title: "Not shown",
     node: h("section", { class: "empty" }, h("h1", {}, "This page cannot be shown"), h("p", {}, written(sentence)),
-      h("p", {}, button("Try again", {}, show), " ", h("a", { href: "#/" }, "All filters"))),
+      h("p", {}, button("Try again", {}, show), " ", h("a", { href: "#/reviews" }, "All reviews"), " ", h("a", { href: "#/" }, "All filters"))),
   };
 }
 

@@ -1,4 +1,4 @@
-// Users and their roles.
+// The people of the service and their roles.
 
 import { api, session } from "../api.js";
 import { attempt, button, field, h, written } from "../dom.js";
@@ -10,10 +10,10 @@ export async function usersView(_params, signal) {
   const refresh = async () => list.replaceChildren(people(await api.users(signal), refresh));
   await refresh();
   return {
-    title: "Users",
-    node: h("div", { class: "narrow" }, h("h1", {}, "Users"),
-      h("section", { class: "card" }, h("h2", {}, "Add a user"), addForm(fresh, refresh), fresh),
-      h("section", { class: "card" }, h("h2", {}, "All users"), list)),
+    title: "People",
+    node: h("div", { class: "narrow" }, h("h1", {}, "People"),
+      h("section", { class: "card" }, h("h2", {}, "Add a person"), addForm(fresh, refresh), fresh),
+      h("section", { class: "card" }, h("h2", {}, "Everybody"), list)),
   };
 }
 

@@ -1,0 +1,143 @@
+"""`python -m benchmarks.online_peers [STREAM ...]`: river and Vowpal Wabbit on the streams, at several rates.
+
+One model for each category, predicted before it learns. SGD and FTRL-proximal run as compiled copies of river's
+updates, which are first compared with river itself on 1,000 documents; Vowpal Wabbit runs itself.
+Needs `pip install river vowpalwabbit`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numba
+import numpy as np
+
+from bayesift.arrays import Array
+from benchmarks.online_streams import STREAMS, Stream, line_of, stream
+
+# A rate and the rate of the intercept; river's defaults come first.
+SGD_RATES = ((0.01, 0.01), (1.0, 0.1), (4.0, 0.1), (16.0, 0.1), (64.0, 0.1))
+FTRL_RATES = ((0.05, 0.01), (1.0, 0.1), (4.0, 0.1), (16.0, 0.1))
+VW_RATES = (0.5, 2.0, 8.0, 32.0)  # the default first
+
+
+@numba.njit(nogil=True)
+def _sgd(
+    indptr: Array, indices: Array, data: Array, labels: Array, rate: float, intercept_rate: float, out: Array
+) -> None:
+    weights, intercept = np.zeros(indices.max() + 1), 0.0
+    for i in range(len(labels)):
+        score = intercept
+        for k in range(indptr[i], indptr[i + 1]):
+            score += weights[indices[k]] * data[k]
+        out[i] = 1.0 / (1.0 + math.exp(-score))
+        error = labels[i] - out[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            weights[indices[k]] += rate * error * data[k]
+        intercept += intercept_rate * error
+
+
+@numba.njit(nogil=True)
+def _ftrl(
+    indptr: Array, indices: Array, data: Array, labels: Array, rate: float, intercept_rate: float, out: Array
+) -> None:
+    """River's FTRLProximal with beta 1, l1 0, l2 1: a weight is renewed when its term comes, before it is learned."""
+    size = indices.max() + 1
+    weights, sums, squares, intercept = np.zeros(size), np.zeros(size), np.zeros(size), 0.0
+    for i in range(len(labels)):
+        score = intercept
+        for k in range(indptr[i], indptr[i + 1]):
+            score += weights[indices[k]] * data[k]
+        out[i] = 1.0 / (1.0 + math.exp(-score))
+        error = labels[i] - out[i]
+        intercept += intercept_rate * error
+        for k in range(indptr[i], indptr[i + 1]):
+            j, slope = indices[k], -error * data[k]
+            if sums[j] != 0.0:
+                weights[j] = -sums[j] / ((1.0 + math.sqrt(squares[j])) / rate + 1.0)
+            change = (math.sqrt(squares[j] + slope * slope) - math.sqrt(squares[j])) / rate
+            sums[j] += slope - change * weights[j]
+            squares[j] += slope * slope
+
+
+def compiled(update: Callable[..., None], documents: Stream, rate: float, intercept_rate: float) -> Array:
+    """Probabilities of a compiled copy."""
+    X, probabilities = documents.X, np.empty(documents.Y.shape)
+    for c, labels in enumerate(documents.Y.T):
+        out = np.empty(len(labels))
+        update(X.indptr, X.indices, X.data, np.ascontiguousarray(labels), rate, intercept_rate, out)
+        probabilities[:, c] = out
+    return probabilities
+
+
+def dictionaries(X: Any) -> list[dict[int, float]]:
+    """Documents as river takes them."""
+    rows = [slice(X.indptr[i], X.indptr[i + 1]) for i in range(X.shape[0])]
+    return [dict(zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)) for row in rows]
+
+
+def river(documents: Stream, optimizer: Any, intercept_rate: float) -> Array:
+    """Probabilities of river's logistic regression; `optimizer` makes one."""
+    from river import linear_model
+
+    rows, probabilities = dictionaries(documents.X), np.empty(documents.Y.shape)
+    for c, labels in enumerate(documents.Y.T.astype(bool).tolist()):
+        model = linear_model.LogisticRegression(optimizer=optimizer(), intercept_lr=intercept_rate)
+        for i, (x, y) in enumerate(zip(rows, labels, strict=True)):
+            probabilities[i, c] = model.predict_proba_one(x)[True]
+            model.learn_one(x, y)
+    return probabilities
+
+
+def vowpal_wabbit(documents: Stream, rate: float) -> Array:
+    """Probabilities of Vowpal Wabbit's logistic regression."""
+    from vowpalwabbit import Workspace
+
+    lines = [" ".join(f"{j}:{x:.9g}" for j, x in row.items()) for row in dictionaries(documents.X)]
+    margins = np.empty(documents.Y.shape)
+    for c, labels in enumerate(documents.Y.T):
+        workspace = Workspace(f"--loss_function logistic --quiet --learning_rate {rate} -b 20")
+        for i, line in enumerate(lines):
+            example = workspace.parse(f"{2 * int(labels[i]) - 1} | {line}")
+            workspace.learn(example)
+            margins[i, c] = example.get_simplelabel_prediction()
+            workspace.finish_example(example)
+        workspace.finish()
+    return np.asarray(1.0 / (1.0 + np.exp(-margins)))
+
+
+def check_copies(documents: Stream) -> None:
+    """Compare the compiled copies with river on the first documents of one category."""
+    from river import optim
+
+    part = Stream("", documents.X[:1000], documents.Y[:1000, :1], None)
+    for update, make in ((_sgd, optim.SGD), (_ftrl, optim.FTRLProximal)):
+        np.testing.assert_allclose(compiled(update, part, 4.0, 0.1), river(part, partial(make, 4.0), 0.1), rtol=1e-9)
+
+
+def main(names: list[str]) -> None:
+    """Print log loss, F1 and calibration error of every peer and rate."""
+    checked = False
+    for name in names or STREAMS:
+        documents = stream(name)
+        if documents is None:
+            continue
+        if not checked:
+            check_copies(documents)
+            checked = True
+        runs = {f"river SGD {rate[0]:g}": partial(compiled, _sgd, documents, *rate) for rate in SGD_RATES}
+        runs |= {f"river FTRL {rate[0]:g}": partial(compiled, _ftrl, documents, *rate) for rate in FTRL_RATES}
+        runs |= {f"Vowpal Wabbit {rate:g}": partial(vowpal_wabbit, documents, rate) for rate in VW_RATES}
+        for title, run in runs.items():
+            start = time.process_time()
+            probabilities = run()
+            print(line_of(name, title, documents.Y, probabilities, time.process_time() - start), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,196 @@
+"""Bayesian logistic regressions that mix the log odds of experts, from what all categories share to each one's own.
+
+With z_c the log odds of the experts and 1, and u_c = (g_c, log of the sum of exp g over the other categories, 1):
+
+    shared         a_c = m z_c                               one for all categories
+    by size        g_c = a_c + m z_c                         one for all categories of about that size, by powers of 2
+    competition    b_c = m (u_c, u_c if c is the likeliest)  one for all categories
+    own            e_c = b_c + m u_c                         one for each category
+    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest category, one for all others
+
+With fewer than three categories nothing competes: g_c = a_c, b_c = g_c and the second entry of u is 0. Each regression
+is normal with mean m and covariance S, kept as rows (m_i, S_i) of one array. Its output is h / sqrt(1 + pi v / 8), h
+the offset and m z, v = z S z: MacKay's approximation of the log odds under the posterior. A label y in {0, 1} moves it
+by one Newton step at the mean:
+
+    p = sigmoid(h),  w = p (1 - p),  m += (y - p) S z / (1 + w v),  S -= w S z z' S / (1 + w v)
+
+All categories are predicted before any of them is learned.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesift.arrays import Array
+from bayesift.kernels.compile import inlined, kernel
+
+OWN, OTHERS, ONE = 0, 1, 2
+N_SIZES = 16
+KNOTS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0])
+_LARGEST = 30.0  # log odds beyond which a probability counts as 0 or 1
+
+
+@kernel
+def mixed(inputs: Array, offset: float, mixer: Array) -> float:
+    """The moderated log odds of one regression."""
+    h, v = offset, 0.0
+    for i in range(len(inputs)):
+        if inputs[i] != 0.0:
+            h += mixer[i, 0] * inputs[i]
+            row = 0.0
+            for k in range(len(inputs)):
+                row += mixer[i, 1 + k] * inputs[k]
+            v += inputs[i] * row
+    return h / math.sqrt(1.0 + math.pi / 8.0 * max(v, 0.0))
+
+
+@kernel
+def learn_mixer(inputs: Array, offset: float, label: float, mixer: Array, work: Array) -> None:
+    """One Newton step of a regression."""
+    size = len(inputs)
+    h, v = offset, 0.0
+    for i in range(size):
+        work[i] = 0.0
+    for k in range(size):
+        if inputs[k] != 0.0:
+            h += mixer[k, 0] * inputs[k]
+            for i in range(size):
+                work[i] += mixer[k, 1 + i] * inputs[k]
+    for i in range(size):
+        v += inputs[i] * work[i]
+    p = 1.0 / (1.0 + math.exp(-min(max(h, -_LARGEST), _LARGEST)))
+    w = p * (1.0 - p)
+    scale = 1.0 / (1.0 + w * max(v, 0.0))
+    for i in range(size):
+        mixer[i, 0] += (label - p) * scale * work[i]
+        change = w * scale * work[i]
+        for k in range(size):
+            mixer[i, 1 + k] -= change * work[k]
+
+
+@inlined
+def _log_sum_of_others(rows: Array, c: int) -> float:
+    top, total = -math.inf, 0.0
+    for k in range(len(rows)):
+        if k != c and rows[k, OWN] > top:
+            top = rows[k, OWN]
+    for k in range(len(rows)):
+        if k != c:
+            total += math.exp(rows[k, OWN] - top)
+    return top + math.log(total)
+
+
+@kernel
+def compete(rows: Array) -> int:
+    """Complete u of every category, whose first entries are there; gives the likeliest category."""
+    n_categories, best, total = len(rows), 0, 0.0
+    for c in range(n_categories):
+        rows[c, OTHERS], rows[c, ONE] = 0.0, 1.0
+        if rows[c, OWN] > rows[best, OWN]:
+            best = c
+    if n_categories < 3:
+        return best
+    top = rows[best, OWN]
+    for c in range(n_categories):
+        total += math.exp(rows[c, OWN] - top)
+    for c in range(n_categories):
+        rest = total - math.exp(rows[c, OWN] - top)
+        rows[c, OTHERS] = _log_sum_of_others(rows, c) if c == best or rest < 0.5 else top + math.log(rest)
+    return best
+
+
+@inlined
+def between_knots(x: float, knots: Array, inputs: Array) -> None:
+    """Write the weights of the knots on both sides of x."""
+    last = len(knots) - 1
+    for k in range(last + 1):
+        inputs[k] = 0.0
+    if x <= knots[0]:
+        inputs[0] = 1.0
+    elif x >= knots[last]:
+        inputs[last] = 1.0
+    else:
+        k = 0
+        while x > knots[k + 1]:
+            k += 1
+        inputs[k + 1] = (x - knots[k]) / (knots[k + 1] - knots[k])
+        inputs[k] = 1.0 - inputs[k + 1]
+
+
+@inlined
+def size_group(count: float) -> int:
+    """The group of a category with so many documents."""
+    return min(int(math.log2(count + 1.0)), N_SIZES - 1)
+
+
+@kernel
+def mix(
+    odds: Array,
+    counts: Array,
+    knots: Array,
+    shared: Array,
+    by_size: Array,
+    competition: Array,
+    own: Array,
+    calibration: Array,
+    experts: Array,
+    rivals: Array,
+    bent: Array,
+    offsets: Array,
+    scores: Array,
+) -> int:
+    """Write the mixed log odds of every category; gives the likeliest.
+
+    `experts`, `rivals`, `bent` and `offsets` get the inputs and offsets that `learn_mixers` needs.
+    """
+    n_experts, n_categories = odds.shape
+    many = n_categories > 2
+    for c in range(n_categories):
+        for e in range(n_experts):
+            experts[c, e] = odds[e, c]
+        experts[c, n_experts] = 1.0
+        offsets[0, c] = mixed(experts[c], 0.0, shared[0])
+        value = offsets[0, c]
+        if many:
+            value = mixed(experts[c], value, by_size[size_group(counts[c])])
+        rivals[c, OWN] = value
+    best = compete(rivals)
+    for c in range(n_categories):
+        for k in range(3):
+            rivals[c, 3 + k] = rivals[c, k] if c == best else 0.0
+        offsets[1, c] = mixed(rivals[c], 0.0, competition[0]) if many else rivals[c, OWN]
+        offsets[2, c] = mixed(rivals[c, :3], offsets[1, c], own[c])
+        between_knots(offsets[2, c], knots, bent[c])
+        scores[c] = mixed(bent[c], offsets[2, c], calibration[1 if c == best else 0])
+    return best
+
+
+@kernel
+def learn_mixers(
+    best: int,
+    labels: Array,
+    counts: Array,
+    shared: Array,
+    by_size: Array,
+    competition: Array,
+    own: Array,
+    calibration: Array,
+    experts: Array,
+    rivals: Array,
+    bent: Array,
+    offsets: Array,
+    work: Array,
+) -> None:
+    """Update all mixers with the labels of one document, category after category."""
+    many = len(labels) > 2
+    for c in range(len(labels)):
+        y = labels[c]
+        learn_mixer(experts[c], 0.0, y, shared[0], work)
+        if many:
+            learn_mixer(experts[c], offsets[0, c], y, by_size[size_group(counts[c])], work)
+            learn_mixer(rivals[c], 0.0, y, competition[0], work)
+        learn_mixer(rivals[c, :3], offsets[1, c], y, own[c], work)
+        learn_mixer(bent[c], offsets[2, c], y, calibration[1 if c == best else 0], work)

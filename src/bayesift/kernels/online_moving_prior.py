@@ -1,0 +1,116 @@
+"""Online updates of independent normal weights whose prior variances follow the likelihood ratio of their terms.
+
+The update and the prior variance W of a weight are those of the perceptron in `online_experts`; here of one category,
+for every likelihood. Column 0 is the bias, whose variance is the largest one. `naturals` is (COUNT, PRECISION, SHIFT) x
+weights, `frequencies` the documents with each term, `totals` the documents and those of the category, all counted
+before the document that is predicted. While the prior stays, what documents said stays: at any time the posterior is
+that of the present prior times the likelihood terms that the documents left.
+"""
+
+from __future__ import annotations
+
+from bayesift.arrays import Array
+from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.online_experts import (
+    COUNT,
+    PRECISION,
+    SHIFT,
+    likelihood_ratio,
+    move_weight,
+    moving_variance,
+    split_log_power,
+    whole_log_power,
+)
+from bayesift.kernels.online_moments import moments
+
+
+@inlined
+def _margins(totals: Array, tables: Array) -> float:
+    return whole_log_power(totals[0], tables) - split_log_power(totals[0], totals[1], tables)
+
+
+@inlined
+def _spread(
+    j: int, largest: float, naturals: Array, frequencies: Array, totals: Array, margins: float, tables: Array
+) -> float:
+    """The posterior variance of a weight."""
+    variance = largest
+    if j > 0:
+        rest = margins - split_log_power(totals[0], frequencies[j], tables)
+        ratio = likelihood_ratio(totals[0], totals[1], frequencies[j], naturals[COUNT, j], rest, tables)
+        variance = moving_variance(largest, ratio)
+    return variance / (1.0 + variance * naturals[PRECISION, j])
+
+
+@kernel
+def learn_moving(
+    code: int,
+    parameters: Array,
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    signs: Array,
+    largest: float,
+    tables: Array,
+    naturals: Array,
+    frequencies: Array,
+    totals: Array,
+    fields: Array,
+    spreads: Array,
+) -> float:
+    """Update with each document in turn; `fields` gets mean and variance before each. Returns the sum of log evidence.
+
+    `spreads` has room for the longest document.
+    """
+    total = 0.0
+    for i in range(len(signs)):
+        start, end, margins = indptr[i], indptr[i + 1], _margins(totals, tables)
+        h, v = 0.0, 0.0
+        for k in range(start, end):
+            spread = _spread(indices[k], largest, naturals, frequencies, totals, margins, tables)
+            spreads[k - start] = spread
+            h += data[k] * naturals[SHIFT, indices[k]] * spread
+            v += data[k] * data[k] * spread
+        fields[0, i], fields[1, i] = h, v
+        log_evidence, first, second = moments(code, parameters, signs[i], h, v)
+        total += log_evidence
+        label = 1.0 if signs[i] > 0.0 else 0.0
+        for k in range(start, end):
+            move_weight(data[k], first, second, spreads[k - start], naturals, indices[k])
+            naturals[COUNT, indices[k]] += label
+            frequencies[indices[k]] += 1.0
+        totals[0] += 1.0
+        totals[1] += label
+    return total
+
+
+@kernel
+def moving_fields(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    largest: float,
+    tables: Array,
+    naturals: Array,
+    frequencies: Array,
+    totals: Array,
+    fields: Array,
+) -> None:
+    """Write mean and variance of every document's field."""
+    margins = _margins(totals, tables)
+    for i in range(len(indptr) - 1):
+        fields[0, i], fields[1, i] = 0.0, 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            spread = _spread(indices[k], largest, naturals, frequencies, totals, margins, tables)
+            fields[0, i] += data[k] * naturals[SHIFT, indices[k]] * spread
+            fields[1, i] += data[k] * data[k] * spread
+
+
+@kernel
+def moving_spreads(
+    largest: float, tables: Array, naturals: Array, frequencies: Array, totals: Array, spreads: Array
+) -> None:
+    """Write the posterior variance of every weight."""
+    margins = _margins(totals, tables)
+    for j in range(len(spreads)):
+        spreads[j] = _spread(j, largest, naturals, frequencies, totals, margins, tables)

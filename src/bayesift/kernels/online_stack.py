@@ -1,0 +1,100 @@
+"""The online stack, one document after another: running weights, experts (`online_experts`), mixers (`online_mixers`).
+
+With `idf` the values of a document are term weights without it, which are multiplied by log((n + 1) / (d_j + 1)) + 1, n
+documents before it and d_j of them with the term. Rows are scaled to length one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesift.arrays import Array
+from bayesift.kernels.compile import kernel
+from bayesift.kernels.online_experts import COUNT, DOCUMENTS, expert_odds, learn_experts
+from bayesift.kernels.online_mixers import learn_mixers, mix
+
+
+@kernel
+def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array) -> None:
+    """Write the weights of a document, of length one."""
+    length = 0.0
+    for k in range(len(columns)):
+        x = data[k]
+        if idf:
+            x *= math.log((totals[DOCUMENTS] + 1.0) / (frequencies[columns[k]] + 1.0)) + 1.0
+        values[k] = x
+        length += x * x
+    scale = 1.0 / math.sqrt(length) if length > 0.0 else 0.0
+    for k in range(len(columns)):
+        values[k] *= scale
+
+
+@kernel
+def run_stack(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    labels: Array,
+    idf: bool,
+    largest: float,
+    rates: Array,
+    tables: Array,
+    knots: Array,
+    weights: Array,
+    frequencies: Array,
+    intercepts: Array,
+    pairs: Array,
+    totals: Array,
+    shared: Array,
+    by_size: Array,
+    competition: Array,
+    own: Array,
+    calibration: Array,
+    scores: Array,
+    details: Array,
+) -> None:
+    """Write the log odds of every document and category, each before its labels (0 or 1) are learned.
+
+    Without rows of `labels` nothing is learned. `details` gets the log odds of the experts if it has rows.
+    """
+    n_categories, n_experts, longest = len(pairs), 3 + len(rates), longest_row(indptr)
+    values, spreads = np.empty(longest), np.empty((longest + 1, n_categories))
+    fields, odds = np.empty((3, n_categories)), np.empty((n_experts, n_categories))
+    experts, rivals = np.empty((n_categories, n_experts + 1)), np.empty((n_categories, 6))
+    bent, offsets = np.empty((n_categories, len(knots))), np.empty((3, n_categories))
+    work, counts = np.empty(max(n_experts + 1, len(knots))), intercepts[COUNT]
+    for i in range(len(indptr) - 1):
+        columns = indices[indptr[i] : indptr[i + 1]]
+        x = values[: len(columns)]
+        weigh_document(columns, data[indptr[i] : indptr[i + 1]], idf, frequencies, totals, x)
+        expert_odds(columns, x, largest, weights, frequencies, intercepts, pairs, totals, tables, fields, spreads, odds)
+        mixers = shared, by_size, competition, own, calibration
+        best = mix(odds, counts, knots, *mixers, experts, rivals, bent, offsets, scores[i])
+        if len(details):
+            details[i] = odds
+        if len(labels):
+            learn_mixers(best, labels[i], counts, *mixers, experts, rivals, bent, offsets, work)
+            learn_experts(
+                columns, x, labels[i], rates, weights, frequencies, intercepts, pairs, totals, fields, spreads, odds
+            )
+
+
+@kernel
+def weigh_rows(
+    indptr: Array, indices: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
+) -> None:
+    """Write the weights of documents, each of length one, as of the documents learned so far."""
+    for i in range(len(indptr) - 1):
+        part = slice(indptr[i], indptr[i + 1])
+        weigh_document(indices[part], data[part], idf, frequencies, totals, values[part])
+
+
+@kernel
+def longest_row(indptr: Array) -> int:
+    """The number of terms of the longest document."""
+    longest = 0
+    for i in range(len(indptr) - 1):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    return longest

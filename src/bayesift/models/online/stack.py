@@ -1,0 +1,281 @@
+"""The online stack: several kinds of models that learn from every document, mixed as their predictions turn out."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_expit, logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.models.base import CategoriesMixin
+from bayesift.models.online.stack_explanation import ExpertParts, expert_parts, term_parts
+from bayesift.models.online.stack_state import StackState
+from bayesift.state import storable
+from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names, union_of_classes
+
+
+@storable("online-stack")
+class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
+    """Five kinds of models that learn one document at a time, mixed by Bayesian logistic regressions; nothing to set.
+
+        log odds(c | d) = calibrated(sum_e w_e z_e(d, c) - competition of the other categories)
+
+    The experts e are a Bayesian perceptron whose prior variances follow the likelihood ratio of term and category,
+    logistic regressions by SGD, one for each of `rates`, and naive Bayes in two forms. Each predicts a document
+    before its labels come, and the mixers learn from these predictions what each of them is worth: shared by all
+    categories, by the size of a category, and with small deviations for each. Formulas are in
+    `bayesift.kernels.online_experts` and `bayesift.kernels.online_mixers`.
+
+    With an indicator matrix each category has a model of its own. With class labels there is one for two classes, and
+    one a class against the rest for more, whose probabilities are normalised. Documents are scaled to length one.
+
+    Parameters
+    ----------
+    rates : learning rates of the experts trained by SGD
+    prior_variance : largest prior variance of a weight of the perceptron
+    idf : multiply the values of X, term weights without idf, by the inverse document frequencies as of the documents
+        before each; then a stream needs no corpus beforehand
+    shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
+        does
+    random_state : seed of that order
+
+    Attributes
+    ----------
+    classes_ : labels, sorted; or the numbers of the indicator's columns
+    multilabel_ : whether y was an indicator matrix
+    n_seen_ : how many documents were learned from
+    expert_names_ : names of the experts
+    document_frequencies_ : documents with each term
+    expert_weights_ : what a unit of each expert's log odds adds, shared by all categories
+
+    Notes
+    -----
+    The order of documents matters. `partial_fit` keeps it, and gives the same bits however a stream is cut into
+    batches. Terms and categories may be added at any time; a category that comes later starts as one that no
+    document so far was in. There are no sample weights.
+
+    References
+    ----------
+    Chai, Ng & Chieu (2002), Bayesian online classifiers; Dunning (1993); MacKay (1992), The evidence framework applied
+    to classification networks, for the moderated output.
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.2], [0.9, 0.0], [0.1, 1.0], [0.0, 0.8]]
+    >>> model = OnlineStackedClassifier().fit(X, ["grain", "grain", "crude", "crude"])
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    ['grain', 'crude']
+    >>> model.partial_fit([[0.0, 1.0, 0.4]], ["ship"]).classes_.tolist()
+    ['crude', 'grain', 'ship']
+    """
+
+    FITTED = ("classes_", "multilabel_", "_state")
+
+    _state: StackState
+
+    def __init__(
+        self,
+        *,
+        rates: Sequence[float] = (4.0, 16.0),
+        prior_variance: float = 64.0,
+        idf: bool = False,
+        shuffle: bool = True,
+        random_state: int | None = 0,
+    ) -> None:
+        self.rates = rates
+        self.prior_variance = prior_variance
+        self.idf = idf
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the documents, once, in random order; or in their own with `shuffle=False`."""
+        _check_settings(self)
+        targets = check_targets(y)
+        labels = _labels_of(targets, targets.classes)
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        if self.shuffle:
+            order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
+            rows, labels = rows[order], labels[order]
+        self._start(targets, rows.shape[1], labels.shape[1])
+        self._state.run(rows, labels, self)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
+
+        X may have more columns than before, and y new classes or columns. `classes` are labels that may come, which
+        the first documents may lack.
+        """
+        self._learn(X, y, classes)
+        return self
+
+    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> Array:
+        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+
+        Test, then train: progressive validation. It may start a model.
+        """
+        probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
+        return probabilities
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        logarithms = self.predict_log_proba(X)
+        if self.multilabel_:
+            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
+            return decisions
+        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        probabilities: Array = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        return self._log_proba(self.predict_log_odds(X))
+
+    def predict_log_odds(self, X: Any) -> Array:
+        """Log odds of each category, or of the second of two classes, documents x models; not normalised."""
+        rows = self._rows(X)
+        return self._state.run(rows, None, self)[0]
+
+    def expert_log_odds(self, X: Any) -> Array:
+        """Log odds of each expert, documents x experts x models."""
+        rows = self._rows(X)
+        return self._state.run(rows, None, self, details=True)[1]
+
+    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the log odds of a category, documents x terms, and the rest; they add up.
+
+        `against` is the class to compare with (labels only); by default the rest of the category.
+        """
+        rows = self._rows(X)
+        values, rest = term_parts(self._explained(rows, category))
+        if against is not None and not self._is_binary():
+            theirs, other = term_parts(self._explained(rows, against))
+            values, rest = values - theirs, rest - other
+        return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), rest
+
+    def expert_contributions(self, X: Any, category: Any) -> Array:
+        """What each expert, the other categories and the rest add to the log odds, documents x (experts + 2).
+
+        The columns are `expert_names_`, the competition of other categories, and intercepts and calibration. Rows add
+        up to the log odds.
+        """
+        return expert_parts(self._explained(self._rows(X), category))
+
+    @property
+    def expert_names_(self) -> tuple[str, ...]:
+        """Names of the experts."""
+        return ("perceptron", *(f"sgd {rate:g}" for rate in self.rates), "naive Bayes", "naive Bayes of presence")
+
+    @property
+    def n_seen_(self) -> int:
+        """How many documents were learned from."""
+        check_is_fitted(self)
+        return int(self._state.totals[0])
+
+    @property
+    def document_frequencies_(self) -> Array:
+        """Documents with each term."""
+        check_is_fitted(self)
+        return self._state.frequencies[: self._state.n_terms].copy()
+
+    @property
+    def expert_weights_(self) -> Array:
+        """What a unit of each expert's log odds adds, shared by all categories."""
+        check_is_fitted(self)
+        return self._state.shared[0, :-1, 0].copy()
+
+    def _post_load(self) -> None:
+        _check_settings(self)
+        if self._state.n_rates != len(self.rates):
+            raise DataError("the weights do not fit the rates")
+        self.n_features_in_ = self._state.n_terms
+        self._check_classes(self._state.n_categories)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def _learn(self, X: Any, y: Any, classes: Any) -> Array:
+        """Learn the next documents; gives their log odds before."""
+        _check_settings(self)
+        first = not hasattr(self, "_state")
+        targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
+        known = targets.classes if first else self._all_classes(targets)
+        labels = _labels_of(targets, known)
+        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        if first:
+            self._start(targets, rows.shape[1], labels.shape[1])
+        else:
+            self._grow(known, rows.shape[1], labels.shape[1])
+        return self._state.run(rows, labels, self)[0]
+
+    def _start(self, targets: Targets, n_terms: int, n_models: int) -> None:
+        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self._state = StackState.empty(n_terms, n_models, len(self.rates))
+
+    def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
+        """Add terms and categories."""
+        state = self._state
+        state.grow_terms(n_terms)
+        if n_models > state.n_categories and self._is_binary():
+            state.mirror()
+        places = np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
+        if n_models > state.n_categories:
+            state.grow_categories(places, n_models, float(self.prior_variance))
+        self.classes_ = known
+
+    def _known(self, y: Any) -> Any:
+        """The classes that labels may have; columns of an indicator name themselves."""
+        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
+
+    def _all_classes(self, targets: Targets) -> Array:
+        """The classes so far and the new ones."""
+        if targets.multilabel != self.multilabel_:
+            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        join = longer_names if self.multilabel_ else union_of_classes
+        return join(self.classes_, targets.classes)
+
+    def _rows(self, X: Any) -> sparse.csr_array:
+        check_is_fitted(self)
+        return check_terms(self, X, reset=False)
+
+    def _explained(self, rows: sparse.csr_array, category: Any) -> ExpertParts:
+        place, sign = self._place(category)
+        return ExpertParts(self._state, self, rows, place, sign)
+
+    def _log_proba(self, scores: Array) -> Array:
+        if self._is_binary():
+            sided: Array = log_expit(scores * [[-1.0, 1.0]])
+            return sided
+        logarithms: Array = log_expit(scores)
+        if not self.multilabel_:
+            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        return logarithms
+
+
+def _labels_of(targets: Targets, classes: Array) -> Array:
+    """0 and 1, documents x models: of two classes the second is enough."""
+    members = targets.members_over(classes)
+    if not targets.multilabel:
+        check_two_classes(classes)
+        members = members[[1]] if len(classes) == 2 else members
+    labels: Array = np.ascontiguousarray(members.toarray().T, dtype=np.float64)
+    return labels
+
+
+def _check_settings(settings: OnlineStackedClassifier) -> None:
+    """Refuse parameters that make no sense."""
+    positive = [*settings.rates, settings.prior_variance]
+    if not all(isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in positive):
+        raise ValueError(f"rates and prior_variance must be above 0, got {settings.rates}, {settings.prior_variance!r}")

@@ -1,0 +1,127 @@
+"""What experts and terms add to the log odds of one category of an online stack.
+
+The mixers are linear but for moderation, clipping and calibration. Each is taken as the factor it had for the document,
+so that the parts of the experts add up; what no expert said is the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.kernels.online_experts import (
+    ADDED,
+    COUNT,
+    DOCUMENTS,
+    FIRST_RATE,
+    PAIRS,
+    SHIFT,
+    TERMS,
+    perceptron_fields,
+)
+from bayesift.kernels.online_mixers import KNOTS, N_SIZES, OTHERS, OWN, mix
+from bayesift.kernels.online_stack import weigh_rows
+from bayesift.models.online.posteriors import tables
+from bayesift.models.online.stack_state import StackState
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertParts:
+    """The documents and the category that are explained; `sign` is -1 for the first of two classes."""
+
+    state: StackState
+    settings: Any
+    rows: sparse.csr_array
+    place: int
+    sign: float
+
+
+class _Path(NamedTuple):
+    """How the log odds of a category came about: a factor for each expert, the part of the others, the result."""
+
+    slopes: Array
+    competition: float
+    score: float
+
+
+def expert_parts(parts: ExpertParts) -> Array:
+    """The parts of the experts, of the other categories, and the rest."""
+    _, odds = parts.state.run(parts.rows, None, parts.settings, details=True)
+    table = np.empty((len(odds), odds.shape[1] + 2))
+    for i, document in enumerate(odds):
+        path = _path_of(parts.state, document, parts.place)
+        table[i, :-2] = path.slopes * document[:, parts.place]
+        table[i, -2] = path.competition
+        table[i, -1] = path.score - table[i, :-1].sum()
+    return parts.sign * table
+
+
+def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
+    """The part of each entry of the rows, and the rest of each row."""
+    state, rows = parts.state, parts.rows
+    _, odds = state.run(rows, None, parts.settings, details=True)
+    weights = np.empty(len(rows.data))
+    matrix = rows.indptr, rows.indices, rows.data
+    weigh_rows(*matrix, bool(parts.settings.idf), state.frequencies, state.totals, weights)
+    values, rest = np.empty(len(weights)), np.empty(len(odds))
+    for i, document in enumerate(odds):
+        path, part = _path_of(state, document, parts.place), slice(rows.indptr[i], rows.indptr[i + 1])
+        terms, intercepts = _linear_parts(parts, rows.indices[part], weights[part])
+        totals = terms.sum(axis=1) + intercepts
+        clipped = np.divide(document[:, parts.place], totals, out=np.zeros(len(totals)), where=totals != 0)
+        values[part] = (path.slopes * clipped) @ terms
+        rest[i] = path.score - values[part].sum()
+    return parts.sign * values, parts.sign * rest
+
+
+def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, Array]:
+    """Experts x terms that add up, with the intercepts, to each expert's score before it is squashed or clipped."""
+    state, c = parts.state, parts.place
+    weights, frequencies = np.ascontiguousarray(state.weights[columns][:, :, [c]]), state.frequencies[columns]
+    intercepts = np.ascontiguousarray(state.intercepts[:, [c]])
+    fields, spreads = np.empty((3, 1)), np.empty((len(columns) + 1, 1))
+    local = np.arange(len(columns), dtype=np.int32)
+    variance = float(parts.settings.prior_variance)
+    known = (weights, frequencies, intercepts, state.totals, tables())
+    perceptron_fields(local, x, variance, *known, fields, spreads)
+    perceptron = x * weights[:, SHIFT, 0] * spreads[:-1, 0]
+    linear = x * weights[:, FIRST_RATE:, 0].T
+    n, n_pairs, n_terms = state.totals[[DOCUMENTS, PAIRS, TERMS]]
+    inside, pairs = intercepts[COUNT, 0], state.pairs[c]
+    seen, counts = frequencies > 0, weights[:, COUNT, 0]
+    size = np.log((n_pairs - pairs + ADDED * n_terms) / (pairs + ADDED * n_terms))
+    bayes = np.where(seen, np.log((counts + ADDED) / (frequencies - counts + ADDED)) + size, 0.0)
+    presence = bayes / np.sqrt(max(np.count_nonzero(seen), 1))
+    prior = np.log((inside + 0.5) / (n - inside + 0.5))
+    bias = intercepts[SHIFT, 0] * spreads[-1, 0]
+    return np.vstack([perceptron, linear, x * bayes, presence]), np.r_[bias, intercepts[FIRST_RATE:, 0], prior, prior]
+
+
+def _path_of(state: StackState, odds: Array, c: int) -> _Path:
+    """The factors of the mixers for one document."""
+    n_experts, n_categories = odds.shape
+    counts, many = state.intercepts[COUNT], n_categories > 2
+    inputs, rivals = np.empty((n_categories, n_experts + 1)), np.empty((n_categories, 6))
+    bent, offsets, scores = np.empty((n_categories, len(KNOTS))), np.empty((3, n_categories)), np.empty(n_categories)
+    mixers = state.shared, state.by_size, state.competition, state.own, state.calibration
+    best = mix(odds, counts, KNOTS, *mixers, inputs, rivals, bent, offsets, scores)
+    z, u = inputs[c], rivals[c]
+    slopes, own, other = _moderation(state.shared[0], z) * state.shared[0, :, 0], 1.0, 0.0
+    if many:
+        group = state.by_size[min(int(np.log2(counts[c] + 1)), N_SIZES - 1)]
+        slopes = _moderation(group, z) * (slopes + group[:, 0])
+        mean = state.competition[0, :3, 0] + (state.competition[0, 3:, 0] if c == best else 0.0)
+        own, other = _moderation(state.competition[0], u) * mean[[OWN, OTHERS]]
+    mixer, calibrator = state.own[c], state.calibration[1 if c == best else 0]
+    factor = _moderation(mixer, u[:3]) * _moderation(calibrator, bent[c])
+    own, other = factor * (own + mixer[OWN, 0]), factor * (other + mixer[OTHERS, 0])
+    return _Path(own * slopes[:-1], float(other * u[OTHERS]), float(scores[c]))
+
+
+def _moderation(mixer: Array, inputs: Array) -> float:
+    variance = max(float(inputs @ mixer[:, 1:] @ inputs), 0.0)
+    return float(1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance))

@@ -1,0 +1,215 @@
+"""All that an online stack has learned: counts and weights of its experts, posteriors of its mixers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, ndtri
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.kernels.online_experts import (
+    COUNT,
+    DOCUMENTS,
+    FIRST_RATE,
+    FLOOR,
+    NOISE,
+    PAIRS,
+    PRECISION,
+    SHIFT,
+    TERMS,
+)
+from bayesift.kernels.online_mixers import KNOTS, N_SIZES, ONE
+from bayesift.kernels.online_stack import run_stack
+from bayesift.models.online.posteriors import tables
+from bayesift.state import expect_array, storable
+
+SPARE = 1.25  # rows of terms are reserved by this factor, so that few documents need more memory
+_NEW_BIAS_VARIANCE = 0.5
+_OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
+
+
+@storable("online-stack-state")
+@dataclass(eq=False)
+class StackState:
+    """The arrays of `bayesift.kernels.online_stack`; rows of `weights` and `frequencies` beyond `n_terms` are spare.
+
+    Parameters
+    ----------
+    weights : terms x (count, precision, shift, one for each rate) x categories
+    frequencies : documents with each term
+    intercepts : as `weights`, without terms; its counts are the documents of each category
+    pairs : pairs of document and term in each category
+    totals : documents, pairs, distinct terms + 1
+    shared, by_size, competition, own, calibration : mixers, each groups x inputs x (mean, covariance)
+    """
+
+    weights: Array
+    frequencies: Array
+    intercepts: Array
+    pairs: Array
+    totals: Array
+    shared: Array
+    by_size: Array
+    competition: Array
+    own: Array
+    calibration: Array
+
+    def __post_init__(self) -> None:
+        self.n_terms = len(self.frequencies)
+
+    @classmethod
+    def empty(cls, n_terms: int, n_categories: int, n_rates: int) -> Self:
+        """Nothing was learned."""
+        n_fields, n_experts = FIRST_RATE + n_rates, _OTHER_EXPERTS + n_rates
+        return cls(
+            weights=np.zeros((n_terms, n_fields, n_categories)),
+            frequencies=np.zeros(n_terms),
+            intercepts=np.zeros((n_fields, n_categories)),
+            pairs=np.zeros(n_categories),
+            totals=np.array([0.0, 0.0, 1.0]),
+            shared=_mixer(1, [1.0 / n_experts] * n_experts + [0.0], [0.1] * n_experts + [1.0]),
+            by_size=_mixer(N_SIZES, [0.0] * (n_experts + 1), [0.01] * n_experts + [0.1]),
+            competition=_mixer(1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 1.0, 0.05, 0.05, 0.05]),
+            own=_own_mixers(n_categories),
+            calibration=_mixer(2, [0.0] * len(KNOTS), [0.1] * len(KNOTS)),
+        )
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories have a model."""
+        return len(self.pairs)
+
+    @property
+    def n_rates(self) -> int:
+        """How many experts are trained by SGD."""
+        return len(self.intercepts) - FIRST_RATE
+
+    def run(
+        self, rows: sparse.csr_array, labels: Array | None, settings: Any, *, details: bool = False
+    ) -> tuple[Array, Array]:
+        """Log odds of documents x categories and, with `details`, of documents x experts x categories.
+
+        With labels, documents x categories of 0 and 1, each document is learned after it was predicted.
+        """
+        n_documents, shape = rows.shape[0], (_OTHER_EXPERTS + self.n_rates, self.n_categories)
+        scores, experts = np.empty((n_documents, shape[1])), np.empty((n_documents if details else 0, *shape))
+        y = np.empty((0, shape[1])) if labels is None else labels
+        run_stack(
+            *(rows.indptr, rows.indices, rows.data, y),
+            *(bool(settings.idf), float(settings.prior_variance), np.asarray(settings.rates, dtype=np.float64)),
+            *(tables(), KNOTS, *(getattr(self, field.name) for field in fields(self)), scores, experts),
+        )
+        return scores, experts
+
+    def grow_terms(self, n_terms: int) -> None:
+        """Reserve rows for more terms; nothing else moves."""
+        if n_terms > len(self.frequencies):
+            n_rows = max(n_terms, int(SPARE * len(self.frequencies)))
+            # In place, so that large arrays are not held twice.
+            self.weights.resize((n_rows, *self.weights.shape[1:]), refcheck=False)
+            self.frequencies.resize(n_rows, refcheck=False)
+        self.n_terms = max(n_terms, self.n_terms)
+
+    def grow_categories(self, places: Array, n_categories: int, prior_variance: float) -> None:
+        """Move categories to their new places and start others, as categories that no document so far was in."""
+        if n_categories == self.n_categories:
+            return
+        self.weights = _placed(self.weights, places, n_categories)
+        self.intercepts = _placed(self.intercepts, places, n_categories)
+        self.pairs = _placed(self.pairs, places, n_categories)
+        own = _own_mixers(n_categories)
+        own[places] = self.own
+        self.own = own
+        new = np.setdiff1d(np.arange(n_categories), places)
+        log_odds = np.log(0.5 / (self.totals[DOCUMENTS] + 0.5))
+        self.intercepts[FIRST_RATE:, new] = log_odds
+        # The field that has these log odds, its bias about as sure as documents without the category make it.
+        spread = min(_NEW_BIAS_VARIANCE, prior_variance)
+        field = ndtri(expit(log_odds)) * np.sqrt(NOISE[0] ** 2 + spread + FLOOR * prior_variance)
+        self.intercepts[PRECISION, new] = 1.0 / spread - 1.0 / prior_variance
+        self.intercepts[SHIFT, new] = field / spread
+
+    def mirror(self) -> None:
+        """Two categories in place of one: the documents that are not in it come first."""
+        other = {name: getattr(self, name).copy() for name in ("weights", "intercepts", "pairs", "own")}
+        everywhere = {"weights": self.frequencies[:, np.newaxis], "intercepts": self.totals[DOCUMENTS]}
+        for name, all_documents in everywhere.items():
+            array = other[name]
+            array *= -1.0
+            array[..., PRECISION, :] *= -1.0
+            array[..., COUNT, :] += all_documents
+        other["pairs"] = self.totals[PAIRS] - other["pairs"]
+        other["own"][:, ONE, :] *= -1.0
+        other["own"][:, :, 1 + ONE] *= -1.0
+        for name, array in other.items():
+            axis = 0 if name == "own" else -1
+            setattr(self, name, np.ascontiguousarray(np.concatenate([array, getattr(self, name)], axis=axis)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled; kernels change arrays, which may have come read-only."""
+        for name, value in state.items():
+            setattr(self, name, np.array(value) if isinstance(value, np.ndarray) else value)
+
+    def to_content(self) -> dict[str, Any]:
+        """The arrays without spare rows, by the names of the constructor."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        return content | {name: content[name][: self.n_terms] for name in ("weights", "frequencies")}
+
+    def _post_load(self) -> None:
+        """Refuse arrays that do not fit together; kernels change what remains."""
+        for field in fields(self):
+            setattr(self, field.name, np.array(getattr(self, field.name), order="C"))
+        n_terms, n_categories, n_fields = len(self.frequencies), len(self.pairs), len(self.intercepts)
+        n_inputs = n_fields - FIRST_RATE + _OTHER_EXPERTS + 1
+        shapes: dict[str, tuple[int | None, ...]] = {
+            "weights": (n_terms, n_fields, n_categories),
+            "frequencies": (None,),
+            "intercepts": (None, n_categories),
+            "pairs": (None,),
+            "totals": (3,),
+            "shared": (1, n_inputs, 1 + n_inputs),
+            "by_size": (N_SIZES, n_inputs, 1 + n_inputs),
+            "competition": (1, 6, 7),
+            "own": (n_categories, 3, 4),
+            "calibration": (2, len(KNOTS), 1 + len(KNOTS)),
+        }
+        for name, shape in shapes.items():
+            expect_array(getattr(self, name), name, np.float64, shape)
+        self._check_counts()
+
+    def _check_counts(self) -> None:
+        n, counts = self.totals[DOCUMENTS], self.weights[:, COUNT]
+        fit = [
+            np.all(counts >= 0) and np.all(counts <= self.frequencies[:, np.newaxis]),
+            np.all(self.frequencies <= n) and np.all((self.intercepts[COUNT] >= 0) & (self.intercepts[COUNT] <= n)),
+            np.all(counts <= self.intercepts[COUNT]) and np.all((self.pairs >= 0) & (self.pairs <= self.totals[PAIRS])),
+            np.all(self.frequencies[:, np.newaxis] - counts <= n - self.intercepts[COUNT]),
+            np.all(self.weights[:, PRECISION] >= 0) and np.all(self.intercepts[PRECISION] >= 0),
+            all(np.array_equal(part, np.floor(part)) for part in (self.frequencies, self.totals, counts)),
+            np.array_equal(self.intercepts[COUNT], np.floor(self.intercepts[COUNT])) and self.totals[TERMS] >= 1,
+        ]
+        if not all(fit):
+            raise DataError("the counts of the stack do not fit together")
+
+
+def _mixer(groups: int, mean: list[float], variances: list[float]) -> Array:
+    size = len(mean)
+    mixer = np.zeros((groups, size, 1 + size))
+    mixer[:, :, 0] = mean
+    mixer[:, np.arange(size), 1 + np.arange(size)] = variances
+    return mixer
+
+
+def _own_mixers(n_categories: int) -> Array:
+    return _mixer(n_categories, [0.0, 0.0, 0.0], [0.01, 0.01, 0.1])
+
+
+def _placed(array: Array, places: Array, n_categories: int) -> Array:
+    """The same columns at other places, zeros between them."""
+    wider = np.zeros((*array.shape[:-1], n_categories))
+    wider[..., places] = array
+    return wider

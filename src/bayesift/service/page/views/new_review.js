@@ -1,0 +1,130 @@
+// A new review: drop files, see what was understood and which records are duplicates, say what you look for.
+
+import { api } from "../api.js";
+import { button, field, h, say, written } from "../dom.js";
+import { count, percent, plural } from "../format.js";
+import { byline } from "./record_parts.js";
+import { reviewLink } from "./review_frame.js";
+import { settingsFields, settingsInputs, settingsOf } from "./review_numbers.js";
+
+const ACCEPTED = ".ris,.nbib,.txt,.enw,.bib,.bibtex,.ciw,.isi,.xml,.csv,.tsv,.xlsx,.jsonl,.ndjson,.parquet";
+
+export function newReviewView(_params, signal) {
+  const draft = new Draft(signal);
+  return { title: "New review", node: draft.node };
+}
+
+class Draft {
+  files = [];
+
+  constructor(signal) {
+    this.signal = signal;
+    this.list = h("div", { class: "upload-report", "aria-live": "polite" });
+    this.preview = h("div", {});
+    this.name = h("input", { required: true, maxlength: "100", autocomplete: "off" });
+    this.join = h("input", { type: "checkbox", id: "join", checked: true });
+    this.taken = h("input", { type: "checkbox", id: "taken", checked: true });
+    this.inputs = settingsInputs();
+    this.error = h("p", { class: "error", role: "alert" });
+    this.submit = h("button", { type: "submit", class: "primary", disabled: true }, "Begin screening");
+    this.node = h("div", { class: "narrow" }, h("h1", {}, "New review"),
+      h("section", { class: "card" }, h("h2", {}, "1. Records"), this.#drop(), this.list, this.preview),
+      h("form", { class: "card form", on: { submit: this.begin } }, h("h2", {}, "2. What you look for"), field("Name of the review", this.name), settingsFields(this.inputs),
+        this.error, h("p", { class: "row" }, this.submit, h("a", { class: "button quiet", href: "#/reviews" }, "Cancel"))));
+  }
+
+  #drop() {
+    const input = h("input", { type: "file", accept: ACCEPTED, multiple: true, class: "unseen", id: "records" });
+    input.addEventListener("change", () => { const files = [...input.files]; input.value = ""; this.add(files); });
+    const drop = h("label", { class: "drop", for: "records" }, h("strong", {}, "Drop files here or choose them"),
+      h("span", { class: "hint" }, "RIS, PubMed, EndNote, BibTeX, Web of Science, CSV, Excel; several at once"), input);
+    const over = inside => event => { event.preventDefault(); drop.classList.toggle("over", inside); };
+    drop.addEventListener("dragover", over(true));
+    drop.addEventListener("dragleave", over(false));
+    drop.addEventListener("drop", event => { over(false)(event); this.add([...event.dataTransfer.files]); });
+    return drop;
+  }
+
+  add = async files => {
+    for (const file of files) {
+      const row = h("div", { class: "upload" }, h("p", {}, h("strong", {}, file.name), " ", h("span", { class: "soft" }, "reading …")));
+      this.list.append(row);
+      try {
+        const read = await api.upload(file, this.signal);
+        const entry = { ...read, row };
+        this.files.push(entry);
+        row.replaceChildren(...fileParts(entry, () => this.remove(entry)));
+        if (!this.name.value) this.name.value = file.name.replace(/\.[^.]*$/, "").replaceAll("/", " ").trim().slice(0, 100);
+      } catch (problem) {
+        if (this.signal.aborted) return;
+        row.replaceChildren(h("p", { class: "row" }, h("strong", { class: "grow" }, file.name), button("Dismiss", { class: "quiet" }, () => row.remove())), h("p", { class: "error" }, `Not read: ${problem.message}`));
+      }
+    }
+    await this.update();
+  };
+
+  remove = entry => {
+    this.files = this.files.filter(other => other !== entry);
+    entry.row.remove();
+    this.update();
+  };
+
+  get keys() { return this.files.map(({ upload }) => upload); }
+
+  async update() {
+    this.submit.disabled = this.files.length === 0;
+    if (!this.files.length) return this.preview.replaceChildren();
+    this.preview.replaceChildren(h("p", { class: "soft" }, "Looking for duplicates …"));
+    try {
+      const found = await api.previewUploads(this.keys, this.signal);
+      this.preview.replaceChildren(...previewParts(found, this.join, this.taken));
+      say(`${plural(found.records, "record")}, ${plural(found.records - found.after_joining, "duplicate")}.`);
+    } catch (problem) {
+      if (!this.signal.aborted) this.preview.replaceChildren(h("p", { class: "error" }, problem.message));
+    }
+    return null;
+  }
+
+  begin = async event => {
+    event.preventDefault();
+    this.error.textContent = "";
+    this.submit.disabled = true;
+    this.submit.textContent = "Beginning …";
+    try {
+      const review = await api.beginReview({ name: this.name.value.trim(), uploads: this.keys, settings: settingsOf(this.inputs), join_duplicates: this.join.checked, take_decisions: this.taken.checked });
+      location.hash = reviewLink(review.id);
+    } catch (problem) {
+      this.error.textContent = `Not begun: ${problem.message}`;
+      this.submit.disabled = false;
+      this.submit.textContent = "Begin screening";
+    }
+  };
+}
+
+function fileParts(file, remove) {
+  const told = [file.format, file.encoding && file.encoding !== "utf-8" && file.encoding].filter(Boolean).join(", ");
+  return [
+    h("p", { class: "row" }, h("strong", { class: "grow" }, written(file.file)), h("span", {}, `${plural(file.records, "record")} (${told})`), button("Remove", { class: "quiet", "aria-label": `Remove ${file.file}` }, remove)),
+    file.refused > 0 && h("p", { class: "error" }, `${plural(file.refused, "record")} could not be read.`),
+    file.notes.length > 0 && h("p", { class: "soft" }, file.notes.join("; ")),
+    file.problems.length > 0 && h("details", {}, h("summary", {}, `${plural(file.problems.length, "remark")}`), h("ul", { class: "rejections" }, file.problems.map(problem => h("li", {}, problem)))),
+    h("details", {}, h("summary", {}, "The first records"), h("ul", { class: "rows" }, file.first.map(record => h("li", {}, brief(record))))),
+  ].filter(Boolean);
+}
+
+const brief = record => h("span", { class: "grow" }, written(record.title || "(no title)"), h("br"), h("span", { class: "soft" }, written(byline(record))), !record.abstract && h("span", { class: "soft" }, " · no abstract"));
+
+function previewParts(found, join, taken) {
+  const duplicates = found.records - found.after_joining;
+  return [
+    h("p", {}, h("strong", {}, plural(found.records, "record")), `, ${plural(duplicates, "duplicate")}; ${count(found.after_joining)} to screen`, found.without_abstract > 0 && `; ${count(found.without_abstract)} without an abstract`, "."),
+    duplicates > 0 && h("p", { class: "check" }, join, h("label", { for: "join" }, "Join duplicates (they can be split again)")),
+    duplicates > 0 && groupList("Duplicates", found.duplicates),
+    found.possible.length > 0 && groupList("Possible duplicates, not joined", found.possible),
+    found.decisions > 0 && h("p", { class: "check" }, taken, h("label", { for: "taken" }, `Keep the decisions that ${plural(found.decisions, "record")} came with`)),
+  ].filter(Boolean);
+}
+
+const groupList = (heading, groups) => h("details", {}, h("summary", {}, `${heading} (${count(groups.length)}${groups.length === 50 ? " shown" : ""})`),
+  h("ul", { class: "rows groups" }, groups.map(({ records, probability }) => h("li", {}, h("ul", { class: "grow" }, records.map(record => h("li", {}, brief(record), h("span", { class: "soft" }, record.file)))),
+    probability !== null && h("span", { class: "soft" }, percent(probability))))));

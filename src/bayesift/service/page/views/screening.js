@@ -1,0 +1,209 @@
+// Screening: one record at a time, decided by buttons or keys, with criteria, words, notes and the gauge beside it.
+
+import { api } from "../api.js";
+import { button, field, h, notify, openDialog, say, sign } from "../dom.js";
+import { count, plural } from "../format.js";
+import { shortcut } from "../help.js";
+import { recordHistory, recordText } from "./record_parts.js";
+import { framedReview, reviewLink } from "./review_frame.js";
+
+const STAGES = [["abstract", "Titles and abstracts"], ["full text", "Full texts"]];
+
+export async function screeningView({ id, about }, signal) {
+  const review = await api.review(id, signal);
+  const screening = new Screening(review, about ?? "abstract", signal);
+  await screening.load();
+  const view = framedReview(review, "screen", screening.node, { wide: true });
+  screening.frame = view.node;
+  window.addEventListener("keydown", screening.onKey, { signal });
+  return view;
+}
+
+class Screening {
+  record = null;
+  words = [];
+  skipped = [];
+  busy = false;
+
+  constructor(review, stage, signal) {
+    Object.assign(this, { review, stage, signal });
+    this.paper = h("article", { class: "paper", "aria-label": "Record" });
+    this.side = h("aside", { class: "evidence", "aria-label": "Progress and criteria" });
+    this.node = h("div", {}, review.full_texts && this.#stages(), h("div", { class: "review single" }, this.paper, this.side));
+  }
+
+  async load() {
+    const { record, progress } = await api.nextRecord(this.review.id, this.stage, this.skipped, this.signal);
+    this.show(record, progress);
+  }
+
+  show(record, progress, { focus = false } = {}) {
+    this.record = record;
+    this.words = [];
+    this.shownAt = performance.now();
+    if (progress) this.progress = progress;
+    this.draw();
+    if (focus) this.paper.querySelector("h2")?.focus();
+  }
+
+  draw() {
+    this.paper.replaceChildren(...(this.record ? this.#recordParts() : this.#nothing()).flat(Infinity).filter(Boolean));
+    this.side.replaceChildren(this.#gauge(), this.#help(), this.#criteria());
+    this.node.querySelector(".review").classList.toggle("deciding", this.busy);
+    const badge = this.frame?.querySelector("[data-tab=screen] .number");
+    if (badge) badge.textContent = count(this.progress.mine);
+  }
+
+  #recordParts() {
+    const { mine } = this.record;
+    const choice = (verdict, label, key, side) => button([label, " ", h("kbd", {}, key)], { class: `verdict ${side}`, "aria-pressed": String(mine === verdict) }, () => this.decide(verdict));
+    return [
+      recordText(this.record, this.words), recordHistory(this.record),
+      h("div", { class: "judging" },
+        choice("included", "Include", "i", "for"), choice("maybe", "Maybe", "m", ""), choice("excluded", "Exclude", "e", "against"),
+        button(["Reason", h("span", { class: "long" }, " …"), " ", h("kbd", {}, "r")], { class: "quiet", "aria-label": "Exclude with a reason (r)" }, this.askReason),
+        button([sign("↶"), " ", h("kbd", {}, "u")], { class: "quiet", "aria-label": "Undo (u)", title: "Undo" }, this.undo)),
+    ];
+  }
+
+  #nothing() {
+    const done = this.progress.open === 0 && this.progress.waiting === 0;
+    return [h("h2", { tabindex: "-1" }, done ? "All records are decided" : "Nothing to decide for you now"),
+      h("p", {}, done ? "See the numbers and take the file away." : `${plural(this.progress.waiting, "record")} ${this.progress.waiting === 1 ? "waits" : "wait"} for another reviewer; others may have been given to somebody else.`),
+      h("p", { class: "row" }, h("a", { class: "button primary", href: reviewLink(this.review.id, "numbers") }, "Progress and export"),
+        button("Look again", {}, () => this.#attempt(() => this.load())), button("Undo the last decision", { class: "quiet" }, this.undo))];
+  }
+
+  #gauge() {
+    const { records, included, excluded, maybe, conflicts, waiting, open, gauge } = this.progress;
+    const decided = records - open;
+    return h("section", { class: "stopping" }, h("h3", {}, "Progress"),
+      h("progress", { max: records || 1, value: decided, "aria-label": "Decided records" }),
+      h("p", {}, `${count(decided)} of ${plural(records, "record")}: ${count(included)} included, ${count(maybe)} maybe, ${count(excluded)} excluded`,
+        waiting > 0 && `, ${count(waiting)} waiting`, conflicts > 0 && `, ${plural(conflicts, "conflict")}`),
+      gauge.sentence && h("p", { class: "soft gauge-words" }, `${gauge.sentence[0].toUpperCase()}${gauge.sentence.slice(1)}.`));
+  }
+
+  #help() {
+    return h("section", {}, h("h3", {}, "This record"), h("p", { class: "row" },
+      button(["Words ", h("kbd", {}, "w")], {}, this.showWords), button(["Note ", h("kbd", {}, "n")], {}, this.askNote),
+      button(["Tags ", h("kbd", {}, "t")], {}, this.askTags), button(["Skip ", h("kbd", {}, "s")], {}, this.skip),
+      h("a", { class: "button quiet", href: reviewLink(this.review.id, "records") }, "Search")),
+    this.record?.sources.length > 0 && h("p", {}, button("Not the same publication: split", { class: "quiet" }, this.split)));
+  }
+
+  #criteria() {
+    const { query, criteria, reasons } = this.review;
+    return h("section", {}, h("h3", {}, "Criteria"),
+      query && h("p", { class: "soft" }, query),
+      criteria ? criteria.split("\n").filter(Boolean).map(line => h("p", {}, line)) : !query && h("p", { class: "soft" }, "None were written down; see Settings."),
+      reasons.length > 0 && [h("h4", {}, "Reasons to exclude"), h("ol", { class: "reasons" }, reasons.map((reason, index) => h("li", {}, h("kbd", {}, String(index + 1)), " ", reason)))]);
+  }
+
+  #stages() {
+    return h("p", { class: "row", role: "group", "aria-label": "Stage" }, STAGES.map(([stage, label]) =>
+      h("a", { class: `button${stage === this.stage ? " primary" : ""}`, "aria-current": stage === this.stage ? "true" : null, href: reviewLink(this.review.id, "screen", stage) }, label)));
+  }
+
+  decide = async (verdict, reasons = []) => {
+    if (!this.record || this.busy) return;
+    const { id } = this.record;
+    const seconds = Math.min((performance.now() - this.shownAt) / 1000, 86_400);
+    await this.#attempt(async () => {
+      await api.decide(this.review.id, { record: id, verdict, reasons, stage: this.stage, seconds });
+      this.skipped = this.skipped.filter(other => other !== id);
+      await this.#advance(`Record ${id}: ${verdict}${reasons.length ? ` (${reasons.join("; ")})` : ""}.`);
+    });
+  };
+
+  undo = () => this.#attempt(async () => {
+    const record = await api.undoDecision(this.review.id);
+    if (record.stage !== this.stage) { location.hash = reviewLink(this.review.id, "screen", record.stage); return; }
+    this.show(record, (await api.review(this.review.id, this.signal)).progress, { focus: true });
+    say(`Taken back: record ${record.id}.`);
+  });
+
+  skip = () => {
+    if (!this.record) return;
+    this.skipped = [...this.skipped, this.record.id].slice(-100);
+    this.#attempt(() => this.#advance("Skipped; it comes back after the others."));
+  };
+
+  showWords = () => this.#attempt(async () => {
+    if (!this.record) return;
+    this.words = this.words.length ? [] : await api.wordsOf(this.review.id, this.record.id, this.signal);
+    this.draw();
+  });
+
+  split = () => this.#attempt(async () => {
+    this.show(await api.split(this.review.id, this.record.id), null, { focus: true });
+    notify("Each source is a record of its own now.");
+  });
+
+  askReason = () => {
+    if (!this.record) return;
+    const { reasons } = this.review;
+    const other = h("input", { maxlength: "200", autocomplete: "off", "aria-label": "Another reason" });
+    const choose = reason => { dialog.close(); this.decide("excluded", [reason]); };
+    const submit = event => { event.preventDefault(); if (other.value.trim()) choose(other.value.trim()); };
+    const dialog = openDialog("Why is it excluded?",
+      h("ol", { class: "reasons" }, reasons.map((reason, index) => h("li", {}, button([h("kbd", {}, String(index + 1)), " ", reason], {}, () => choose(reason))))),
+      h("form", { on: { submit } }, field("Another reason", other), h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Exclude"), button("Cancel", {}, () => dialog.close()))));
+    dialog.addEventListener("keydown", event => {
+      const reason = event.target === other ? undefined : reasons[Number(event.key) - 1];
+      if (reason !== undefined) { event.preventDefault(); choose(reason); }
+    });
+    dialog.querySelector("button, input")?.focus();
+  };
+
+  askNote = () => this.#askText("Note", "textarea", "", text => api.note(this.review.id, this.record.id, text));
+
+  askTags = () => this.#askText("Tags, separated by commas", "input", this.record?.tags.join(", "), text =>
+    api.setTags(this.review.id, this.record.id, text.split(",").map(tag => tag.trim()).filter(Boolean)), { mayBeEmpty: true });
+
+  #askText(label, kind, value, send, { mayBeEmpty = false } = {}) {
+    if (!this.record) return;
+    const input = h(kind, { maxlength: "2000", rows: "4", autocomplete: "off" });
+    input.value = value ?? "";
+    const submit = event => {
+      event.preventDefault();
+      if (!input.value.trim() && !mayBeEmpty) return;
+      dialog.close();
+      this.#attempt(async () => { this.show({ ...await send(input.value.trim()), stage: this.stage }, null, { focus: true }); });
+    };
+    const dialog = openDialog(`Record ${this.record.id}`, h("form", { on: { submit } }, field(label, input),
+      h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save"), button("Cancel", {}, () => dialog.close()))));
+    input.focus();
+  }
+
+  async #advance(message) {
+    const { record, progress } = await api.nextRecord(this.review.id, this.stage, this.skipped, this.signal);
+    this.show(record, progress, { focus: true });
+    say(`${message} ${record ? `Next: ${record.reference.title}` : "No more records."}`);
+  }
+
+  /** Run something that takes a moment; the page is dimmed meanwhile. */
+  async #attempt(run) {
+    if (this.busy) return;
+    this.busy = true;
+    this.node.querySelector(".review").classList.add("deciding");
+    try {
+      await run();
+    } catch (problem) {
+      if (!this.signal.aborted) notify(`Not done: ${problem.message}`, { kind: "failed" });
+    } finally {
+      this.busy = false;
+      this.node.querySelector(".review")?.classList.remove("deciding");
+    }
+  }
+
+  onKey = event => {
+    const run = {
+      i: () => this.decide("included"), e: () => this.decide("excluded"), m: () => this.decide("maybe"), r: this.askReason,
+      u: this.undo, s: this.skip, n: this.askNote, t: this.askTags, w: this.showWords, "/": () => { location.hash = reviewLink(this.review.id, "records"); },
+    }[shortcut(event)];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  };
+}

@@ -1,0 +1,134 @@
+"""A review on the page, from a dropped file to an exported one: duplicates, keys, reasons, two reviewers, conflicts."""
+
+import re
+
+import pytest
+
+from bayesift.datasets.references import read_references
+from tests.browser.pages import expect, go
+from tests.service.test_reviews import ris
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "pubmed.ris").write_bytes(ris(0, 20))
+    (tmp_path / "scopus.ris").write_bytes(ris(15, 30))
+    return [tmp_path / "pubmed.ris", tmp_path / "scopus.ris"]
+
+
+def begin(page, files, name, *, double=False):
+    go(page, "#/new-review")
+    page.locator("#records").set_input_files(files)
+    expect(page.locator(".upload")).to_have_count(len(files))
+    expect(page.get_by_text("duplicates; ")).to_be_visible()
+    page.get_by_label("Name of the review").fill(name)
+    page.get_by_label("What are you looking for?").fill("wheat and corn harvest")
+    page.get_by_label("Reasons to exclude").fill("off topic\nno data")
+    if double:
+        page.get_by_label("Two reviewers decide").check()
+    page.get_by_role("button", name="Begin screening").click()
+    expect(page.locator(".paper h2")).to_be_visible()
+    return re.search(r"review/([0-9a-f]{16})", page.url)[1]
+
+
+def title(page):
+    return page.locator(".paper h2")
+
+
+def decide(page, key):
+    """Press a key and wait for the next record."""
+    before = title(page).inner_text()
+    page.keyboard.press(key)
+    expect(title(page)).not_to_have_text(before)
+    return before
+
+
+def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
+    page = visit(server)
+    review = begin(page, files, "from files")
+    expect(page.locator(".evidence")).to_contain_text("0 of 30 records")
+    expect(page.locator(".evidence")).to_contain_text("Too early to say")
+    included = decide(page, "i")
+    assert "grain" in included
+    decide(page, "m")
+    before = title(page).inner_text()
+    page.keyboard.press("r")
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.press("2")
+    expect(title(page)).not_to_have_text(before)
+    expect(page.locator(".evidence")).to_contain_text("3 of 30 records: 1 included, 1 maybe, 1 excluded")
+    page.keyboard.press("u")
+    expect(title(page)).to_have_text(before)
+    page.keyboard.press("n")
+    page.get_by_role("dialog").get_by_label("Note").fill("look at the tables")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".note")).to_contain_text("look at the tables")
+    page.keyboard.press("w")
+    expect(page.locator(".paper mark").first).to_be_visible()
+    page.keyboard.press("s")
+    expect(title(page)).not_to_have_text(before)
+
+    go(page, f"#/review/{review}/records")
+    page.get_by_label("Search titles").fill("crude")
+    expect(page.locator("main").get_by_text("10 records")).to_be_visible()
+    page.get_by_label("Search titles").fill("")
+    page.get_by_label("Status").select_option("included")
+    expect(page.locator(".rows li")).to_have_count(1)
+    page.get_by_role("link", name=included).click()
+    expect(title(page)).to_have_text(included)
+    page.get_by_role("button", name="Exclude").click()
+    expect(page.get_by_role("button", name="Exclude")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Include").click()
+    expect(page.get_by_role("button", name="Include")).to_have_attribute("aria-pressed", "true")
+
+    go(page, f"#/review/{review}/numbers")
+    expect(page.locator("img.flow")).to_be_visible()
+    assert page.locator("img.flow").evaluate("image => image.complete && image.naturalWidth > 100")
+    page.get_by_role("button", name="Stop screening").click()
+    page.get_by_label("Why do you stop here?").fill("time is over")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".methods")).to_contain_text("time is over")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download", exact=True).click()
+    download.value.save_as(tmp_path / "out.ris")
+    again = read_references(tmp_path / "out.ris")
+    assert len(again) == 30
+    assert sum(bool(reference.included) for reference in again) == 1
+    assert sum(bool(reference.decisions) for reference in again) == 2
+
+
+def test_two_blind_reviewers_resolve_a_conflict(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "two reviewers", double=True)
+    mine = decide(page, "i")
+    token = server.ask("POST", "users", {"name": "second", "role": "reviewer"})["token"]
+    other = visit(server, token, f"#/review/{review}/screen")
+    expect(title(other)).to_have_text(mine)
+    expect(other.locator(".history li")).to_have_count(0)
+    before = title(other).inner_text()
+    other.keyboard.press("e")
+    expect(title(other)).not_to_have_text(before)
+    go(page, f"#/review/{review}/conflicts")
+    expect(page.get_by_role("article")).to_contain_text(mine)
+    expect(page.get_by_role("article")).to_contain_text("second")
+    page.get_by_role("button", name="Include").click()
+    expect(page.get_by_text("No conflicts")).to_be_visible()
+    go(page, f"#/review/{review}/numbers")
+    expect(page.locator("main")).to_contain_text("kappa")
+
+
+def test_a_file_that_is_none_is_refused_in_a_sentence(server, visit, tmp_path):
+    page = visit(server, place="#/new-review")
+    (tmp_path / "cat.ris").write_bytes(b"\x89PNG nothing to see")
+    page.locator("#records").set_input_files(tmp_path / "cat.ris")
+    expect(page.locator(".upload .error")).to_contain_text("Not read")
+    expect(page.get_by_role("button", name="Begin screening")).to_be_disabled()
+
+
+def test_a_review_is_deleted_and_restored(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "to be deleted")
+    go(page, f"#/review/{review}/settings")
+    page.get_by_role("button", name="Delete this review").click()
+    page.get_by_role("button", name="Restore to be deleted").click()
+    expect(page.get_by_role("link", name="to be deleted")).to_be_visible()
