@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayesift.spark.texts import indicator_of_labels, read_labels, read_texts
+from bayesift.spark.counting import indicator_of_labels, read_labels, read_texts
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])

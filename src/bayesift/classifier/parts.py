@@ -1,9 +1,12 @@
-"""The parts of a text classifier: before they are fitted, and as the content of a model file."""
+"""The parts of a text classifier: before they are fitted, as they learn in batches, and as a model file holds them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,8 +18,8 @@ from sklearn.utils.validation import has_fit_parameter
 import bayesift
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention
-from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts
-from bayesift.errors import DataError
+from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts, read_labels, read_texts
+from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable, make_learner, weighting_of
@@ -134,13 +137,13 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     header = content.header
     if header.get("kind") != KIND:
         raise DataError(f"it holds a {header.get('kind')!r}, not a {KIND!r}")
-    form = _form(header)
+    form = _stored_form(header)
     selection = None
     if header.get("selection") is not None:
         from bayesift.features import SelectTerms
 
         selection = decode_fitted(header["selection"], content.arrays, SelectTerms, "selection")
-    vectorizer = None if header.get("vectorizer") is None else _vectorizer(content)
+    vectorizer = None if header.get("vectorizer") is None else _stored_vectorizer(content)
     classifier = cls.assembled(form, _estimator(content, form), vectorizer, selection)
     classifier.corpus_ = header.get("corpus")
     classifier.text_columns_ = _text_columns(header)
@@ -151,7 +154,7 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     return classifier
 
 
-def _form(header: dict[str, Any]) -> LabelForm:
+def _stored_form(header: dict[str, Any]) -> LabelForm:
     labels, categories = header.get("labels"), expect(header, "categories", list[str])
     if len(set(categories)) != len(categories):
         raise DataError("a category is listed twice")
@@ -172,7 +175,7 @@ def _text_columns(header: dict[str, Any]) -> tuple[str, ...] | None:
     return cast("tuple[str, ...] | None", columns)
 
 
-def _vectorizer(content: ModelContent) -> TermVectorizer:
+def _stored_vectorizer(content: ModelContent) -> TermVectorizer:
     if "vocabulary" not in content.lists:
         raise DataError("the vocabulary is missing")
     own = {name.removeprefix("vectorizer."): array for name, array in content.arrays.items()}
@@ -188,11 +191,11 @@ def _estimator(content: ModelContent, form: LabelForm) -> ThresholdedClassifier:
     expected = list(range(len(form.categories))) if form.multilabel else list(form.classes)
     if model.classes_.tolist() != expected:
         raise DataError("the categories of the model are not those that are listed")
-    rule = _rule(content.header.get("thresholds"), form)
+    rule = _stored_rule(content.header.get("thresholds"), form)
     return ThresholdedClassifier.assembled(model, rule, multilabel=form.multilabel)
 
 
-def _rule(code: Any, form: LabelForm) -> ThresholdRule:
+def _stored_rule(code: Any, form: LabelForm) -> ThresholdRule:
     rule: ThresholdRule = decode_fitted(code, {}, ThresholdRule)
     try:
         rule.decide(np.full((1, form.n_scores), 0.5))
@@ -231,3 +234,83 @@ def _check_widths(classifier: Any) -> None:
         width = int(np.count_nonzero(support))
     if width is not None and width != classifier.estimator_.n_features_in_:
         raise DataError("the model does not fit the vocabulary")
+
+
+def can_grow(model: Any) -> bool:
+    """Whether a model is one of ours that learns from batch after batch, with new terms in each."""
+    return is_storable(model) and hasattr(model, "partial_fit")
+
+
+def learn_batch(classifier: Any, texts: Any, labels: Any, classes: Any, sample_weight: Any) -> None:
+    """Fit a `TextClassifier` further; everything is checked before anything changes."""
+    started = hasattr(classifier, "estimator_")
+    given = read_texts(texts, columns=classifier.text_columns_ if started else None).whole()
+    target = read_labels(labels, categories=_columns(classifier, labels, classes))
+    weights = check_lengths(given, target, sample_weight)
+    given.refuse_labels(target)
+    rule, vectorizer = _unlearned_rule(classifier), _growing_vectorizer(classifier, given)
+    if target.n_missing:
+        warnings.warn(missing_message(target), DataWarning, stacklevel=3)
+    if len(target.rows) < target.n_given:
+        given, weights = given.take(target.rows), None if weights is None else weights[target.rows]
+    model = classifier.current_model if started else clone(classifier.new_model(multilabel=target.form.multilabel))
+    more = _more(model, target, classes, weights)
+    X = given.values if vectorizer is None else vectorizer.partial_fit(given.values).transform(given.values)
+    model.partial_fit(X, target.y, **more)
+    form = _grown_form(target.form, model)
+    rule.fit(np.zeros((1, form.n_scores)), None)
+    classifier.estimator_ = ThresholdedClassifier.assembled(model, rule, multilabel=form.multilabel)
+    classifier.label_form_, classifier.vectorizer_, classifier.selection_ = form, vectorizer, None
+    classifier.text_columns_ = given.column_names
+    classifier.coverage_, classifier.corpus_ = None, None
+
+
+def _columns(classifier: Any, labels: Any, classes: Any) -> Any:
+    """The columns of collections of labels: those so far, then `classes`, then others."""
+    form = read_labels(labels).form
+    if form.form != "sets":
+        return classes if form.multilabel else None
+    so_far = classifier.label_form_.classes if hasattr(classifier, "label_form_") else ()
+    return list(dict.fromkeys([*so_far, *(() if classes is None else classes), *form.classes]))
+
+
+def _unlearned_rule(classifier: Any) -> ThresholdRule:
+    """The decision rule, unfitted; refuses what needs all texts at once."""
+    started = hasattr(classifier, "estimator_")
+    selection = classifier.selection_ if started else classifier.selection
+    if selection is not None or classifier.knowledge or classifier.class_weight is not None:
+        raise DataError("partial_fit takes no selection, knowledge or class_weight, which need all texts: use fit")
+    if started:
+        rule: ThresholdRule = clone(classifier.estimator_.rule_)
+    else:
+        rule = ThresholdedClassifier(classifier.current_model, rule=classifier.threshold).new_rule()
+    if rule.needs_scores:
+        raise DataError(f"partial_fit cannot fit a {type(rule).__name__} rule, which needs all texts: use fit")
+    return rule
+
+
+def _growing_vectorizer(classifier: Any, given: Texts) -> Any:
+    if not hasattr(classifier, "estimator_"):
+        return None if given.are_vectors else vectorizer_for(classifier.model, classifier.vectorizer)
+    if given.are_vectors != (classifier.vectorizer_ is None):
+        raise DataError(f"the model was not trained on {'vectors' if given.are_vectors else 'texts'}")
+    return classifier.vectorizer_
+
+
+def _more(model: Any, target: Labels, classes: Any, weights: Any) -> dict[str, Any]:
+    """The further arguments of the model's `partial_fit`."""
+    more = {} if weights is None else {"sample_weight": weights}
+    if classes is not None and not target.form.multilabel:
+        more["classes"] = read_labels(list(classes)).y
+    for name in more:
+        if name not in signature(model.partial_fit).parameters:
+            raise DataError(f"a {type(model).__name__} takes no {name} in partial_fit")
+    return more
+
+
+def _grown_form(form: LabelForm, model: Any) -> LabelForm:
+    """The form of the labels with all classes so far."""
+    if form.multilabel:
+        return form
+    known = np.asarray(model.classes_)
+    return replace(form, classes=tuple(known.tolist()), dtype="str" if known.dtype.kind == "U" else known.dtype.name)

@@ -17,14 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
 from bayesift.classifier.explanation import Explanation, explain_text
-from bayesift.classifier.incremental import can_grow, learn_batch
 from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.parts import (
+    can_grow,
     check_lengths,
     classifier_of,
     content_of,
     feature_masks,
+    learn_batch,
     may_use_pairs,
     missing_message,
     model_for,

@@ -11,8 +11,18 @@ from bayesift.evaluation.calibration import (
     top_label_calibration_error,
     top_label_curve,
 )
-from bayesift.evaluation.filtering import linear_utility, scaled_utility, t9p, t9u, zero_returns
-from bayesift.evaluation.measures import Contingency, accuracy, f1, precision, recall
+from bayesift.evaluation.measures import (
+    Contingency,
+    accuracy,
+    f1,
+    linear_utility,
+    precision,
+    recall,
+    scaled_utility,
+    t9p,
+    t9u,
+    zero_returns,
+)
 from bayesift.evaluation.ranking import (
     PrecisionRecallCurve,
     average_precision,

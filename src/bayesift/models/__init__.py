@@ -6,8 +6,8 @@ from bayesift.models.baselines import (
     NBSVMClassifier,
     RocchioClassifier,
 )
-from bayesift.models.baselines.kernel_svm import KernelSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
+from bayesift.models.baselines.svm import KernelSVM
 from bayesift.models.ensemble import AutoClassifier, CommonRareClassifier, StackedClassifier
 from bayesift.models.linear import (
     GaussianPrior,

@@ -15,8 +15,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 
 from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifier, RocchioClassifier
-from bayesift.models.baselines.kernel_svm import KernelSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
+from bayesift.models.baselines.svm import KernelSVM
 from bayesift.models.ensemble import AutoClassifier, StackedClassifier
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import (

@@ -13,10 +13,9 @@ from scipy import sparse
 from bayesift.arrays import Array
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import Link, log_likelihoods
-from bayesift.spark.counting import DocumentColumns
+from bayesift.spark.counting import DocumentColumns, indicator_of_labels
 from bayesift.spark.descent import WorkingSet
 from bayesift.spark.newton import packed_gram
-from bayesift.spark.texts import indicator_of_labels
 from bayesift.text import TermVectorizer
 
 BLOCK_SCHEMA = (

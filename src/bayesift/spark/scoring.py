@@ -14,10 +14,9 @@ from bayesift.classifier import Predictions, TextClassifier, deciding_terms
 from bayesift.errors import DataError
 from bayesift.evaluation import Contingency, Scores
 from bayesift.evaluation.scores import evaluate_counts
-from bayesift.spark.counting import EVERY, DocumentColumns
+from bayesift.spark.counting import EVERY, DocumentColumns, indicator_of_labels, read_texts
 from bayesift.spark.session import check_column, check_new, collect, map_batches, refuse_stream, sql_type
 from bayesift.spark.sharing import shared_model
-from bayesift.spark.texts import indicator_of_labels, read_texts
 from bayesift.spark.vocabulary import columns_of
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from bayesift.models.linear import (
 from bayesift.models.linear import (
     scale as scale_rules,
 )
-from bayesift.models.linear.evidence import log_evidence
 from bayesift.models.linear.path import path_figure, validation_figure
-from bayesift.models.linear.scale import HeldOut, folds_of, mean_and_error, pick_scale
+from bayesift.models.linear.scale import HeldOut, folds_of, log_evidence, mean_and_error, pick_scale
 from bayesift.models.linear.solvers import solve_all
 
 FLAT = np.array([1.0, 0.0, 0.0])

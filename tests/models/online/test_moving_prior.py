@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayesift.errors import DataError
-from bayesift.features.scores import TermTables
-from bayesift.features.scores import likelihood_ratio as batch_ratio
+from bayesift.features import TermTables
+from bayesift.features import likelihood_ratio as batch_ratio
 from bayesift.models import OnlinePerceptron
 from tests.models.online.test_stack import documents
 from tests.oracles.online_stack import RunningPerceptron, likelihood_ratio, prior_variance

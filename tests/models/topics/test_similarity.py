@@ -14,7 +14,7 @@ from bayesift.models import TopicSimilarity
 from bayesift.models.baselines import neighbors
 from bayesift.models.baselines.neighbors import nearest_points
 from bayesift.models.topics import more_like_this
-from bayesift.models.topics.additive import best_factor, draw_pairs, fit_additive
+from bayesift.models.topics.similarity import best_factor, draw_pairs, fit_additive
 
 
 def coded(n=300, n_topics=6, seed=0):

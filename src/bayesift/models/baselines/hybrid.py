@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.models.base import LinearScoresMixin, models_of, scores_of
-from bayesift.models.baselines.linear_svm import LinearSVM
+from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.state import storable
 from bayesift.validation import Targets, TermTagsMixin, check_sample_weight, check_targets, check_terms

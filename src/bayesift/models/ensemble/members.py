@@ -11,8 +11,8 @@ from scipy.special import logit
 
 from bayesift.arrays import Array
 from bayesift.models.base import scores_of
-from bayesift.models.baselines.linear_svm import LinearSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
+from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassifier
 from bayesift.models.online import OnlinePerceptron

@@ -5,13 +5,12 @@ labels are -1 and +1; the intercept has no prior unless one is given.
 """
 
 from bayesift.models.linear.classifier import SparseBayesClassifier
-from bayesift.models.linear.evidence import Evidence, log_evidence
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
 from bayesift.models.linear.path import Path, Validation, default_scales
 from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
 from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.scale import SCALE_RULES, CrossValidation, NormBased, ScaleSearch
+from bayesift.models.linear.scale import SCALE_RULES, CrossValidation, Evidence, NormBased, ScaleSearch, log_evidence
 from bayesift.models.linear.solvers import SOLVERS
 from bayesift.models.linear.solvers.variational import variational_posterior
 

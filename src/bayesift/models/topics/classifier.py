@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.baselines.linear_svm import LinearSVM
 from bayesift.models.baselines.neighbors import nearest_points, weighted_votes
+from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.topics.similarity import TopicSimilarity
 from bayesift.models.topics.sparse_nmf import SparseNMF, encoder_for_categories
 from bayesift.state import StateMixin, check_classes, check_fitted, expect_array, storable
