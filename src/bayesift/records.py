@@ -61,6 +61,9 @@ class Problem:
         return str(DataError(self.message, file=self.file, line=self.line))
 
 
+RECORDS = "bibliographic records"  # what a note says of a file of references
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """What was decided in reading a source where nothing told: the value, the reason, and the option that sets it.

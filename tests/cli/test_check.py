@@ -49,3 +49,15 @@ def test_fit_says_the_important_findings(run, write, tmp_path):
     assert len(err.splitlines()) == 3
     assert "HTML" not in run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "--strip-html")[2]
     assert run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "-q")[2] == ""
+
+
+def test_records_of_a_review_are_for_the_command_that_screens_them(run, write):
+    path = write("refs.ris", "".join(f"TY  - JOUR\nTI  - Triptans in migraine {k}\nER  - \n" for k in range(3)))
+    code, out, _ = run("check", path, "--json")
+    findings = {finding["name"]: finding for finding in json.loads(out)["findings"]}
+    assert code == 0
+    assert findings["records"]["message"] == "bibliographic records (ris)"
+    assert all("bayesift screen refs.ris" in findings[name]["cure"] for name in ("records", "no-labels"))
+    code, _, err = run("fit", path)
+    assert code == 1
+    assert "bayesift screen" in err.splitlines()[-1]

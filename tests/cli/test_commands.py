@@ -183,6 +183,18 @@ def test_explain_and_inspect(run, model, monkeypatch):
     assert [row["category"] for row in json.loads(out)["categories"]] == ["crude", "grain"]
 
 
+def test_models_of_files_of_the_same_name_are_told_apart(run, write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"text": f"{word} {k}", "label": word} for k in range(6) for word in ("corn", "oil")]
+    files = [
+        write("q.jsonl", "".join(json.dumps(row) + "\n" for row in rows)),
+        write("q.csv", "text,label\n" + "".join(f"{row['text']},{row['label']}\n" for row in rows)),
+    ]
+    for path in files:
+        assert run("fit", path, "--model", "naive-bayes")[0] == 0
+    assert sorted(path.name for path in tmp_path.glob("*.model.zip")) == ["q.jsonl.model.zip", "q.model.zip"]
+
+
 def test_models_are_listed(run):
     code, out, _ = run("models")
     assert code == 0

@@ -36,7 +36,7 @@ from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
-from bayesift.records import Corpus
+from bayesift.records import RECORDS, Corpus
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
@@ -252,7 +252,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         documents of no category. `multilabel` says which; None asks `corpus.is_multilabel`.
         """
         if not any(document.categories for document in corpus):
-            raise DataError("no document has a category; name the column of labels with --label")
+            are_records = any(note.what == RECORDS for note in corpus.notes)
+            cure = (
+                "bayesift screen ranks records without any" if are_records else "name the column of labels with --label"
+            )
+            raise DataError(f"no document has a category; {cure}")
         several = corpus.is_multilabel if multilabel is None else multilabel
         labels = [document.categories for document in corpus]
         target = read_labels(labels, categories=corpus.categories, multilabel=several)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import time
@@ -125,14 +126,14 @@ def _fit_part(
 
 
 def default_place(corpus: str) -> Path:
-    """Where the model of a corpus is saved if nobody says where.
+    """Where the model of a corpus is saved if nobody says where; files of other kinds than CSV keep their suffix.
 
     Examples
     --------
-    >>> str(default_place("mails/2026.csv.gz")), str(default_place("-"))
-    ('2026.model.zip', 'stdin.model.zip')
+    >>> [str(default_place(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
+    ['2026.model.zip', '2026.xlsx.model.zip', 'stdin.model.zip']
     """
-    name = "stdin" if corpus == "-" else Path(corpus).name.partition(".")[0]
+    name = "stdin" if corpus == "-" else re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
     return Path(f"{name or 'bayesift'}.model.zip")
 
 

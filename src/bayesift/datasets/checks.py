@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Literal
 
-from bayesift.records import Corpus, Document
+from bayesift.records import RECORDS, Corpus, Document
 
 _CHARACTERS = 1000  # of each text are looked at
 
@@ -185,6 +185,10 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
             message = f"{_some(problems, 'row')} {what}{place}{first}"
             yield _finding(name, "error", message, "--skip-bad leaves them out", lines)
     for note in corpus.notes:
+        if note.what == RECORDS:
+            cure = f"bayesift screen {corpus.name} screens them for a review"
+            yield _finding("records", "note", f"{RECORDS} ({note.value})", cure)
+            continue
         reason = f" ({note.reason})" if note.reason else ""
         cure = f"{note.option}, if it is wrong" if note.option else ""
         yield _finding(f"guessed-{note.what}".replace(" ", "-"), "note", f"{note.what}: {note.value}{reason}", cure)
@@ -193,7 +197,9 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:
     unlabelled = [document.id for document in corpus if not document.categories]
     if len(unlabelled) == len(corpus):
-        yield _finding("no-labels", "error", "no document has a label", "name the column with --label", unlabelled)
+        are_records = any(note.what == RECORDS for note in corpus.notes)
+        cure = f"bayesift screen {corpus.name} needs none" if are_records else "name the column with --label"
+        yield _finding("no-labels", "error", "no document has a label", cure, unlabelled)
     elif unlabelled and corpus.is_multilabel:
         message = f"{_some(unlabelled, 'document')} without a label belong to no category"
         yield _finding("blank-labels", "note", message, "", unlabelled)

@@ -51,7 +51,7 @@ from bayesift.datasets.references.tables import is_reference_table, read_table, 
 from bayesift.datasets.tables import TableReader
 from bayesift.errors import DataError, RequestError
 from bayesift.files import whole_file
-from bayesift.records import Corpus, Note, Problem
+from bayesift.records import RECORDS, Corpus, Note, Problem
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def load_references(path: str | Path, *, skip_bad: bool = False) -> Corpus:
         first = found.refused[0]
         raise DataError(first.message, file=first.file, line=first.line)
     documents = tuple(reference.document() for reference in found)
-    notes = tuple(note for file in found.files for note in file.notes)
+    notes = tuple(note for file in found.files for note in (Note(RECORDS, file.format), *file.notes))
     name = Path(path).name
     return Corpus(documents, categories_of(documents), name=name, problems=found.refused, notes=notes)
 
