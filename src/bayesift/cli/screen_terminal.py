@@ -20,7 +20,7 @@ from bayesift.errors import DataError
 
 if TYPE_CHECKING:
     from bayesift.screening import Record, Review
-    from bayesift.screening.project import Verdict
+    from bayesift.screening.review_log import Verdict
 
 KEYS = (
     ("i", "include"),

@@ -209,7 +209,9 @@ async def decide(
     review: ReviewId, body: schemas.DecisionIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Decide on a record; answered when the decision is on disk."""
-    values = {**body.model_dump(exclude={"stage"}), "reasons": body.reasons or None, **_stage(body.stage)}
+    seconds = None if body.seconds is None else round(body.seconds, 1)
+    values = {**body.model_dump(exclude={"stage"}), "reasons": body.reasons or None, "seconds": seconds}
+    values |= _stage(body.stage)
     await _act(service, person, review, "decide", **values)
     service.leases.free(f"{review} {body.stage}", body.record)
     return await run_in_threadpool(show_record, review, body.record, person, service, body.stage)
