@@ -88,6 +88,8 @@ def test_files_are_previewed_and_joined(clients):
     keys = [first["upload"], second["upload"]]
     seen = clients.ada.post("/api/uploads/preview", json={"uploads": keys}).json()
     assert (seen["records"], seen["after_joining"], len(seen["duplicates"])) == (50, 40, 10)
+    table = "Title;Abstract;DOI\nMüller;Über Weizen;10.1000/y\n".encode("cp1252")
+    assert send(clients.ada, "c.csv", table)["notes"]
     assert clients.bob.post("/api/uploads/preview", json={"uploads": keys}).status_code == 404
     made = clients.ada.post("/api/reviews", json={"name": "x", "uploads": keys, "join_duplicates": False}).json()
     assert made["progress"]["records"] == 50
