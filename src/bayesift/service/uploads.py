@@ -110,7 +110,10 @@ def read_documents(name: str, content: bytes) -> Corpus:
             if path.suffix.lower() in _PLAIN:
                 text = content.decode(guess_encoding([content]), "replace")
                 return Corpus((Document(_digest(content), text, title=name),), ())
-            return load_table(path, skip_bad=True)
+            found = load_table(path, skip_bad=True)
+            if not len(found.documents) and not found.problems:
+                raise DataError("holds no documents")
+            return found
         except DataError as error:
             raise DataError(f"{name}: {error.message}") from error
 
