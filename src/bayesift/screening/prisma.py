@@ -6,11 +6,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from markupsafe import Markup
 
-from bayesift import __version__
 from bayesift.charts.svg import Chart, drawing, tag
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, Stage
 
@@ -143,7 +143,7 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     parts = [
         f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
         f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, {flow.n_records:,} were to",
-        f"be screened. Titles and abstracts were screened with bayesift {__version__}, which ranks the records by a",
+        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}, which ranks the records by a",
         "linear model of their words (logistic loss, Gaussian prior) that is learned again after every decision.",
         f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by {manner};",
         f"{flow.n_excluded:,} were excluded.",
