@@ -1,23 +1,11 @@
 """Parts of the page that need no server, against Python's own answers."""
 
-import csv
-import io
 import json
-import random
 
 import pytest
 
 from tests.browser.server import Server
 
-CSV_ROWS = """async ([text, size, separator]) => {
-    const { csvRows } = await import("./static/document_files.js");
-    async function* pieces() {
-        for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
-    }
-    const rows = [];
-    for await (const { cells } of csvRows(pieces(), separator)) rows.push(cells);
-    return rows;
-}"""
 DOCUMENTS = """async ([name, text]) => {
     const { documentsOf } = await import("./static/document_files.js");
     const found = [];
@@ -41,32 +29,16 @@ def page(server: Server, browser):
     context.close()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_csv_is_read_as_python_reads_it(page, seed):
-    rng = random.Random(seed)
-    letters = ['"', ",", ";", "\n", "\r\n", "a", "é", " ", "'", "\t"]
-    rows = [["".join(rng.choices(letters, k=rng.randrange(1, 8))) + "." for _ in range(3)] for _ in range(40)]
-    text = io.StringIO()
-    csv.writer(text, lineterminator=rng.choice(["\n", "\r\n"])).writerows(rows)
-    expected = list(csv.reader(io.StringIO(text.getvalue(), newline="")))
-    assert page.evaluate(CSV_ROWS, [text.getvalue(), rng.choice([1, 7, 1000]), ","]) == expected == rows
-
-
 def test_files_become_documents_and_bad_lines_are_named(page):
     lines = [{"id": 7, "title": "One", "text": "first"}, {"abstract": "second"}, {"other": 1}, [1]]
     found = page.evaluate(DOCUMENTS, ["a.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n{broken"])
-    assert found[0] == {"document": {"id": "7", "title": "One", "text": "first"}}
+    assert found[0] == {"document": {"id": "7", "title": "One", "text": "first", "source": "a.jsonl"}}
     assert found[1]["document"]["text"] == "second"
     assert [(one["line"], one["rejected"][:12]) for one in found[2:]] == [
         (3, "has none of "),
         (4, "is not an ob"),
         (6, "is not JSON"),
     ]
-
-    table = 'ID,Title,Text\n1,"A, b","first\nsecond"\n2,only two\n'
-    found = page.evaluate(DOCUMENTS, ["A.CSV", table])
-    assert found[0] == {"document": {"id": "1", "title": "A, b", "text": "first\nsecond"}}
-    assert found[1] == {"line": 4, "rejected": "has 2 columns instead of 3"}
 
 
 def test_documents_without_an_id_get_one_of_their_content(page):

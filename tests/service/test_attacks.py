@@ -306,3 +306,15 @@ def test_a_forwarded_address_is_believed_of_a_proxy_only(tmp_path, monkeypatch, 
     finally:
         service.close()
     assert made[0].proxy_headers is (proxy is not None)
+
+
+def test_files_are_read_in_their_encoding_and_with_their_delimiter(clients):
+    table = "id;title;text\n0;Müller;Die Ernte in Köln war gut\n1;Groß;Öl und Gas für Zürich\n".encode("cp1252")
+    read = clients.ada.post("/api/documents/read?name=a.csv", content=table).json()
+    assert [document["title"] for document in read["documents"]] == ["Müller", "Groß"]
+    assert any("cp1252" in note or "1252" in note for note in read["notes"])
+    pubmed = b"PMID- 1\nTI  - One\nAB  - About wheat.\n\nPMID- 2\nTI  - Two\nAB  - About corn.\n"
+    assert len(clients.ada.post("/api/documents/read?name=a.txt", content=pubmed).json()["documents"]) == 2
+    text = clients.ada.post("/api/documents/read?name=b.txt", content="Grüße aus Köln".encode("cp1252")).json()
+    assert (text["documents"][0]["text"], text["documents"][0]["title"]) == ("Grüße aus Köln", "b.txt")
+    assert clients.ada.post("/api/documents/read?name=c.csv", content=b"id,text\n").status_code == 422

@@ -9,6 +9,7 @@ import pytest
 from bayesift.datasets.references import read_references
 from bayesift.screening import Project
 from bayesift.service import reviews
+from bayesift.service.errors import ConflictError
 from tests.service.worlds import Clients, running, text_about
 
 TOPICS = ("grain", "crude", "ship")
@@ -87,6 +88,8 @@ def test_files_are_previewed_and_joined(clients):
     keys = [first["upload"], second["upload"]]
     seen = clients.ada.post("/api/uploads/preview", json={"uploads": keys}).json()
     assert (seen["records"], seen["after_joining"], len(seen["duplicates"])) == (50, 40, 10)
+    table = "Title;Abstract;DOI\nMüller;Über Weizen;10.1000/y\n".encode("cp1252")
+    assert send(clients.ada, "c.csv", table)["notes"]
     assert clients.bob.post("/api/uploads/preview", json={"uploads": keys}).status_code == 404
     made = clients.ada.post("/api/reviews", json={"name": "x", "uploads": keys, "join_duplicates": False}).json()
     assert made["progress"]["records"] == 50
@@ -214,6 +217,37 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
             ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue()).json()["progress"]["open"] == 35
         )
     assert clients.ada.post("/api/reviews/project?name=x.zip", content=b"PK\x03\x04nonsense").status_code == 422
+
+
+def test_a_served_project_and_its_review_hold_the_same_log(tmp_path):
+    (tmp_path / "a.ris").write_bytes(ris(0, 12))
+    folder = tmp_path / "trade.review"
+    with Project.create(folder, read_references(tmp_path / "a.ris")) as project:
+        project.append("decide", by="ann", record="1", verdict="included")
+        with running(folder / "service") as service:
+            review = service.mirror(project, "ann").id
+            screen(Clients(service).ada, review, 3)
+            served = list(service.live.reviews[review].log.events)
+            assert [event.by for event in served] == ["ann", "ada", "ada", "ada"]
+    with Project(folder, writing=True) as project:
+        assert project.events == served
+        project.append("undo", by="ann", record="1")
+        with running(folder / "service") as service:
+            assert service.mirror(project, "ann").id == review
+            assert service.live.reviews[review].log.events == project.events
+            assert same_log(service, review)
+
+
+def test_logs_that_went_apart_are_not_mixed(tmp_path, clients, review):
+    screen(clients.ada, review, 2)
+    with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
+        archive.extractall(tmp_path / "mine")
+    screen(clients.ada, review, 1)
+    with Project(tmp_path / "mine", writing=True) as project:
+        project.append("note", by="ann", record="1", text="elsewhere")
+        with pytest.raises(ConflictError, match="apart"):
+            clients.service.mirror(project, "ann")
+    assert same_log(clients.service, review)
 
 
 def test_a_review_is_there_after_a_restart_and_after_it_was_deleted(tmp_path, database):

@@ -66,14 +66,17 @@ def open_review(
     ignore_decisions: Annotated[
         bool, Option("--ignore-decisions", help="Screen anew what the files say was decided.")
     ] = False,
+    serve: Annotated[bool, Option("--serve", help="Open the review on a web page instead of the terminal.")] = False,
+    port: Annotated[int, Option(help="Port of the page.", min=1, max=65535)] = 8765,
     plain: Annotated[bool, Option("--plain", help="Read commands line by line, as when input is no terminal.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Screen records in the terminal.
+    """Screen records in the terminal, or on a web page.
 
     Begins a new project, or goes on with one. Every decision is on disk before the next record is shown.
     """
     from bayesift.cli.screen_terminal import screen_in_terminal, screen_line_by_line
+    from bayesift.cli.serve import serve_review
     from bayesift.screening import Review, is_project
 
     if len(files) == 1 and is_project(files[0]):
@@ -91,6 +94,9 @@ def open_review(
             _check_unchanged(project, query)
         if prior is not None:
             _keep_prior(project, name, _labelled(prior))
+        if serve:
+            serve_review(project, name, port)
+            return
         with busy("ranking the records", quiet=quiet):
             review = Review(project, name)
         if plain or not (sys.stdin.isatty() and sys.stdout.isatty() and find_spec("termios")):
@@ -229,7 +235,7 @@ add_command(
     app,
     open_review,
     "screen pubmed.nbib scopus.ris -o migraine --query 'triptans for migraine'",
-    "screen migraine",
+    "screen migraine --serve",
     "screen records.csv --criteria criteria.txt --prior last-review.ris",
     name=_DEFAULT,
 )

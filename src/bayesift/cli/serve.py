@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -17,6 +18,7 @@ from bayesift.cli.options import add_command, command_group
 from bayesift.errors import DataError, require
 
 if TYPE_CHECKING:
+    from bayesift.screening import Project
     from bayesift.service import Service
     from bayesift.service.db.database import Store
 
@@ -79,6 +81,29 @@ def _greet(service: Service, host: str, port: int) -> None:
     if service.first_token is not None:
         print(f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}")
     sys.stdout.flush()
+
+
+def serve_review(project: Project, reviewer: str, port: int) -> None:
+    """Serve one review on a page of this machine; what people do is written to its project too."""
+    _require_packages()
+    from bayesift.service import Service, ServiceSettings, run
+    from bayesift.service.access import add_user, reset_token
+
+    os.umask(0o077)
+    with busy("opening the review"):
+        service = Service(ServiceSettings(folder=project.folder / "service"))
+        known = service.people.has(reviewer)
+        token = service.writer.submit(
+            reviewer,
+            lambda unit: reset_token(unit.tx, reviewer) if known else add_user(unit.tx, reviewer, "admin"),
+        ).result()
+        service.people.reload()
+        review = service.mirror(project, reviewer)
+    address = f"http://127.0.0.1:{port}/#/token/{token}/review/{review.id}/screen"
+    print(f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}", flush=True)
+    if sys.stdout.isatty():
+        webbrowser.open(address)
+    run(service, host="127.0.0.1", port=port)
 
 
 def _require_packages() -> None:

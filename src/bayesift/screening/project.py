@@ -4,6 +4,7 @@
     records.parquet   every reference as it was read, and the number of the record it belongs to
     decisions.jsonl   one event per line, in order; only ever appended to
     snapshot/         vectors of the records; may be deleted at any time
+    service/          a service of this review alone (`bayesift screen --serve`), which writes to the log too
 
 The log is the truth: all else that people did follows from it. An event is on disk before `append` returns. A last line
 that was cut off by a crash was never acknowledged; it is removed when the project is opened for writing. One process
@@ -38,7 +39,8 @@ from bayesift.screening.duplicates import Duplicates, find_duplicates
 from bayesift.screening.review_log import Event, EventType, ProjectSettings, ReviewLog, now
 
 KIND, VERSION = "bayesift-review", 1
-_PROJECT, _RECORDS, _LOG, _LOCK = "project.json", "records.parquet", "decisions.jsonl", "lock"
+RECORDS = "records.parquet"
+_PROJECT, _LOG, _LOCK = "project.json", "decisions.jsonl", "lock"
 _RECORD = "record"
 _ROWS_AT_ONCE = 5_000
 
@@ -84,7 +86,7 @@ class Project(ReviewLog):
         self._lock = _lock(self.folder / _LOCK) if writing else None
         self._log: IO[bytes] | None = None
         try:
-            references, groups = _records or read_records(self.folder / _RECORDS)
+            references, groups = _records or read_records(self.folder / RECORDS)
             settings = ProjectSettings.from_values(described["settings"])
             try:
                 super().__init__(references, groups, settings, _read_log(self.folder / _LOG, repair=writing))
@@ -117,7 +119,7 @@ class Project(ReviewLog):
         found = find_duplicates(references.references) if duplicates is None else duplicates
         _make_folder(folder)
         groups = group_numbers(found, len(references))
-        with whole_file(folder / _RECORDS) as stream:
+        with whole_file(folder / RECORDS) as stream:
             write_records(references.references, groups, stream)
         with whole_file(folder / _LOG):
             pass
@@ -207,7 +209,7 @@ def is_project(folder: str | Path) -> bool:
 
 def _is_foreign(folder: Path) -> bool:
     """Whether a folder holds files that are not what is left of a project whose making was interrupted."""
-    return any(path.name not in (_RECORDS, _LOG, _LOCK) and not path.name.startswith(".") for path in folder.iterdir())
+    return any(path.name not in (RECORDS, _LOG, _LOCK) and not path.name.startswith(".") for path in folder.iterdir())
 
 
 def _make_folder(folder: Path) -> None:

@@ -102,6 +102,10 @@ class People:
         row = SessionRow(digest(cookie), person.name, new_token(), until.isoformat(timespec="microseconds"))
         return cookie, row
 
+    def has(self, name: str) -> bool:
+        """Whether there is a user of this name."""
+        return any(person.name == name for person in self._by_token.values())
+
     @property
     def known(self) -> bool:
         """Whether there is any user."""

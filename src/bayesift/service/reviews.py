@@ -13,19 +13,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesift.datasets.references import ReferenceList, SourceFile
 from bayesift.errors import DataError
 from bayesift.screening import Duplicates, Pool, Project, ProjectSettings, RankedRecords, ReviewLog
 from bayesift.screening.project import group_numbers, new_id, read_records, write_records
 from bayesift.screening.review import PoolTexts
-from bayesift.screening.review_log import Event, EventType, Stage
+from bayesift.screening.review_log import ABSTRACT, Event, EventType, Stage
 from bayesift.service import event_log
 from bayesift.service.db.tables import Reading, ReviewRecordsRow, ReviewRow
 from bayesift.service.errors import ConflictError, NotFoundError, TooLargeError
 from bayesift.service.live import LiveFilter, UnitOfWork
-from bayesift.service.runtime import Service
+
+if TYPE_CHECKING:
+    from bayesift.service.runtime import Service
 
 MAX_REVIEWS = 500
 MAX_RECORDS = 200_000
@@ -120,7 +122,7 @@ def act(unit: UnitOfWork, review: str, type: EventType, **values: Any) -> Event:
     """Do one thing to a review."""
     opened = _opened(unit.live, unit.tx, review)
     if type == "decide" and opened.ranked is not None and str(values.get("record")) in opened.log.records:
-        stage: Stage = values.get("stage") or "abstract"
+        stage: Stage = values.get("stage") or ABSTRACT
         values |= opened.ranked.place(str(values["record"]), unit.user, stage)
     (event,) = opened.log.prepare(type, [{"by": unit.user, **values}], unit.at)
     _record(unit, opened, [event])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import Counter
@@ -18,16 +19,20 @@ from fastapi import Depends, Request
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Count
 
+from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, Profile
-from bayesift.service import operations
+from bayesift.screening import Project
+from bayesift.screening.project import RECORDS
+from bayesift.service import operations, reviews
 from bayesift.service.access import People, Person, RateLimit, add_user
 from bayesift.service.db.database import open_store
-from bayesift.service.db.tables import ProfileRow, Reading
+from bayesift.service.db.tables import ProfileRow, Reading, ReviewRow
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.live import LiveFilter, Operation, QueueName, Writer
 from bayesift.service.snapshots import SnapshotFolder
 from bayesift.service.uploads import Uploads
 
+_LOG = logging.getLogger("bayesift.service")
 FIRST_ADMIN = "admin"
 _CHECK_SECONDS = 5.0
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -191,6 +196,7 @@ class Service:
         self.commits = CommitSignal()
         self.metrics = Metrics()
         self.uploads = Uploads()
+        self._mirrored: dict[str, Project] = {}
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
         self.logins = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
@@ -202,7 +208,7 @@ class Service:
         self._computing: dict[Hashable, asyncio.Task[Any]] = {}
         self.remembered: dict[Any, Any] = {}
         most: dict[QueueName, int] = {"people": settings.waiting_people, "documents": settings.waiting_batches}
-        every, committed = settings.snapshot_every, self.commits.notify
+        every, committed = settings.snapshot_every, self._committed
         self.writer = Writer(
             self.store, self.live, snapshots, max_waiting=most, snapshot_every=every, committed=committed
         )
@@ -266,6 +272,28 @@ class Service:
             if name not in engine.profiles or name in self.live.deleted:
                 raise NotFoundError(f"no filter {name!r}")
             yield engine, engine.profiles[name]
+
+    def mirror(self, project: Project, user: str) -> ReviewRow:
+        """Take in the review of a project, and write what people do to it from now on to the project too."""
+        content = (project.folder / RECORDS).read_bytes()
+        name = project.folder.name.removesuffix(".review")
+        row: ReviewRow = self.writer.submit(user, lambda unit: reviews.take_in(unit, project, name, content)).result()
+        self._mirrored[row.id] = project
+        self._write_mirrors()
+        return row
+
+    def _committed(self) -> None:
+        self.commits.notify()
+        self._write_mirrors()
+
+    def _write_mirrors(self) -> None:
+        for review, project in self._mirrored.items():
+            opened = self.live.reviews.get(review)
+            if opened is not None and len(opened.log.events) > len(project.events):
+                try:
+                    project.extend(opened.log.events[len(project.events) :])
+                except DataError:
+                    _LOG.exception("the project could not be written; it is brought up to date at the next start")
 
     def end_streams(self) -> None:
         """End the open event streams."""

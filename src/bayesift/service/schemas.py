@@ -39,6 +39,7 @@ Why = Literal["relevant", "queried", "random"]
 
 ProfileName = Annotated[Name, Path(description="Name of the profile.")]
 DocumentName = Annotated[DocumentId, Path(description="Id of the document.")]
+FileName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^/\\\x00-\x1f]+$")]
 Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of results.")]
 
 MOST_EXAMPLE_TEXT = 2_000_000  # characters of the examples of a profile: about a second of the writer's time
@@ -149,6 +150,22 @@ class WordIn(_In):
 
     word: Word
     strength: Strength
+
+
+class FileDocument(BaseModel):
+    """A document of a file."""
+
+    id: str
+    title: str
+    text: str
+
+
+class FileDocumentsOut(BaseModel):
+    """What was read of a file: documents, rows that could not be read, and what was guessed."""
+
+    documents: list[FileDocument]
+    rejected: list[str]
+    notes: list[str]
 
 
 class RetentionIn(_In):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import tempfile
 import threading
@@ -13,12 +14,17 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from bayesift.datasets.references import ReferenceList, read_references
+from bayesift.datasets import load_table
+from bayesift.datasets.encodings import guess_encoding
+from bayesift.datasets.references import ReferenceList, load_references, read_references
+from bayesift.datasets.references.reading import recognise
 from bayesift.errors import DataError
+from bayesift.records import Corpus, Document
 from bayesift.screening.project import new_id
 from bayesift.service.errors import NotFoundError, TooLargeError
 
 _MOST_UNPACKED = 400 * 1024 * 1024
+_PLAIN = (".txt", ".text", ".md")
 
 
 @dataclass
@@ -90,6 +96,30 @@ def read_upload(name: str, content: bytes) -> ReferenceList:
         tuple(replace(p, file=name) if p.file == named else p for p in found.problems),
         tuple(replace(p, file=name) if p.file == named else p for p in found.refused),
     )
+
+
+def read_documents(name: str, content: bytes) -> Corpus:
+    """The documents of a file of records, of a table or of plain text, whatever its encoding."""
+    check_unpacked(content)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"upload{Path(name).suffix[:10]}"
+        path.write_bytes(content)
+        try:
+            if recognise(path)[0] is not None:
+                return load_references(path, skip_bad=True)
+            if path.suffix.lower() in _PLAIN:
+                text = content.decode(guess_encoding([content]), "replace")
+                return Corpus((Document(_digest(content), text, title=name),), ())
+            found = load_table(path, skip_bad=True)
+            if not len(found.documents) and not found.problems:
+                raise DataError("holds no documents")
+            return found
+        except DataError as error:
+            raise DataError(f"{name}: {error.message}") from error
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:20]
 
 
 def check_unpacked(content: bytes) -> None:

@@ -154,6 +154,7 @@ export const api = {
   resumeReview: id => post(`reviews/${id}/resume`),
   reviewFile: (id, what) => `api/reviews/${id}/${what}`,
 
+  readDocuments: (file, signal) => request("POST", `documents/read?name=${part(file.name)}`, { body: file, type: "application/octet-stream", signal }),
   addDocuments: (documents, signal) => request("POST", "documents/batch", { body: { documents }, signal }),
   eventsOf: name => `api/${of(name)}/decisions/events`,
   exportOf: (name, what) => `api/${of(name)}/export/${what}`,

@@ -1,18 +1,25 @@
-// Documents from files: JSON lines, CSV and plain text, read in chunks so that large files fit in memory.
+// Documents from files: JSON lines are read here in chunks, so that large files fit in memory, all else by the server.
 
 const ID_FIELDS = ["id", "docid", "document", "pmid"];
 const TITLE_FIELDS = ["title", "subject", "headline"];
 const TEXT_FIELDS = ["text", "abstract", "body", "content", "message"];
 
-/** Documents of a file, in order: {document} or {line, rejected: sentence}. */
-export async function* documentsOf(file) {
-  const name = file.name.toLowerCase();
-  const pieces = textPieces(file);
-  if (/\.(jsonl|ndjson)$/.test(name)) yield* jsonLines(pieces);
-  else if (/\.(csv|tsv)$/.test(name)) yield* tableRows(pieces, name.endsWith(".tsv") ? "\t" : ",");
-  else if (/\.(txt|text|md)$/.test(name)) yield { document: documentOf({ title: file.name, text: await file.text() }) };
-  else throw new Error("The file must be .jsonl, .csv, .tsv or .txt.");
+/** Documents of a file, in order: {document} or {line, rejected: sentence}. The server reads all but JSON lines, in any encoding. */
+export async function* documentsOf(file, read) {
+  if (/\.(jsonl|ndjson)$/i.test(file.name)) yield* withSource(jsonLines(textPieces(file)), file.name);
+  else {
+    const { documents, rejected } = await read(file);
+    for (const sentence of rejected) yield { rejected: sentence };
+    for (const document of documents) yield { document: { ...document, source: sourceOf(file.name) } };
+  }
 }
+
+/** Ids of two files may be the same: the server is told where a document comes from. */
+async function* withSource(found, name) {
+  for await (const one of found) yield one.document ? { document: { ...one.document, source: sourceOf(name) } } : one;
+}
+
+const sourceOf = name => [...name].filter(letter => /[^\p{C}]/u.test(letter)).join("").slice(0, 100);
 
 /** A document with an id: the given one or a hash of its content, so that adding it twice changes nothing. */
 export function documentOf({ id, title, text }) {
@@ -53,44 +60,6 @@ function fromRecord(record, line) {
   const [id, title, text] = [ID_FIELDS, TITLE_FIELDS, TEXT_FIELDS].map(pick);
   if (text === undefined && title === undefined) return { line, rejected: `has none of ${TEXT_FIELDS.join(", ")}` };
   return { document: documentOf({ id, title: title === undefined ? undefined : String(title), text: String(text ?? "") }) };
-}
-
-async function* tableRows(pieces, separator) {
-  let names = null;
-  for await (const { line, cells } of csvRows(pieces, separator)) {
-    if (names === null) {
-      names = cells.map(cell => cell.trim().toLowerCase());
-      const known = names.some(name => TEXT_FIELDS.includes(name) || TITLE_FIELDS.includes(name));
-      if (!known) throw new Error(`The first line must name the columns; one must be called ${TEXT_FIELDS.join(", ")}.`);
-    } else if (cells.length !== names.length) yield { line, rejected: `has ${cells.length} columns instead of ${names.length}` };
-    else yield fromRecord(Object.fromEntries(names.map((name, index) => [name, cells[index]])), line);
-  }
-}
-
-/** Rows of a CSV file (RFC 4180: quoted cells may hold separators, doubled quotes and line breaks); empty lines are left out. */
-export async function* csvRows(pieces, separator = ",") {
-  let cells = [], cell = "", quoted = false, closing = false, line = 1, start = 1;
-  const endRow = () => { const row = { line: start, cells: [...cells, cell] }; cells = []; cell = ""; start = line; return row; };
-  for await (const piece of pieces) {
-    for (const letter of piece) {
-      if (letter === "\n") line += 1;
-      if (quoted && !closing) {
-        if (letter === '"') closing = true;
-        else cell += letter;
-        continue;
-      }
-      if (closing && letter === '"') { cell += '"'; closing = false; continue; }
-      if (closing) { quoted = false; closing = false; }
-      if (letter === '"' && cell === "") quoted = true;
-      else if (letter === separator) { cells.push(cell); cell = ""; }
-      else if (letter === "\n") {
-        if (cell.endsWith("\r")) cell = cell.slice(0, -1);
-        const row = endRow();
-        if (row.cells.length > 1 || row.cells[0] !== "") yield row;
-      } else cell += letter;
-    }
-  }
-  if (cells.length || cell !== "") yield endRow();
 }
 
 const PRIME = 2147483647;

@@ -7,6 +7,8 @@ const SPANS = [["day", 86_400], ["hour", 3600], ["minute", 60]];
 export const count = number => COUNT.format(number);
 export const plural = (number, noun, nouns = `${noun}s`) => `${count(number)} ${number === 1 ? noun : nouns}`;
 
+export const capital = text => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** A probability without false certainty. */
 export function percent(share) {
   if (share > 0 && share < 0.01) return "<1%";

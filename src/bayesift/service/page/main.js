@@ -112,9 +112,18 @@ function watchRefusals() {
   });
 }
 
+/** Sign in with the token of an address such as #/token/…/review/ID, which the command line prints, and forget it. */
+async function signInByLink() {
+  const [, token, rest] = /^#\/token\/([\w-]+)(\/.*)?$/.exec(location.hash) ?? [];
+  if (!token) return false;
+  history.replaceState(null, "", `#${rest ?? "/reviews"}`);
+  await api.signIn(token);
+  return true;
+}
+
 async function begin() {
   try {
-    await api.resume();
+    if (!await signInByLink()) await api.resume();
   } catch (problem) {
     if (problem.status !== 401) console.warn(problem.message);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -15,13 +16,26 @@ from bayesift.records import Document
 from bayesift.service import operations
 from bayesift.service.access import Admin, Person, Reviewer
 from bayesift.service.errors import TooLargeError
+from bayesift.service.exports import BYTES
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import BatchIn, DecisionOut, DocumentIn, ObservedOut, RetentionIn, RetentionOut
+from bayesift.service.schemas import (
+    BatchIn,
+    DecisionOut,
+    DocumentIn,
+    FileDocument,
+    FileDocumentsOut,
+    FileName,
+    ObservedOut,
+    RetentionIn,
+    RetentionOut,
+)
+from bayesift.service.uploads import read_documents
 
 router = APIRouter(prefix="/api", tags=["documents"])
 
 STREAM = "/api/documents/stream"
 _MOST_DECISIONS = 10_000
+_FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}}
 _LINES = {
     "requestBody": {
         "required": True,
@@ -64,6 +78,18 @@ async def add_stream(request: Request, person: Reviewer, service: TheService) ->
         kind = type(error) if isinstance(error, TooLargeError) else DataError
         raise kind(f"line {number}: {error}; {total.accepted:,} documents before it were added") from error
     return _add(total, await _observe(service, person, waiting))
+
+
+@router.post("/documents/read", openapi_extra=_FILE)
+async def read_file(name: FileName, request: Request, person: Reviewer, service: TheService) -> FileDocumentsOut:
+    """Read a file of records, a table or a text into documents, which can then be added; nothing is added yet."""
+    content = await request.body()
+    corpus = await service.share(object(), partial(read_documents, name, content))
+    return FileDocumentsOut(
+        documents=[FileDocument(id=each.id[:200], title=each.title[:2_000], text=each.text) for each in corpus],
+        rejected=[f"line {problem.line} {problem.message}" for problem in corpus.problems],
+        notes=[str(replace(note, option=None)) for note in corpus.notes],
+    )
 
 
 @router.post("/retention")

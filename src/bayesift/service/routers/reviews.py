@@ -8,6 +8,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -36,7 +37,7 @@ from bayesift.service.review_pages import (
 )
 from bayesift.service.review_schemas import RecordName, ReviewId, Stage, Status
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import Limit, WordWeight
+from bayesift.service.schemas import FileName, Limit, WordWeight
 from bayesift.service.uploads import Upload, check_unpacked, read_upload
 
 uploads = APIRouter(prefix="/api/uploads", tags=["reviews"])
@@ -57,7 +58,6 @@ _WRITTEN = {
     "xml": "application/xml",
     "jsonl": "application/x-ndjson",
 }
-FileName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^/\\\x00-\x1f]+$")]
 InStage = Annotated[Stage, Query()]
 
 
@@ -75,7 +75,7 @@ async def upload(name: FileName, request: Request, person: Reviewer, service: Th
         encoding=file.encoding,
         records=file.records,
         refused=file.refused,
-        notes=[f"{note.what}: {note.value} ({note.why})" for note in file.notes],
+        notes=[str(replace(note, option=None)) for note in file.notes],
         problems=[f"line {problem.line}: {problem.message}" for problem in found.problems[:20]],
         first=[reference_out(reference) for reference in found[:_SHOWN]],
     )
@@ -209,7 +209,9 @@ async def decide(
     review: ReviewId, body: schemas.DecisionIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Decide on a record; answered when the decision is on disk."""
-    values = {**body.model_dump(exclude={"stage"}), "reasons": body.reasons or None, **_stage(body.stage)}
+    seconds = None if body.seconds is None else round(body.seconds, 1)
+    values = {**body.model_dump(exclude={"stage"}), "reasons": body.reasons or None, "seconds": seconds}
+    values |= _stage(body.stage)
     await _act(service, person, review, "decide", **values)
     service.leases.free(f"{review} {body.stage}", body.record)
     return await run_in_threadpool(show_record, review, body.record, person, service, body.stage)

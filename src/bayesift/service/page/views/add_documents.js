@@ -14,7 +14,7 @@ export function addDocumentsView(_params, signal) {
   return {
     title: "Add documents",
     node: h("div", { class: "narrow" }, h("h1", {}, "Add documents"),
-      h("p", { class: "lead" }, "Every filter that is not paused scores new documents. A document whose id is known changes nothing."),
+      h("p", { class: "lead" }, "Every filter that is not paused scores new documents. A document that is known changes nothing. To screen a fixed set of records, begin a review instead."),
       fileSection(signal), pasteSection(signal)),
   };
 }
@@ -42,14 +42,14 @@ function pasteSection(signal) {
 }
 
 function fileSection(signal) {
-  const input = h("input", { type: "file", accept: ".jsonl,.ndjson,.csv,.tsv,.txt,.md", multiple: true, class: "unseen", id: "files" });
+  const input = h("input", { type: "file", accept: ".jsonl,.ndjson,.csv,.tsv,.xlsx,.parquet,.ris,.nbib,.enw,.bib,.ciw,.xml,.txt,.md", multiple: true, class: "unseen", id: "files" });
   const report = h("div", { class: "upload-report" });
   const uploadAll = async files => {
     for (const file of files) await new Upload(file, report, signal).run();
   };
   input.addEventListener("change", () => { const files = [...input.files]; input.value = ""; uploadAll(files); });
   const drop = h("label", { class: "drop", for: "files" }, h("strong", {}, "Drop files here or choose them"),
-    h("span", { class: "hint" }, "JSON lines or CSV with the fields text, title and id (the last two optional), or plain text"), input);
+    h("span", { class: "hint" }, "Tables with a column of texts (CSV, Excel, JSON lines), records (RIS, PubMed, EndNote, BibTeX), or plain text"), input);
   const over = inside => event => { event.preventDefault(); drop.classList.toggle("over", inside); };
   drop.addEventListener("dragover", over(true));
   drop.addEventListener("dragleave", over(false));
@@ -91,8 +91,8 @@ class Upload {
 
   async #run() {
     let batch = [];
-    for await (const { document, line, rejected } of documentsOf(this.file)) {
-      if (rejected) this.#reject(`line ${line} ${rejected}`);
+    for await (const { document, line, rejected } of documentsOf(this.file, file => api.readDocuments(file, this.stop.signal))) {
+      if (rejected) this.#reject(line ? `line ${line} ${rejected}` : rejected);
       else batch.push(document);
       if (batch.length >= BATCH) { await this.#send(batch); batch = []; }
     }

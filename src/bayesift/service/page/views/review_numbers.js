@@ -3,7 +3,7 @@
 import { api, mayDo } from "../api.js";
 import { learningCurve } from "../charts.js";
 import { attempt, button, field, h, notify, openDialog, written } from "../dom.js";
-import { count, percent } from "../format.js";
+import { capital, count, percent } from "../format.js";
 import { framedReview } from "./review_frame.js";
 
 const FORMATS = [["ris", "RIS (EndNote, Zotero, Rayyan)"], ["csv", "CSV"], ["xlsx", "Excel"], ["bib", "BibTeX"]];
@@ -14,13 +14,13 @@ export async function reviewNumbersView({ id }, signal) {
   const { progress } = review;
   const figures = [["records", progress.records], ["included", progress.included], ["maybe", progress.maybe], ["excluded", progress.excluded], ["not yet decided", progress.open]];
   return framedReview(review, "numbers", h("div", {},
-    h("section", { class: "card" }, h("h2", {}, "What is left"), h("p", {}, `${progress.gauge.sentence}.`),
+    h("section", { class: "card" }, h("h2", {}, "What is left"), h("p", {}, `${capital(progress.gauge.sentence)}.`),
       review.stopped !== null && h("p", {}, h("strong", {}, "Stopped: "), written(review.stopped)),
       mayDo("reviewer") && stopButton(review)),
     h("dl", { class: "tiles" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value))))),
     h("div", { class: "two" },
       h("section", { class: "card" }, h("h2", {}, "Flow of records (PRISMA)"),
-        h("img", { class: "flow", src: api.reviewFile(id, "flow.svg"), alt: flowWords(numbers.flow) }),
+        h("div", { class: "flow-frame", tabindex: "0", role: "group", "aria-label": "Flow diagram" }, h("img", { class: "flow", src: api.reviewFile(id, "flow.svg"), alt: flowWords(numbers.flow) })),
         h("p", {}, h("a", { href: api.reviewFile(id, "flow.svg"), download: "" }, "Download as SVG"))),
       h("div", { class: "stack" }, exportCard(id), reviewersCard(numbers), agreementCard(numbers.agreement))),
     numbers.curve.length > 1 && h("section", { class: "card" }, h("h2", {}, "Finds"), learningCurve(numbers.curve.map(([judged, relevant]) => ({ judged, relevant })), signal)),

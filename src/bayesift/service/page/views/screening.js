@@ -2,7 +2,8 @@
 
 import { api } from "../api.js";
 import { button, field, h, notify, openDialog, say, sign } from "../dom.js";
-import { count, plural } from "../format.js";
+import { capital, count, plural } from "../format.js";
+import { signed } from "../highlight.js";
 import { shortcut } from "../help.js";
 import { recordHistory, recordText } from "./record_parts.js";
 import { framedReview, reviewLink } from "./review_frame.js";
@@ -81,7 +82,7 @@ class Screening {
       h("progress", { max: records || 1, value: decided, "aria-label": "Decided records" }),
       h("p", {}, `${count(decided)} of ${plural(records, "record")}: ${count(included)} included, ${count(maybe)} maybe, ${count(excluded)} excluded`,
         waiting > 0 && `, ${count(waiting)} waiting`, conflicts > 0 && `, ${plural(conflicts, "conflict")}`),
-      gauge.sentence && h("p", { class: "soft gauge-words" }, `${gauge.sentence[0].toUpperCase()}${gauge.sentence.slice(1)}.`));
+      gauge.sentence && h("p", { class: "soft gauge-words" }, `${capital(gauge.sentence)}.`));
   }
 
   #help() {
@@ -89,6 +90,8 @@ class Screening {
       button(["Words ", h("kbd", {}, "w")], {}, this.showWords), button(["Note ", h("kbd", {}, "n")], {}, this.askNote),
       button(["Tags ", h("kbd", {}, "t")], {}, this.askTags), button(["Skip ", h("kbd", {}, "s")], {}, this.skip),
       h("a", { class: "button quiet", href: reviewLink(this.review.id, "records") }, "Search")),
+    this.words.length > 0 && h("ul", { class: "spoken", "aria-label": "Words that speak for relevance, or against it" }, this.words.slice(0, 12).map(({ word, weight }) =>
+      h("li", {}, word, h("span", { class: `standing ${weight > 0 ? "for" : "against"}` }, signed(weight))))),
     this.record?.sources.length > 0 && h("p", {}, button("Not the same publication: split", { class: "quiet" }, this.split)));
   }
 
