@@ -143,8 +143,8 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     parts = [
         f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
         f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, {flow.n_records:,} were to",
-        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}, which ranks the records by a",
-        "linear model of their words (logistic loss, Gaussian prior) that is learned again after every decision.",
+        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}, which ranks the records",
+        "by a linear model of their words (logistic loss, Gaussian prior) that is learned again after every decision.",
         f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by {manner};",
         f"{flow.n_excluded:,} were excluded.",
     ]
