@@ -1,4 +1,4 @@
-"""Screening of ten reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`, COMMAND one of
+"""Screening of ten reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`.
 
     ranking    the order of reading, a judgement at a time, from one relevant and one irrelevant record; the records
                are drawn from the seeds of `benchmarks/screening_asreview.py`, whose results
