@@ -105,7 +105,7 @@ class _LazyKernel(_Lazy):
         import numba
 
         dispatcher = numba.njit(self.py_func, nogil=True, **self._options)
-        if self._cached and _folder() is not None:
+        if self._cached and cache_folder() is not None:
             dispatcher._cache = _cache_class()(self.py_func)
         return dispatcher
 
@@ -134,7 +134,7 @@ def _cache_class() -> Any:
             self._line = line
 
         def get_cache_path(self) -> str | None:
-            return _folder()
+            return cache_folder()
 
         def get_source_stamp(self) -> str:
             return ""  # the folder is named by the sources
@@ -156,7 +156,7 @@ def _cache_class() -> Any:
 
 
 @cache
-def _folder() -> str | None:
+def cache_folder() -> str | None:
     """The folder of this process."""
     return _cache_folder()
 

@@ -187,7 +187,8 @@ def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends:
             digit = (entries[i] >> shift) & 255
             scratch[digit_ends[digit]] = entries[i]
             digit_ends[digit] += 1
-        entries[:n] = scratch[:n]
+        for i in range(n):
+            entries[i] = scratch[i]
         n_ranks >>= 8
         shift += 8
 
@@ -228,7 +229,8 @@ def _number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
             ids[i] = n_pairs - 1
             if n_pairs == len(pairs):
                 roomier = np.full(2 * n_pairs, empty, dtype=np.int64)
-                roomier[:n_pairs] = pairs
+                for p in range(n_pairs):
+                    roomier[p] = pairs[p]
                 pairs = roomier
                 slots = np.full(4 * n_pairs, -1, dtype=np.int32)
                 for p in range(n_pairs):
@@ -307,6 +309,11 @@ def sum_by_category(
     indices, sums, documents = np.empty(room, dtype=np.int32), np.empty(room), np.empty(room)
     _sum_by_category(*x, weights, *y, *earlier, n_terms, indptr, indices, sums, documents)
     n = int(indptr[-1])
+    for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
+        if (end - begin) * _SCAN_SHARE <= n_terms:  # the kernel leaves the terms as they were met
+            order = begin + np.argsort(indices[begin:end])
+            for part in (indices, sums, documents):
+                part[begin:end] = part[order]
     return indptr.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64), indices[:n], sums[:n], documents[:n]
 
 
@@ -409,8 +416,6 @@ def _sum_by_category(
                 if totals[t, 1] != 0:
                     met[n_met] = t
                     n_met += 1
-        else:
-            met[:n_met].sort()
         for j in range(n_met):
             t = met[j]
             indices[n] = t
