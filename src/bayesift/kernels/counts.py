@@ -339,7 +339,9 @@ def _sum_few_by_category(
     sums = np.bincount(cells, np.concatenate([earlier[2], of_entries * x_values[entries]]), minlength=len(documents))
     met = np.flatnonzero(documents)
     indptr = np.searchsorted(met, np.arange(n_categories + 1) * n_terms).astype(np.int32)
-    return indptr, (met % max(n_terms, 1)).astype(np.int32), sums[met], documents[met]
+    # Of nothing at all bincount gives whole numbers.
+    of_met = sums[met].astype(np.float64), documents[met].astype(np.float64)
+    return indptr, (met % max(n_terms, 1)).astype(np.int32), *of_met
 
 
 def sum_by_term(
