@@ -71,4 +71,4 @@ def _use(name: str, texts: list[str], labels: list[Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for given in (labels, sets):
-            TextClassifier(name).fit(texts, given).predict(texts)
+            TextClassifier(model=name).fit(texts, given).predict(texts)
