@@ -129,7 +129,7 @@ def _cache_class() -> Any:
     """Numba's cache of a function, in our folder and without the path of the source."""
     from numba.core import caching
 
-    class Locator(caching._CacheLocator):  # type: ignore[misc]
+    class Locator(caching._CacheLocator):
         def __init__(self, line: int) -> None:
             self._line = line
 
@@ -146,10 +146,10 @@ def _cache_class() -> Any:
         def from_function(cls, function: Any, path: str) -> Any:
             return cls(function.__code__.co_firstlineno)
 
-    class Results(caching.CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = [Locator]  # noqa: RUF012
+    class Results(caching.CompileResultCacheImpl):
+        _locator_classes: list[Any] = [Locator]  # noqa: RUF012
 
-    class FunctionCache(caching.FunctionCache):  # type: ignore[misc]
+    class FunctionCache(caching.FunctionCache):
         _impl_class = Results
 
     return FunctionCache
