@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import (
     classify_throughput,
+    cold_start,
     defaults,
     filtering,
     harness,
@@ -66,6 +67,7 @@ RACES = {
     )
 }
 FOOTPRINTS = {
+    cold_start.NAME: cold_start,
     defaults.NAME: defaults,
     text_footprint.NAME: text_footprint,
     linear_synthetic.NAME: linear_synthetic,

@@ -201,10 +201,9 @@ class Corpus:
         """SHA-256 of ids, texts, categories, splits and vectors."""
         digest = hashlib.sha256()
         for d in self.documents:
-            for part in (d.id, d.title, d.text, *d.categories, d.split or ""):
-                encoded = part.encode("utf-8", "surrogatepass")
-                digest.update(len(encoded).to_bytes(8, "little"))
-                digest.update(encoded)
+            parts = [part.encode("utf-8", "surrogatepass") for part in (d.id, d.title, d.text, *d.categories)]
+            parts.append((d.split or "").encode("utf-8", "surrogatepass"))
+            digest.update(b"".join([piece for part in parts for piece in (len(part).to_bytes(8, "little"), part)]))
         if self.vectors is not None:
             for array in (self.vectors.indptr, self.vectors.indices, self.vectors.data):
                 digest.update(np.ascontiguousarray(array).tobytes())

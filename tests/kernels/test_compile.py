@@ -11,7 +11,7 @@ from bayesift.kernels import compile as compiling
 
 
 def test_kernels_are_cached_by_name_and_leave_the_setting_of_others_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling, "_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(compiling, "cache_folder", lambda: str(tmp_path))
     before = config.CACHE_DIR
     double = compiling.kernel(lambda x: 2 * x)
     assert double(21) == 42
@@ -22,12 +22,12 @@ def test_kernels_are_cached_by_name_and_leave_the_setting_of_others_alone(tmp_pa
 
 
 def test_kernels_compile_without_a_cache(monkeypatch):
-    monkeypatch.setattr(compiling, "_folder", lambda: None)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: None)
     assert compiling.kernel(lambda x: 2 * x)(21) == 42
 
 
 def test_a_kernel_calls_kernels_and_intrinsics_that_were_not_used_before(monkeypatch):
-    monkeypatch.setattr(compiling, "_folder", lambda: None)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: None)
 
     @compiling.intrinsic
     def opposite(typing_context, value):

@@ -16,7 +16,7 @@ def way(request):
     """Small inputs are counted by NumPy, and here by the kernels too."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "kernels":
-            patch.setattr(counts, "_SMALL", -1)
+            patch.setattr(counts, "SMALL", -1)
         yield
 
 
@@ -99,7 +99,7 @@ def test_sums_of_few_documents_are_those_of_the_kernels_to_the_bit(monkeypatch):
     x, y, weights = (X.indptr, X.indices, X.data), (Y.indptr, Y.indices), draw.integers(0, 3, 30) * 0.1
     found = []
     for small in (-1, 1000):
-        monkeypatch.setattr(counts, "_SMALL", small)
+        monkeypatch.setattr(counts, "SMALL", small)
         earlier = counts.sum_by_category(x, weights, y, 12)
         by_term = np.ones(12), np.zeros(12)
         counts.sum_by_term(*x, weights, *by_term)
@@ -109,3 +109,9 @@ def test_sums_of_few_documents_are_those_of_the_kernels_to_the_bit(monkeypatch):
     np.testing.assert_allclose(found[0][-2], 1 + weights @ X.toarray())
     table = sparse.csr_array((found[0][6], found[0][5], found[0][4]), shape=(3, 12)).toarray()
     np.testing.assert_allclose(table, 2 * (Y.toarray() * weights) @ X.toarray())
+
+
+def test_sums_of_nothing_are_numbers_of_the_same_type():
+    nothing = np.zeros(3, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0)
+    parts = counts.sum_by_category(nothing, np.ones(2), (np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.int32)), 4)
+    assert [part.dtype.name for part in parts] == ["int32", "int32", "float64", "float64"]

@@ -331,7 +331,7 @@ def test_small_inputs_are_counted_as_large_ones_are(parameters, monkeypatch):
     X = small.fit_transform(texts)
     again = small.transform(texts[::-1])
     monkeypatch.setattr(tokens, "_SMALL", -1)
-    monkeypatch.setattr(counts, "_SMALL", -1)
+    monkeypatch.setattr(counts, "SMALL", -1)
     monkeypatch.setattr(words, "_FEW", -1)
     large = TermVectorizer(**parameters)
     Y = large.fit_transform(texts)

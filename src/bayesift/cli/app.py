@@ -18,6 +18,7 @@ from bayesift.cli.evaluate import compare, evaluate
 from bayesift.cli.explain import explain, inspect, models
 from bayesift.cli.fit import fit
 from bayesift.cli.options import add_command, command_group
+from bayesift.cli.warm_up import warm_up
 
 _FIRST, _MORE, _SERVICES = "First steps", "More about models", "Corpora, streams, reviews and services"
 
@@ -57,6 +58,7 @@ add_command(app, explain, "explain model 'the plot is thin but the music is love
 add_command(app, demo, panel=_MORE)
 add_command(app, inspect, "inspect model --top 20", panel=_MORE)
 add_command(app, models, panel=_MORE)
+add_command(app, warm_up, "warm-up", "warm-up --models auto", name="warm-up", panel=_MORE)
 app.add_typer(datasets.app, rich_help_panel=_SERVICES)
 app.add_typer(filtering.app, rich_help_panel=_SERVICES)
 app.add_typer(screen.app, rich_help_panel=_SERVICES)

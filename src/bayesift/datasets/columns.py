@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from bayesift.datasets.loading import describe_damage
@@ -243,10 +244,17 @@ def read_categories(value: Any, separator: str | None = None) -> tuple[str, ...]
     """The categories of a label: a list, a text to split at the separator, or one name."""
     if value is None:
         return ()
-    if isinstance(value, list | tuple):
-        parts = list(value)
-    else:
-        parts = value.split(separator) if separator and isinstance(value, str) else [value]
+    if isinstance(value, str):
+        return _categories_of_text(value, separator)
+    return _named(value if isinstance(value, list | tuple) else [value])
+
+
+@lru_cache(maxsize=4096)  # the same few labels stand in most rows
+def _categories_of_text(value: str, separator: str | None) -> tuple[str, ...]:
+    return _named(value.split(separator) if separator else [value])
+
+
+def _named(parts: Iterable[Any]) -> tuple[str, ...]:
     names = (read_name(part) for part in parts if part is not None)
     return tuple(dict.fromkeys(name for name in names if name))
 

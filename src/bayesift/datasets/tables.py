@@ -379,8 +379,8 @@ def _read_document(row: Row, columns: Columns, separator: str | None) -> Documen
         text=read_text(values, columns.text, required=True),
         title=read_text(values, columns.title),
         categories=read_categories(values.get(columns.label or ""), separator),
-        date=read_date(values.get(columns.date or "")),
-        split=read_name(values.get(columns.split or "") or "") or None,
+        date=read_date(values.get(columns.date)) if columns.date else None,
+        split=(read_name(values.get(columns.split) or "") or None) if columns.split else None,
     )
     if not document.full_text.strip():
         raise ValueError("empty document")

@@ -105,7 +105,7 @@ class _LazyKernel(_Lazy):
         import numba
 
         dispatcher = numba.njit(self.py_func, nogil=True, **self._options)
-        if self._cached and _folder() is not None:
+        if self._cached and cache_folder() is not None:
             dispatcher._cache = _cache_class()(self.py_func)
         return dispatcher
 
@@ -129,12 +129,12 @@ def _cache_class() -> Any:
     """Numba's cache of a function, in our folder and without the path of the source."""
     from numba.core import caching
 
-    class Locator(caching._CacheLocator):  # type: ignore[misc]
+    class Locator(caching._CacheLocator):
         def __init__(self, line: int) -> None:
             self._line = line
 
         def get_cache_path(self) -> str | None:
-            return _folder()
+            return cache_folder()
 
         def get_source_stamp(self) -> str:
             return ""  # the folder is named by the sources
@@ -146,17 +146,17 @@ def _cache_class() -> Any:
         def from_function(cls, function: Any, path: str) -> Any:
             return cls(function.__code__.co_firstlineno)
 
-    class Results(caching.CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = [Locator]  # noqa: RUF012
+    class Results(caching.CompileResultCacheImpl):
+        _locator_classes: list[Any] = [Locator]  # noqa: RUF012
 
-    class FunctionCache(caching.FunctionCache):  # type: ignore[misc]
+    class FunctionCache(caching.FunctionCache):
         _impl_class = Results
 
     return FunctionCache
 
 
 @cache
-def _folder() -> str | None:
+def cache_folder() -> str | None:
     """The folder of this process."""
     return _cache_folder()
 

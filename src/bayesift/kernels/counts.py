@@ -22,7 +22,7 @@ from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
 
 _FEW = 32
-_SMALL = 1 << 18  # tokens or entries up to which NumPy counts
+SMALL = 1 << 18  # tokens or entries up to which NumPy counts
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
@@ -32,7 +32,7 @@ def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tup
     """Rows with terms by first appearance, and documents and tokens of each term; term_of is -1 for tokens left out."""
     if len(tokens) > _MOST_TOKENS:
         raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
-    return (_count_terms if len(tokens) > _SMALL else _count_few_terms)(tokens, ends, term_of, n_terms)
+    return (_count_terms if len(tokens) > SMALL else _count_few_terms)(tokens, ends, term_of, n_terms)
 
 
 def _count_few_terms(
@@ -86,7 +86,7 @@ def _count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tu
 
 def kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
     """How many entries of each row have a rank (-1: none)."""
-    if len(indices) > _SMALL:
+    if len(indices) > SMALL:
         return _kept_per_row(indptr, indices, rank)
     before = np.concatenate([[0], np.cumsum(rank[indices] >= 0, dtype=np.int64)])
     kept: Array = np.diff(before[indptr])
@@ -117,7 +117,7 @@ def order_rows(
 
     The rows follow one another in the output.
     """
-    if len(indices) > _SMALL:
+    if len(indices) > SMALL:
         _order_rows(indptr, indices, values, rank, columns, row_begins, out_indices, out_values)
         return
     ranks, rows = rank[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -187,14 +187,15 @@ def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends:
             digit = (entries[i] >> shift) & 255
             scratch[digit_ends[digit]] = entries[i]
             digit_ends[digit] += 1
-        entries[:n] = scratch[:n]
+        for i in range(n):
+            entries[i] = scratch[i]
         n_ranks >>= 8
         shift += 8
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
     """Number distinct pairs by first appearance, -1 where an entry is negative; also left and right of each pair."""
-    if len(left) > _SMALL:
+    if len(left) > SMALL:
         return _number_pairs(left, right)
     present = np.flatnonzero((left >= 0) & (right >= 0))
     keys = (left[present].astype(np.int64) << 32) | right[present]
@@ -228,7 +229,8 @@ def _number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
             ids[i] = n_pairs - 1
             if n_pairs == len(pairs):
                 roomier = np.full(2 * n_pairs, empty, dtype=np.int64)
-                roomier[:n_pairs] = pairs
+                for p in range(n_pairs):
+                    roomier[p] = pairs[p]
                 pairs = roomier
                 slots = np.full(4 * n_pairs, -1, dtype=np.int32)
                 for p in range(n_pairs):
@@ -260,7 +262,7 @@ def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
 
 def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
     """One stream of the non-negative entries of several that share document ends, document by document."""
-    if streams.size > _SMALL:
+    if streams.size > SMALL:
         return _interleave(streams, ends)
     stream, token = np.nonzero(streams >= 0)
     owners = _owners(ends)[token]
@@ -299,7 +301,7 @@ def sum_by_category(
         empty = np.empty(0)
         earlier = np.zeros(n_categories + 1, dtype=np.int32), np.empty(0, dtype=np.int32), empty, empty
     entries = np.concatenate(([0], np.cumsum(np.diff(x_indptr)[y[1]], dtype=np.int64)))
-    if entries[-1] <= _SMALL and n_categories * n_terms <= _SMALL_TABLE:
+    if entries[-1] <= SMALL and n_categories * n_terms <= _SMALL_TABLE:
         return _sum_few_by_category(x, weights, y, n_terms, earlier)
     met = entries[y_indptr[1:]] - entries[y_indptr[:-1]] + np.diff(earlier[0])
     room = int(np.minimum(met, n_terms).sum())
@@ -307,6 +309,11 @@ def sum_by_category(
     indices, sums, documents = np.empty(room, dtype=np.int32), np.empty(room), np.empty(room)
     _sum_by_category(*x, weights, *y, *earlier, n_terms, indptr, indices, sums, documents)
     n = int(indptr[-1])
+    for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
+        if (end - begin) * _SCAN_SHARE <= n_terms:  # the kernel leaves the terms as they were met
+            order = begin + np.argsort(indices[begin:end])
+            for part in (indices, sums, documents):
+                part[begin:end] = part[order]
     return indptr.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64), indices[:n], sums[:n], documents[:n]
 
 
@@ -332,14 +339,16 @@ def _sum_few_by_category(
     sums = np.bincount(cells, np.concatenate([earlier[2], of_entries * x_values[entries]]), minlength=len(documents))
     met = np.flatnonzero(documents)
     indptr = np.searchsorted(met, np.arange(n_categories + 1) * n_terms).astype(np.int32)
-    return indptr, (met % max(n_terms, 1)).astype(np.int32), sums[met], documents[met]
+    # Of nothing at all bincount gives whole numbers.
+    of_met = sums[met].astype(np.float64), documents[met].astype(np.float64)
+    return indptr, (met % max(n_terms, 1)).astype(np.int32), *of_met
 
 
 def sum_by_term(
     x_indptr: Array, x_indices: Array, x_values: Array, weights: Array, sums: Array, documents: Array
 ) -> None:
     """Add the sums and document counts of every term to `sums` and `documents`."""
-    if len(x_indices) > _SMALL:
+    if len(x_indices) > SMALL:
         _sum_by_term(x_indptr, x_indices, x_values, weights, sums, documents)
         return
     of_entries = np.repeat(weights, np.diff(x_indptr))
@@ -409,8 +418,6 @@ def _sum_by_category(
                 if totals[t, 1] != 0:
                     met[n_met] = t
                     n_met += 1
-        else:
-            met[:n_met].sort()
         for j in range(n_met):
             t = met[j]
             indices[n] = t

@@ -173,7 +173,8 @@ def _first_zero(eight: np.uint64) -> np.uint64:
 @inlined
 def _before(eight: np.uint64, zero: np.uint64) -> np.uint64:
     """The bytes before the marked one, big-endian."""
-    return swap_bytes(eight & ((_ONE << (trailing_zeros(zero) & ~np.uint64(7))) - _ONE))
+    before: np.uint64 = swap_bytes(eight & ((_ONE << (trailing_zeros(zero) & ~np.uint64(7))) - _ONE))
+    return before
 
 
 @inlined
@@ -315,7 +316,7 @@ def _leading(eight: np.uint64, count: int) -> np.uint64:
     """The first `count` of eight bytes, big-endian."""
     if count <= 0:
         return _ZERO
-    swapped = swap_bytes(eight)
+    swapped: np.uint64 = swap_bytes(eight)
     return swapped if count >= 8 else swapped & ~((_ONE << np.uint64(64 - 8 * count)) - _ONE)
 
 

@@ -99,7 +99,7 @@ class Lexicon:
         ngram_range: tuple[int, int] = (1, 1),
         are_ngrams: Callable[[Words], Array] | None = None,
     ) -> None:
-        self._number_terms = terms.add if grow else terms.find
+        self._terms, self._number_terms = terms, terms.add if grow else terms.find
         self._stop_words = WordTable(Words.of(sorted(stop_words)))
         self._stem = stem
         self._ngrams = ngram_range
@@ -110,6 +110,9 @@ class Lexicon:
 
     def prepare(self, batch: Tokens) -> Callable[[], Counts]:
         """Number the terms of a batch; the returned function counts them, in any thread."""
+        if len(batch.tokens) > kernels.SMALL:
+            for table in (self._terms, self._units, self._seen):
+                table.use_hashes()
         if self._ngrams == (1, 1):
             terms = self._number(batch.words, self._number_terms)
             return partial(_count, batch.tokens, batch.ends, terms, distinct=self._stem is None)

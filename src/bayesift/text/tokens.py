@@ -203,7 +203,7 @@ class Tokeniser:
         return table.add_text(folded, ends, 0, self.min_length)
 
     def _words_and_ngrams(
-        self, folded: Array, ends: Array, kinds: Array, unspaced: Array, table: WordTable
+        self, folded: Array, ends: Array, kinds: Array, unspaced: Array, table: HashTable
     ) -> tuple[Array, Array]:
         """Words of most documents, words and n-grams of the unspaced ones; numbered in the order of documents."""
         has_ngrams = np.zeros(len(ends), dtype=np.bool_)
@@ -274,7 +274,7 @@ def _tokens_of(lists: list[list[str]]) -> Tokens:
 
 
 def _number(
-    spans: Callable[..., int], text: Array, n_texts: int, begin: int, longest: int, table: WordTable
+    spans: Callable[..., int], text: Array, n_texts: int, begin: int, longest: int, table: HashTable
 ) -> tuple[Array, Array]:
     """Numbers of the n-grams of texts, and where those of each end; `spans` finds a part of them at a time."""
     begins, stops = (np.empty(_SPANS + longest, dtype=np.int64) for _ in range(2))

@@ -155,9 +155,14 @@ class WordTable:
             return None
         self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
         if max(self._n_asked, len(self._numbers)) > _FEW:
+            self.use_hashes()
+        return self._numbers
+
+    def use_hashes(self) -> None:
+        """Change to the hash table, for large batches."""
+        if self._numbers is not None:
             self._hashed = HashTable(self.words)
             self._numbers = None
-        return self._numbers
 
 
 class HashTable:
