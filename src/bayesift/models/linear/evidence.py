@@ -22,7 +22,7 @@ from scipy import linalg, sparse
 from bayesift.arrays import Array
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.path import Choice, Progress, column, search_scales
+from bayesift.models.linear.path import Choice, Progress, rescaled, search_scales
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import solve_all
 from bayesift.state import storable
@@ -126,27 +126,40 @@ class Evidence:
 
     def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
         """The scales of all models."""
+        self.check(problem)
+        return search_scales(
+            problem, EvidenceLosses(problem, solver, n_jobs, shared=self.shared), progress, shared=self.shared
+        )
+
+    @staticmethod
+    def check(problem: Problem) -> None:
+        """Refuse a problem whose evidence is not known."""
         if not problem.prior.smooth:
             raise ValueError(f"the evidence needs a Gaussian prior, not a {problem.prior.kind} one")
         if problem.coupled:
             raise ValueError("the evidence of a softmax model is not known; use multiclass='one-vs-rest'")
-        everyone = list(range(problem.members.shape[0]))
-        last: list[Solution | None] = [None] * len(everyone)
+
+
+class EvidenceLosses:
+    """Minus the log evidence at any scale; each model starts from its mode of the last call."""
+
+    def __init__(self, problem: Problem, solver: str, n_jobs: int | None, *, shared: bool) -> None:
+        self.problem, self.solver, self.n_jobs, self.shared = problem, solver, n_jobs, shared
+        self.last: list[Solution | None] = [None] * problem.members.shape[0]
         _ = problem.columns, problem.norms, problem.start_intercepts
 
-        def losses(scales: Array, models: list[int]) -> tuple[Array, Array]:
-            named = everyone if self.shared else models
-            every = np.ones(len(everyone))
-            every[named] = scales
-            at_scale = problem.varied(prior=problem.prior.rescaled(column(every)))
-            found = solve_all(at_scale, solver, [last[c] for c in named], n_jobs, categories=named)
-            for c, solution in zip(named, found, strict=True):
-                last[c] = solution
-            values = in_threads(
-                lambda pair: -log_evidence(at_scale, *pair), list(zip(named, found, strict=True)), n_jobs
-            )
-            found_losses = np.fromiter(values, dtype=float)
-            found_losses = np.array([found_losses.sum()]) if self.shared else found_losses
-            return found_losses, np.full(len(found_losses), np.nan)
-
-        return search_scales(problem, losses, progress, shared=self.shared)
+    def __call__(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
+        """The losses of models, one scale each, and no standard errors; their total where models share a scale."""
+        everyone, last = list(range(len(self.last))), self.last
+        named = everyone if self.shared else models
+        every = np.ones(len(everyone))
+        every[named] = scales
+        at_scale = self.problem.varied(prior=rescaled(self.problem.prior, every, factors))
+        found = solve_all(at_scale, self.solver, [last[c] for c in named], self.n_jobs, categories=named)
+        for c, solution in zip(named, found, strict=True):
+            last[c] = solution
+        pairs = list(zip(named, found, strict=True))
+        values = in_threads(lambda pair: -log_evidence(at_scale, *pair), pairs, self.n_jobs)
+        losses = np.fromiter(values, dtype=float)
+        losses = np.array([losses.sum()]) if self.shared else losses
+        return losses, np.full(len(losses), np.nan)
