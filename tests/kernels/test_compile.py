@@ -1,24 +1,63 @@
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import numpy as np
 from numba.core import config
 
 from bayesift.kernels import compile as compiling
 
 
-def test_cached_kernels_leave_the_setting_of_others_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling, "_CACHE", str(tmp_path))
+def test_kernels_are_cached_by_name_and_leave_the_setting_of_others_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "_folder", lambda: str(tmp_path))
     before = config.CACHE_DIR
     double = compiling.kernel(lambda x: 2 * x)
     assert double(21) == 42
     assert before == config.CACHE_DIR
-    assert list(tmp_path.rglob("*.nbi"))
+    names = [path.name for path in tmp_path.iterdir()]  # nothing of where this file is
+    assert names
+    assert all(name.startswith("test_compile.") for name in names)
 
 
 def test_kernels_compile_without_a_cache(monkeypatch):
-    monkeypatch.setattr(compiling, "_CACHE", None)
+    monkeypatch.setattr(compiling, "_folder", lambda: None)
     assert compiling.kernel(lambda x: 2 * x)(21) == 42
+
+
+def test_a_kernel_calls_kernels_and_intrinsics_that_were_not_used_before(monkeypatch):
+    monkeypatch.setattr(compiling, "_folder", lambda: None)
+
+    @compiling.intrinsic
+    def opposite(typing_context, value):
+        from numba import types
+
+        return types.int64(types.int64), lambda context, builder, signature, given: builder.neg(given[0])
+
+    @compiling.inlined
+    def twice(x):
+        return 2 * opposite(x)
+
+    @compiling.kernel
+    def of_all(values):
+        total = 0
+        for value in values:
+            total += twice(value)
+        return total
+
+    assert of_all(np.arange(4)) == -12
+
+
+def test_kernels_import_no_compiler_and_pickle_by_name():
+    program = """
+import pickle, sys
+from bayesift.kernels import counts, words
+assert pickle.loads(pickle.dumps(words.word_keys)) is words.word_keys
+print("numba" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_cache_folder_is_named_after_the_sources(tmp_path, monkeypatch):

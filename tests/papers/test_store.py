@@ -36,7 +36,7 @@ def test_a_file_that_is_not_whole_counts_as_not_there(tmp_path):
 
 def test_results_depend_on_what_measures_them_and_not_on_pages():
     reached = set(reached_code("papers.sparse_bayes:measure_setting"))
-    assert {"bayesift.models.linear.classifier", "bayesift.kernels.working_set", "bayesift.records"} <= reached
+    assert {"bayesift.models.linear.classifier", "bayesift.kernels.newton_steps", "bayesift.records"} <= reached
     assert {"papers.sparse_bayes:Setting", "papers.sparse_bayes:_thresholds", "papers.corpora:corpus_part"} <= reached
     assert not {name for name in reached if ".report" in name or ".cli" in name or ".charts" in name}
     assert not {name for name in reached if name.startswith("papers.online") or name.endswith(":TABLE_1")}

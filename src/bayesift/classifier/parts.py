@@ -18,7 +18,7 @@ from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.models import make_learner, weighting_of
-from bayesift.text import TermVectorizer
+from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.validation import check_sample_weight
 
 
@@ -41,6 +41,31 @@ def may_use_pairs(model: Any, vectorizer: TermVectorizer) -> bool:
     plain = vectorizer.analyzer == "word" and vectorizer.tokenizer is None and tuple(vectorizer.ngram_range) == (1, 1)
     able = has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
     return plain and able and vectorizer.weighting == "sublinear-tf-idf"
+
+
+def embedder_for(embedder: TextEmbedder | str | None, model: Any, given: Texts) -> TextEmbedder | None:
+    """An unfitted copy of the embedder, or by "auto" that of the extra `embeddings` for a model that weighs vectors."""
+    if isinstance(embedder, str):
+        if embedder != "auto":
+            raise ValueError(f"embedder must be a TextEmbedder, 'auto' or None, got {embedder!r}")
+        able = not given.are_vectors and has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
+        return TextEmbedder() if able and WordVectors.installed() is not None else None
+    if embedder is not None and given.are_vectors:
+        raise DataError("an embedder needs texts; the documents are vectors")
+    return None if embedder is None else TextEmbedder(**embedder.get_params(deep=False))
+
+
+def beside(rows: Any, dense: Array, ngram_lengths: Array | None = None) -> tuple[sparse.csr_array, Array]:
+    """Terms and, behind them, columns of vectors; and the number of words of each column, 0 for vectors."""
+    joined = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(dense)]))
+    lengths = np.ones(rows.shape[1], dtype=np.int64) if ngram_lengths is None else ngram_lengths
+    return joined, np.append(lengths, np.zeros(dense.shape[1], dtype=np.int64))
+
+
+def used_columns(model: Any, ngram_lengths: Array) -> Array:
+    """Which columns a model that was given their numbers of words uses."""
+    used: Array = (ngram_lengths == 1) | (ngram_lengths > 1) & model.uses_pairs_
+    return used | (ngram_lengths == 0) & model.uses_vectors_
 
 
 def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:

@@ -10,21 +10,21 @@ import numpy as np
 import bayesift
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.labels import FORMS, LabelForm
-from bayesift.errors import DataError
+from bayesift.errors import DataError, MissingExtraError
 from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable
 from bayesift.state import Arrays, decode, decode_fitted, encode, expect, fits
-from bayesift.text import TermVectorizer
+from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
 KIND = "text-classifier"
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
-def content_of(classifier: Any) -> ModelContent:
-    """The content of the model file of a fitted `TextClassifier`."""
+def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent:
+    """The content of the model file of a fitted `TextClassifier`, with `bundle_vectors` also the vectors it needs."""
     model, arrays = classifier.estimator_.estimator_, Arrays()
     if not is_storable(model):
         raise DataError(f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}")
@@ -46,12 +46,21 @@ def content_of(classifier: Any) -> ModelContent:
         "vectorizer": vectorizer,
         "selection": encode(classifier.selection_, arrays, "selection"),
         "abstention": encode(classifier.abstention_, arrays, "abstention"),
+        "embedder": encode(classifier.embedder_, arrays, "embedder"),
     }
+    if bundle_vectors and classifier.embedder_ is not None:
+        embedder = classifier.embedder_
+        held, texts = embedder.vectors_.bundle(embedder.documents_.indices)
+        arrays |= {f"vectors.{name}": array for name, array in held.items()}
+        lists |= {f"vectors-{name}": lines for name, lines in texts.items()}
     return ModelContent(header, arrays, lists)
 
 
-def classifier_of(cls: Any, content: ModelContent) -> Any:
-    """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together."""
+def classifier_of(cls: Any, content: ModelContent, vectors: WordVectors | None = None) -> Any:
+    """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together.
+
+    `vectors` are those that the model was fitted with, if they are neither in the file nor of the extra `embeddings`.
+    """
     header = content.header
     if header.get("kind") != KIND:
         raise DataError(f"it holds a {header.get('kind')!r}, not a {KIND!r}")
@@ -66,8 +75,29 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     if header.get("abstention") is not None:
         classifier.abstention_ = decode_fitted(header["abstention"], content.arrays, Abstention, "abstention")
+    if header.get("embedder") is not None:
+        classifier.embedder_ = _embedder(content, vectors)
     _check_widths(classifier)
     return classifier
+
+
+def _embedder(content: ModelContent, vectors: WordVectors | None) -> TextEmbedder:
+    embedder = decode_fitted(content.header["embedder"], content.arrays, TextEmbedder, "embedder")
+    if vectors is None and "vectors.table" in content.arrays:
+        arrays = _part(content.arrays, "vectors.")
+        vectors = WordVectors.unbundle(
+            arrays, _part(content.lists, "vectors-"), source=embedder.source_, digest=embedder.digest_
+        )
+    vectors = vectors or WordVectors.installed()
+    if vectors is None:
+        raise MissingExtraError(
+            f'the model needs the word vectors {embedder.source_}; run: pip install "bayesift[embeddings]", or give them'
+        )
+    return embedder.attach(vectors)
+
+
+def _part(parts: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
 
 
 def _form(header: dict[str, Any]) -> LabelForm:
@@ -148,5 +178,7 @@ def _check_widths(classifier: Any) -> None:
         if width is not None and width != len(support):
             raise DataError("the selection does not fit the vocabulary")
         width = int(np.count_nonzero(support))
+    if width is not None and classifier.embedder_ is not None:
+        width += len(classifier.embedder_.centre_)
     if width is not None and width != classifier.estimator_.n_features_in_:
         raise DataError("the model does not fit the vocabulary")

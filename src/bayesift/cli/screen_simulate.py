@@ -56,16 +56,18 @@ def simulate(
     labels = _labels(read, category)
     texts = [document.full_text for document in read]
     with busy("reading words", quiet=quiet):
-        X = Pool.of_texts(texts if query is None else [*texts, query]).X
+        asked = [] if query is None else [query]
+        pool = Pool.of_texts([*texts, *asked], titles=[*(document.title for document in read), *asked])
+    simulated: dict[str, Any] = {"by": order, "batch": batch, "parts": pool.parts}
     curves: dict[str, ReviewCurve] = {}
     with counting("starts", 1 if query else starts, quiet=quiet) as progress, usage_errors():
         if query is not None:
             relevant = np.append(labels, True)
-            curves["query"] = simulate_review(X, relevant, start=[len(labels)], by=order, batch=batch)
+            curves["query"] = simulate_review(pool.X, relevant, start=[len(labels)], **simulated)
         else:
             for seed in range(starts):
                 start = random_start(labels, seed)
-                curves[str(seed)] = simulate_review(X, labels, start=start, by=order, batch=batch)
+                curves[str(seed)] = simulate_review(pool.X, labels, start=start, **simulated)
                 progress(seed + 1)
         played = [_measures(name, curve, recall, 0 if query else 1) for name, curve in curves.items()]
     if chart is not None:

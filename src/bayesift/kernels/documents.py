@@ -6,14 +6,15 @@ category. Every other document has a place of its own, assigned when one of its 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
-from bayesift.kernels.likelihoods import parts
-from bayesift.kernels.linear import differentiate, intercept_neg_gradient, intercept_step
+from bayesift.kernels.likelihoods import LOGIT, derivative_at
+from bayesift.kernels.linear import CENTRE, FREE, PRECISION, differentiate, differentiate_logit
 
 INSIDE, OUTSIDE = 0, 1
 _STEEP, _FAR = 2.0, 30.0  # the longest Newton step of an intercept, and the largest intercept that is stepped from
@@ -59,145 +60,138 @@ class Documents(NamedTuple):
     direction: Array
 
 
-@kernel
 def group_documents(model: Model, bias: float) -> Documents:
     """All documents in the two groups, at the score of the intercept."""
     size = len(model.importance) + 2
-    places, count = np.full(size - 2, OUTSIDE, dtype=np.int32), np.full(1, 2)
-    numbers, signs, importance, scores = np.empty(size, dtype=np.int32), np.empty(size), np.empty(size), np.empty(size)
-    signs[INSIDE], signs[OUTSIDE] = 1.0, -1.0
-    scores[INSIDE] = scores[OUTSIDE] = bias
-    importance[INSIDE], importance[OUTSIDE] = 0.0, model.importance.sum()
-    for i in model.members:
-        places[i] = INSIDE
-        importance[INSIDE] += model.importance[i]
-    importance[OUTSIDE] -= importance[INSIDE]
-    residuals, curvatures, likelihoods, direction = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    return Documents(count, places, numbers, signs, importance, scores, residuals, curvatures, likelihoods, direction)
+    places, numbers = np.full(size - 2, OUTSIDE, dtype=np.int32), np.empty(size, dtype=np.int32)
+    places[model.members] = INSIDE
+    signs, importance, scores = np.empty((3, size))
+    signs[:2], scores[:2] = (1.0, -1.0), bias
+    importance[INSIDE] = model.importance[model.members].sum()
+    importance[OUTSIDE] = max(model.importance.sum() - importance[INSIDE], 0.0)
+    return Documents(np.full(1, 2), places, numbers, signs, importance, scores, *np.empty((4, size)))
 
 
-@kernel
 def separate_documents(model: Model, scores: Array) -> Documents:
     """All documents at places of their own, with these scores."""
     documents = group_documents(model, 0.0)
-    count = len(scores)
-    documents.importance[:2] = 0.0
+    documents.signs[2:] = documents.signs[documents.places]
+    documents.importance[:2], documents.importance[2:] = 0.0, model.importance
     documents.scores[2:] = scores
-    documents.importance[2:] = model.importance
-    for i in range(count):
-        documents.signs[2 + i] = documents.signs[documents.places[i]]
-        documents.places[i], documents.numbers[2 + i] = 2 + i, i
-    documents.filled[0] = count + 2
+    documents.places[:] = np.arange(2, len(scores) + 2)
+    documents.numbers[2:] = np.arange(len(scores))
+    documents.filled[0] = len(scores) + 2
     return documents
+
+
+def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
+    """Assign places to the documents of these terms."""
+    _assign_places(
+        matrix.indptr, matrix.indices, chosen, model.importance, documents.filled, documents.places, documents.numbers,
+        documents.signs, documents.importance, documents.scores,
+    )  # fmt: skip
 
 
 @kernel
 def _assign_places(
-    first: int,
-    last: int,
+    indptr: Array,
     indices: Array,
+    chosen: Array,
     weights: Array,
-    count: Array,
+    filled: Array,
     places: Array,
     numbers: Array,
     signs: Array,
     importance: Array,
     scores: Array,
 ) -> None:
-    """Assign places to the documents of the entries first to last; weights are their importance."""
-    for k in range(first, last):
-        i = indices[k]
-        group = places[i]
-        if group < 2:
-            place = count[0]
-            places[i], numbers[place] = place, i
-            signs[place], scores[place], importance[place] = signs[group], scores[group], weights[i]
+    """Places follow the order of the documents, for the sake of the cache; until then a group is marked by -2 or -1."""
+    count, found = filled[0], 0
+    for column in range(len(chosen)):
+        j = chosen[column]
+        for k in range(indptr[j], indptr[j + 1]):
+            document = np.uint32(indices[k])
+            if 0 <= places[document] < 2:
+                places[document] -= 2
+                found += 1
+    if found == 0:
+        return
+    for i in range(len(places)):
+        if places[i] < 0:
+            group = np.uint32(places[i] + 2)
+            places[i], numbers[count] = count, i
+            signs[count], scores[count], importance[count] = signs[group], scores[group], weights[i]
             importance[group] = max(importance[group] - weights[i], 0.0)
-            count[0] += 1
+            count += 1
+    filled[0] = count
 
 
 @kernel
-def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
-    """Assign places to the documents of these terms."""
-    for j in chosen:
-        _assign_places(
-            matrix.indptr[j], matrix.indptr[j + 1], matrix.indices, model.importance, documents.filled,
-            documents.places, documents.numbers, documents.signs, documents.importance, documents.scores,
-        )  # fmt: skip
-
-
-@kernel
-def add_scores(matrix: Matrix, documents: Documents, chosen: Array, weights: Array) -> None:
-    """Add the contributions of these terms to the scores of their documents, which have places."""
-    for j in chosen:
-        _add_column(
-            matrix.indptr[j], matrix.indptr[j + 1], matrix.indices, matrix.data, weights[j], documents.places,
-            documents.scores,
-        )  # fmt: skip
-
-
-@kernel
-def _add_column(
-    first: int, last: int, indices: Array, data: Array, weight: float, places: Array, scores: Array
+def add_scores(
+    indptr: Array, indices: Array, data: Array, chosen: Array, weights: Array, places: Array, scores: Array
 ) -> None:
-    for k in range(first, last):
-        scores[places[indices[k]]] += weight * data[k]
+    """Add the contributions of these terms to the scores of their documents, which have places."""
+    for column in range(len(chosen)):
+        j = chosen[column]
+        weight = weights[j]
+        for k in range(indptr[j], indptr[j + 1]):
+            scores[np.uint32(places[np.uint32(indices[k])])] += weight * data[k]
 
 
-@kernel
-def evaluate(model: Model, documents: Documents, cautious: bool) -> float:
-    """Write residuals and curvatures; returns minus the log-likelihood."""
-    n = documents.filled[0]
-    return differentiate(
-        model.link, model.parameters, documents.signs[:n], documents.importance[:n], documents.scores[:n],
-        documents.residuals[:n], documents.curvatures[:n], documents.likelihoods[:n], cautious,
-    )  # fmt: skip
+def evaluate(model: Model, documents: Documents, cautious: bool, first: int = 0, last: int | None = None) -> float:
+    """Write residuals and curvatures of the documents at these places, of all by default; minus the log-likelihood."""
+    places = slice(first, int(documents.filled[0]) if last is None else last)
+    given = documents.signs[places], documents.importance[places], documents.scores[places]
+    written = documents.residuals[places], documents.curvatures[places], documents.likelihoods[places]
+    if model.link == LOGIT:
+        return float(differentiate_logit(*given, *written, cautious))
+    return float(differentiate(model.link, model.parameters, *given, written[0], written[1]))
 
 
-@kernel
-def evaluate_new(model: Model, documents: Documents, known: int, cautious: bool) -> None:
-    """Write residuals and curvatures of the groups and of documents at places from `known` on."""
-    for first, last in ((0, 2), (known, documents.filled[0])):
-        differentiate(
-            model.link, model.parameters, documents.signs[first:last], documents.importance[first:last],
-            documents.scores[first:last], documents.residuals[first:last], documents.curvatures[first:last],
-            documents.likelihoods[first:last], cautious,
-        )  # fmt: skip
+def intercept_neg_gradient(model: Model, documents: Documents, bias: float) -> float:
+    """Minus the derivative of the objective by the intercept."""
+    free, precision, centre = model.intercept
+    if free == 0.0:
+        return 0.0
+    return float(documents.residuals[: documents.filled[0]].sum() - precision * (bias - centre))
 
 
-@kernel
 def optimise_intercept(
     model: Model, documents: Documents, bias: Array, goal: float, steps: int, cautious: bool
 ) -> float:
     """Newton steps of the intercept alone, until its gradient is at most the goal; returns the new loss."""
-    n = documents.filled[0]
+    n = int(documents.filled[0])
     loss = evaluate(model, documents, cautious)
-    for _ in range(steps):
-        if (
-            abs(intercept_neg_gradient(model.intercept, bias[0], documents.residuals[:n])) <= goal
-            or abs(bias[0]) > _FAR
-        ):
+    for _ in range(steps if model.intercept[FREE] else 0):
+        neg_gradient = intercept_neg_gradient(model, documents, bias[0])
+        if abs(neg_gradient) <= goal or abs(bias[0]) > _FAR:
             break
-        step = intercept_step(model.intercept, bias[0], documents.residuals[:n], documents.curvatures[:n])
-        step = min(max(step, -_STEEP), _STEEP)
+        curvature = float(documents.curvatures[:n].sum() + model.intercept[PRECISION])
+        step = min(max(neg_gradient / curvature, -_STEEP), _STEEP) if curvature > 0.0 else 0.0
         bias[0] += step
         documents.scores[:n] += step
         loss = evaluate(model, documents, cautious)
     return loss
 
 
-@kernel
+def intercept_penalty(model: Model, bias: float) -> float:
+    """The cost Q of the intercept."""
+    return float(0.5 * model.intercept[PRECISION] * (bias - model.intercept[CENTRE]) ** 2)
+
+
 def group_residuals(model: Model, documents: Documents) -> tuple[float, float]:
     """The residual of a document of importance 1 in each group, inside the category and outside."""
-    inside = parts(model.link, model.parameters, documents.scores[INSIDE])[1]
-    outside = parts(model.link, model.parameters, -documents.scores[OUTSIDE])[1]
-    return inside, -outside
+    inside, outside = float(documents.scores[INSIDE]), float(documents.scores[OUTSIDE])
+    if model.link == LOGIT:
+        return 1.0 / (1.0 + math.exp(min(inside, 700.0))), -1.0 / (1.0 + math.exp(min(-outside, 700.0)))
+    derivatives = (derivative_at(model.link, model.parameters, margin) for margin in (inside, -outside))
+    return next(derivatives), -next(derivatives)
 
 
 class WorkingSet(NamedTuple):
     """Columns and rows (counted until `arrange_rows` fills them) of the terms `chosen`, documents by their places.
 
-    The vectors are minus the gradients of the likelihood part and of its quadratic model, the step, and X_W' h (sums).
+    The vectors are minus the gradient of the likelihood part, the step, and X_W' h (sums).
     """
 
     chosen: Array
@@ -208,29 +202,22 @@ class WorkingSet(NamedTuple):
     row_columns: Array
     row_values: Array
     neg_gradient: Array
-    neg_model_gradient: Array
     step: Array
     sums: Array
 
 
-@kernel
-def working_set(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> WorkingSet:
-    """The entries of a set of terms; their documents get places."""
-    assign_places(matrix, model, documents, chosen)
-    size, count = len(chosen), documents.filled[0]
-    starts = np.zeros(size + 1, dtype=np.int64)
-    for column in range(size):
-        starts[column + 1] = starts[column] + matrix.indptr[chosen[column] + 1] - matrix.indptr[chosen[column]]
-    entries = starts[size]
-    places, row_columns = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.int32)
-    values, row_values, row_starts = np.empty(entries), np.empty(entries), np.zeros(count + 1, dtype=np.int64)
-    _copy_columns(matrix.indptr, matrix.indices, matrix.data, chosen, documents.places, starts, places, values)
-    for k in range(entries):
-        row_starts[np.uint32(places[k]) + 1] += 1
-    gradient, model_gradient, step, sums = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    return WorkingSet(
-        chosen, starts, places, values, row_starts, row_columns, row_values, gradient, model_gradient, step, sums
+def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingSet:
+    """The entries of a set of terms; their documents have places."""
+    size, starts = len(chosen), np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(matrix.indptr[chosen + 1] - matrix.indptr[chosen], out=starts[1:])
+    entries = int(starts[-1])
+    places, row_columns = np.empty((2, entries), dtype=np.int32)
+    values, row_values = np.empty((2, entries))
+    row_starts = np.zeros(int(documents.filled[0]) + 1, dtype=np.int64)
+    _copy_columns(
+        matrix.indptr, matrix.indices, matrix.data, chosen, documents.places, starts, places, values, row_starts
     )
+    return WorkingSet(chosen, starts, places, values, row_starts, row_columns, row_values, *np.empty((3, size)))
 
 
 @kernel
@@ -243,15 +230,18 @@ def _copy_columns(
     starts: Array,
     places: Array,
     values: Array,
+    row_counts: Array,
 ) -> None:
+    """Write the entries of the chosen columns; counts those of each row, one place on."""
     for column in range(len(chosen)):
-        shift = starts[column] - indptr[chosen[column]]
-        for k in range(indptr[chosen[column]], indptr[chosen[column] + 1]):
-            places[k + shift] = places_of[indices[k]]
-            values[k + shift] = data[k]
+        first = indptr[chosen[column]]
+        for k in range(starts[column], starts[column + 1]):
+            source = k - starts[column] + first
+            place = places_of[np.uint32(indices[source])]
+            places[k], values[k] = place, data[source]
+            row_counts[np.uint32(place) + np.uint32(1)] += 1
 
 
-@kernel
 def arrange_rows(terms: WorkingSet) -> None:
     """Fill the rows of a set from its columns."""
     _transpose(terms.starts, terms.places, terms.values, terms.row_starts, terms.row_columns, terms.row_values)

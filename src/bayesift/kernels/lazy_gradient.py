@@ -41,48 +41,59 @@ class Candidates(NamedTuple):
     by_document: Array
 
 
-@kernel
+class Search(NamedTuple):
+    """Terms off their mode or in violation, their priorities; how many are off, the worst, the cost; all gradients."""
+
+    found: Array
+    priority: Array
+    moved: int
+    worst: float
+    cost: float
+    neg_gradient: Array
+
+
 def empty_candidates(model: Model) -> Candidates:
     """Room for all terms of a model."""
-    n = len(model.terms)
-    by_term, priority, by_document = np.empty(n), np.empty(n), np.empty(len(model.importance))
-    return Candidates(np.empty(n, dtype=np.int32), by_term, np.empty(n, dtype=np.int32), priority, by_document)
+    unsettled, found = np.empty((2, len(model.terms)), dtype=np.int32)
+    neg_gradient, priority = np.empty((2, len(model.terms)))
+    return Candidates(unsettled, neg_gradient, found, priority, np.empty(len(model.importance)))
 
 
-@kernel
 def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
     """The gradient before any residual is included."""
-    n_terms, size = len(model.sums), len(model.importance) + 2
-    inside_sums = np.zeros(n_terms)
-    for i in model.members:
-        for k in range(matrix.row_indptr[i], matrix.row_indptr[i + 1]):
-            inside_sums[matrix.row_indices[k]] += model.importance[i] * matrix.row_data[k]
-    return LazyGradient(np.zeros(n_terms), inside_sums, np.empty(size), np.zeros(2), np.full(1, 2))
+    neg_gradient, inside_sums = np.zeros((2, len(model.sums)))
+    _add_rows(matrix.row_indptr, matrix.row_indices, matrix.row_data, model.members, model.importance, inside_sums)
+    return LazyGradient(neg_gradient, inside_sums, np.empty(len(model.importance) + 2), np.zeros(2), np.full(1, 2))
 
 
 @kernel
+def _add_rows(indptr: Array, indices: Array, data: Array, documents: Array, factors: Array, out: Array) -> None:
+    for place in range(len(documents)):
+        i = documents[place]
+        factor = factors[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            out[np.uint32(indices[k])] += factor * data[k]
+
+
 def update_gradient(matrix: Matrix, model: Model, documents: Documents, lazy: LazyGradient, threshold: float) -> float:
     """Include the residuals that changed by more than the threshold; returns the norm rho of what was left out."""
-    count = documents.filled[0]
-    for place in range(lazy.known[0], count):
-        group = OUTSIDE if documents.signs[place] < 0.0 else INSIDE
-        lazy.included[place] = documents.importance[place] * lazy.groups[group]
+    count, known = int(documents.filled[0]), int(lazy.known[0])
+    outside_of = documents.signs[known:count] < 0.0
+    lazy.included[known:count] = documents.importance[known:count] * np.where(
+        outside_of, lazy.groups[OUTSIDE], lazy.groups[INSIDE]
+    )
     lazy.known[0] = count
     inside, outside = group_residuals(model, documents)
     inside_shift, outside_shift = inside - lazy.groups[INSIDE], outside - lazy.groups[OUTSIDE]
     lazy.groups[INSIDE], lazy.groups[OUTSIDE] = inside, outside
-    _shift(lazy.neg_gradient, model.sums, lazy.inside_sums, inside_shift, outside_shift)
-    return _update_rows(
-        count, matrix.row_indptr, matrix.row_indices, matrix.row_data, documents.numbers, documents.signs,
-        documents.importance, documents.residuals, inside_shift, outside_shift, threshold, lazy.neg_gradient,
-        lazy.included,
+    lazy.neg_gradient[:] += outside_shift * model.sums + (inside_shift - outside_shift) * lazy.inside_sums
+    return float(
+        _update_rows(
+            count, matrix.row_indptr, matrix.row_indices, matrix.row_data, documents.numbers, documents.signs,
+            documents.importance, documents.residuals, inside_shift, outside_shift, threshold, lazy.neg_gradient,
+            lazy.included,
+        )
     )  # fmt: skip
-
-
-@kernel
-def _shift(neg_gradient: Array, sums: Array, inside_sums: Array, inside: float, outside: float) -> None:
-    for j in range(len(neg_gradient)):
-        neg_gradient[j] += outside * sums[j] + (inside - outside) * inside_sums[j]
 
 
 @kernel
@@ -115,7 +126,6 @@ def _update_rows(
     return math.sqrt(square)
 
 
-@kernel
 def find_candidates(
     matrix: Matrix,
     model: Model,
@@ -124,22 +134,26 @@ def find_candidates(
     candidates: Candidates,
     weights: Array,
     threshold: float,
-) -> tuple[int, int, float, float]:
-    """Find the terms off their mode or in violation: their number, how many are off, the largest violation, the cost.
+) -> Search:
+    """Find the terms off their mode or in violation.
 
     The gradient is approximate while the largest violation certainly is one, and exact otherwise.
     """
     rho = update_gradient(matrix, model, documents, lazy, threshold)
-    penalty, norms, found, priority = model.penalty, matrix.norms, candidates.found, candidates.priority
     count = _unsettled_terms(
-        model.terms, norms, penalty, weights, lazy.neg_gradient, rho, candidates.unsettled, candidates.neg_gradient
-    )
+        model.terms, matrix.norms, model.penalty, weights, lazy.neg_gradient, rho, candidates.unsettled,
+        candidates.neg_gradient,
+    )  # fmt: skip
     unsettled, gradient = candidates.unsettled[:count], candidates.neg_gradient[:count]
-    size, moved, worst, norm, cost = _find_violations(unsettled, norms, penalty, weights, gradient, found, priority)
+    given = unsettled, matrix.norms, model.penalty, weights, gradient, candidates.found, candidates.priority
+    size, moved, worst, norm, cost = _find_violations(*given)
+    of_all = lazy.neg_gradient
     if rho * norm >= _DOUBTFUL * worst:
-        exact_gradient(matrix, model, documents, unsettled, candidates.by_document, gradient)
-        size, moved, worst, norm, cost = _find_violations(unsettled, norms, penalty, weights, gradient, found, priority)
-    return size, moved, worst, cost
+        gradient[:] = exact_gradient(matrix, model, documents, unsettled, candidates.by_document)
+        size, moved, worst, norm, cost = _find_violations(*given)
+        of_all = of_all.copy()
+        of_all[unsettled] = gradient
+    return Search(candidates.found[:size], candidates.priority[:size], moved, worst, cost, of_all)
 
 
 @kernel
@@ -163,23 +177,23 @@ def _unsettled_terms(
     return count
 
 
+def exact_gradient(matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array) -> Array:
+    """The negative gradient of these terms; by_document is scratch."""
+    np.take(documents.residuals, documents.places, out=by_document)
+    for group, residual in zip((INSIDE, OUTSIDE), group_residuals(model, documents), strict=True):
+        alike = np.flatnonzero(documents.places == group)
+        by_document[alike] = residual * model.importance[alike]
+    out = np.empty(len(terms))
+    column_sums(matrix.indptr, matrix.indices, matrix.data, terms, by_document, out)
+    return out
+
+
 @kernel
-def exact_gradient(
-    matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array, out: Array
-) -> None:
-    """Write the negative gradient of these terms; by_document is scratch."""
-    inside, outside = group_residuals(model, documents)
-    _scatter(documents.places, documents.residuals, model.importance, inside, outside, by_document)
+def column_sums(indptr: Array, indices: Array, data: Array, terms: Array, factors: Array, out: Array) -> None:
+    """Write the products of these columns with the factors."""
     for place in range(len(terms)):
         j = terms[place]
-        out[place] = column_dot(matrix.indptr[j], matrix.indptr[j + 1], matrix.indices, matrix.data, by_document)
-
-
-@kernel
-def _scatter(places: Array, residuals: Array, importance: Array, inside: float, outside: float, out: Array) -> None:
-    for i in range(len(places)):
-        place = places[i]
-        out[i] = residuals[place] if place > OUTSIDE else importance[i] * (inside if place == INSIDE else outside)
+        out[place] = column_dot(indptr[j], indptr[j + 1], indices, data, factors)
 
 
 @kernel

@@ -123,3 +123,16 @@ def evaluate(
     """Write log psi, its derivative and minus its second derivative of every margin."""
     for i in range(len(margins)):
         logarithms[i], derivatives[i], curvatures[i] = parts(link, parameters, margins[i])
+
+
+@kernel
+def evaluate_logit(margins: Array, logarithms: Array, derivatives: Array, curvatures: Array) -> None:
+    """`evaluate` for the logit link alone, which compiles in a fraction of the time."""
+    for i in range(len(margins)):
+        logarithms[i], derivatives[i], curvatures[i] = logit_parts(margins[i])
+
+
+@kernel
+def derivative_at(link: int, parameters: Array, margin: float) -> float:
+    """The derivative of the log-likelihood at one margin."""
+    return parts(link, parameters, margin)[1]

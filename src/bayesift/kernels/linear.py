@@ -20,7 +20,7 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel, vectorised
-from bayesift.kernels.likelihoods import LOGIT, parts
+from bayesift.kernels.likelihoods import parts
 
 L1, L2, MODE, LOWER, UPPER = 0, 1, 2, 3, 4
 FREE, PRECISION, CENTRE = 0, 1, 2
@@ -68,29 +68,6 @@ def best_weight(penalty: Array, j: int, weight: float, neg_gradient: float, curv
 
 
 @inlined
-def intercept_penalty(intercept: Array, bias: float) -> float:
-    """The cost Q of the intercept."""
-    cost: float = 0.5 * intercept[PRECISION] * (bias - intercept[CENTRE]) ** 2
-    return cost
-
-
-@inlined
-def intercept_neg_gradient(intercept: Array, bias: float, residuals: Array) -> float:
-    """Minus the derivative of the objective by the intercept."""
-    if intercept[FREE] == 0.0:
-        return 0.0
-    neg_gradient: float = residuals.sum() - intercept[PRECISION] * (bias - intercept[CENTRE])
-    return neg_gradient
-
-
-@kernel
-def intercept_step(intercept: Array, bias: float, residuals: Array, curvatures: Array) -> float:
-    """The Newton step of the intercept alone."""
-    curvature: float = curvatures.sum() + intercept[PRECISION]
-    return intercept_neg_gradient(intercept, bias, residuals) / curvature if curvature > 0.0 else 0.0
-
-
-@inlined
 def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array) -> float:
     """The sum over the entries of a column; four sums at once, so that none waits for the last addition."""
     middle = stop - (stop - start) % 4
@@ -114,17 +91,8 @@ def differentiate(
     scores: Array,
     residuals: Array,
     curvatures: Array,
-    likelihoods: Array,
-    cautious: bool,
 ) -> float:
-    """Write the residual and the curvature of every document; returns minus the log-likelihood.
-
-    `cautious` takes the curvature tanh(t/2) / (2t) of Jaakkola & Jordan's bound of the logit likelihood for margins far
-    below 0, so that Newton steps do not overshoot.
-    """
-    if link == LOGIT:
-        _differentiate_logit(signs, importance, scores, residuals, curvatures, likelihoods, cautious)
-        return _logit_loss(signs, importance, scores, likelihoods)
+    """Write the residual and the curvature of every document under any link; returns minus the log-likelihood."""
     loss = 0.0
     for i in range(len(scores)):
         logarithm, derivative, curvature = parts(link, parameters, signs[i] * scores[i])
@@ -153,7 +121,7 @@ def _exponential(x: float) -> float:
 
 
 @vectorised
-def _differentiate_logit(
+def differentiate_logit(
     signs: Array,
     importance: Array,
     scores: Array,
@@ -161,8 +129,13 @@ def _differentiate_logit(
     curvatures: Array,
     likelihoods: Array,
     cautious: bool,
-) -> None:
-    """`differentiate` for the logit link; also writes the likelihood of the likelier side of each document."""
+) -> float:
+    """`differentiate` for the logit link; also writes the likelihood of the likelier side of each document.
+
+    `cautious` takes the curvature tanh(t/2) / (2t) of Jaakkola & Jordan's bound of the likelihood for margins far below
+    0, so that Newton steps do not overshoot. Documents of weight 1 share a logarithm, that of the product of their
+    likelihoods.
+    """
     edge = -0.1 if cautious else -np.inf
     for i in range(len(scores)):
         t = signs[i] * scores[i]
@@ -174,27 +147,30 @@ def _differentiate_logit(
         likelihoods[i] = near
         residuals[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
         curvatures[i] = importance[i] * (bound if t < edge else near * far)
+    loss = 0.0
+    for first in range(0, len(scores), _BLOCK):
+        product, below = 1.0, 0.0
+        for i in range(first, min(first + _BLOCK, len(scores))):
+            below += importance[i] * min(signs[i] * scores[i], 0.0)
+            if importance[i] == 1.0:
+                product *= likelihoods[i]
+            else:
+                loss -= importance[i] * math.log(likelihoods[i])
+        loss -= below + math.log(product)
+    return loss
 
 
 @kernel
-def _logit_loss(signs: Array, importance: Array, scores: Array, likelihoods: Array) -> float:
-    """Minus the log-likelihood; documents of weight 1 share a logarithm, that of the product of their likelihoods."""
-    loss = 0.0
-    for first in range(0, len(scores), _BLOCK):
-        product, other = 1.0, 1.0
-        below, under = 0.0, 0.0
-        last = min(first + _BLOCK, len(scores))
-        for i in range(first, last - 1, 2):
-            below += importance[i] * min(signs[i] * scores[i], 0.0)
-            under += importance[i + 1] * min(signs[i + 1] * scores[i + 1], 0.0)
-            if importance[i] == 1.0 and importance[i + 1] == 1.0:
-                product *= likelihoods[i]
-                other *= likelihoods[i + 1]
-            else:
-                loss -= importance[i] * math.log(likelihoods[i]) + importance[i + 1] * math.log(likelihoods[i + 1])
-        if (last - first) % 2 == 1:
-            i = last - 1
-            below += importance[i] * min(signs[i] * scores[i], 0.0)
-            loss -= importance[i] * math.log(likelihoods[i])
-        loss -= below + under + math.log(product) + math.log(other)
-    return loss
+def _column_squares(indptr: Array, data: Array, out: Array) -> None:
+    for j in range(len(out)):
+        total = 0.0
+        for k in range(indptr[j], indptr[j + 1]):
+            total += data[k] * data[k]
+        out[j] = total
+
+
+def column_norms(indptr: Array, data: Array) -> Array:
+    """Euclidean norms of the columns of a matrix by columns; no copy of its values is made."""
+    squares = np.empty(len(indptr) - 1)
+    _column_squares(indptr, data, squares)
+    return np.sqrt(squares)

@@ -7,6 +7,9 @@ better for thousands of terms: beside the step d it keeps Z d over the documents
 derivative is z_j' Z d. The intercept is always at its best, at the cost of one number per change:
 
     c = (g_b - s' d) / total,     s = X_W' h,     total = sum_i h_i + its precision,     g_b = minus its gradient
+
+Documents of little curvature, a tenth of the total at most, count on the diagonal of the model alone (also on that of
+the intercept, so that it stays positive definite): a metric for steps need not be exact, and such documents are many.
 """
 
 from __future__ import annotations
@@ -14,34 +17,19 @@ from __future__ import annotations
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import inlined, kernel
-from bayesift.kernels.documents import Documents, Model, WorkingSet, evaluate
-from bayesift.kernels.linear import (
-    CENTRE,
-    FREE,
-    L2,
-    MODE,
-    PRECISION,
-    best_weight,
-    column_dot,
-    intercept_neg_gradient,
-    intercept_penalty,
-    penalty_of,
-    violation,
-)
+from bayesift.kernels.compile import kernel
+from bayesift.kernels.linear import L2, MODE, best_weight, column_dot, penalty_of, violation
 
-_ENOUGH_DECREASE = 1e-4
-_LITTLE = 0.1
 FLAT = 1e-10  # added to curvatures, so that a flat direction has a step
-_PASSES = 20
-_COLUMN_PASSES, _SHORT_PASSES = 3, 6  # over all weights, and after each over those off their mode
+_PASSES, _SHORT_PASSES = 20, 10  # over all weights, and after each over those off their mode
+_COLUMN_PASSES, _SHORT_COLUMN_PASSES = 3, 6  # the same along columns
 
 
-@kernel
-def column_sums(starts: Array, places: Array, values: Array, factors: Array, out: Array) -> None:
-    """Write X_W' factors."""
-    for column in range(len(out)):
-        out[column] = column_dot(starts[column], starts[column + 1], places, values, factors)
+def least_curvature(curvatures: Array, share: float) -> float:
+    """The curvature below which documents hold this share of the total at most."""
+    ordered = np.sort(curvatures)
+    sums = np.cumsum(ordered)
+    return float(ordered[min(np.searchsorted(sums, share * sums[-1], side="right"), len(sums) - 1)])
 
 
 @kernel
@@ -80,68 +68,37 @@ def complete_gram(matrix: Array, sums: Array, total: float) -> None:
 
 
 @kernel
-def reduced_gram(model: Model, documents: Documents, terms: WorkingSet, matrix: Array) -> float:
-    """Write the Gram matrix with the intercept eliminated; returns the curvature of the intercept.
-
-    Documents of little curvature, at most a tenth of the total, count on the diagonal alone (also of the intercept, so
-    that the matrix stays positive definite): a metric for steps need not be exact.
-    """
-    total: float = documents.curvatures[: documents.filled[0]].sum()
-    least = _LITTLE * total / len(model.importance)
-    matrix[:] = 0.0
-    terms.sums[:] = 0.0
-    flat = matrix.reshape(matrix.size)
-    gram(terms.row_starts, terms.row_columns, terms.row_values, documents.curvatures, least, flat, terms.sums)
-    total += model.intercept[PRECISION]
-    complete_gram(matrix, terms.sums, total if model.intercept[FREE] != 0.0 else 0.0)
-    return total
-
-
-@inlined
-def _step_of(
-    place: int, matrix: Array, chosen: Array, penalty: Array, weights: Array, step: Array, neg_gradient: Array
-) -> float:
-    """Minimise the model over one weight; returns the size of the change of its derivative."""
-    j = chosen[place]
-    curvature = matrix[place, place] + FLAT
-    now = weights[j] + step[place]
-    change = best_weight(penalty, j, now, neg_gradient[place], curvature) - now
-    if change == 0.0:
-        return 0.0
-    step[place] += change
-    for k in range(len(neg_gradient)):
-        neg_gradient[k] -= change * matrix[place, k]
-    size: float = abs(change) * (curvature + penalty[L2, j])
-    return size
-
-
-@kernel
 def minimise_model(
     matrix: Array, chosen: Array, penalty: Array, weights: Array, step: Array, neg_gradient: Array, goal: float
 ) -> None:
     """Coordinate descent on the quadratic model, with more passes over the weights off their mode than over all."""
     step[:] = 0.0
     for _ in range(_PASSES):
-        largest = 0.0
-        for place in range(len(chosen)):
-            largest = max(largest, _step_of(place, matrix, chosen, penalty, weights, step, neg_gradient))
-        if largest <= goal:
-            return
-        for _ in range(10):
+        for short in range(1 + _SHORT_PASSES):
             largest = 0.0
             for place in range(len(chosen)):
                 j = chosen[place]
-                if weights[j] + step[place] != penalty[MODE, j]:
-                    largest = max(largest, _step_of(place, matrix, chosen, penalty, weights, step, neg_gradient))
+                now = weights[j] + step[place]
+                if short > 0 and now == penalty[MODE, j]:
+                    continue
+                curvature = matrix[place, place] + FLAT
+                change = best_weight(penalty, j, now, neg_gradient[place], curvature) - now
+                if change != 0.0:
+                    step[place] += change
+                    for k in range(len(neg_gradient)):
+                        neg_gradient[k] -= change * matrix[place, k]
+                    largest = max(largest, abs(change) * (curvature + penalty[L2, j]))
             if largest <= goal:
                 break
+        if short == 0:
+            return
 
 
 @kernel
 def move_scores(
     starts: Array, places: Array, values: Array, step: Array, common: float, direction: Array, scores: Array
 ) -> None:
-    """Write the change of every score and add it to the scores."""
+    """Write the change of every score and add it to the scores; by columns."""
     direction[:] = common
     for column in range(len(step)):
         change = step[column]
@@ -153,53 +110,28 @@ def move_scores(
 
 
 @kernel
-def newton_step(
-    model: Model,
-    documents: Documents,
-    terms: WorkingSet,
-    matrix: Array,
-    total: float,
-    weights: Array,
-    bias: Array,
-    loss: float,
-    goal: float,
-    cautious: bool,
-) -> float:
-    """One step on the working set by its reduced Gram matrix; returns the new loss (the likelihood part)."""
-    step = terms.step
-    neg_bias_gradient = intercept_neg_gradient(model.intercept, bias[0], documents.residuals[: documents.filled[0]])
-    for place in range(len(step)):
-        eliminated = terms.sums[place] / total * neg_bias_gradient if neg_bias_gradient != 0.0 else 0.0
-        terms.neg_model_gradient[place] = terms.neg_gradient[place] - eliminated
-    minimise_model(matrix, terms.chosen, model.penalty, weights, step, terms.neg_model_gradient, goal)
-    return line_search_step(model, documents, terms, total, weights, bias, loss, neg_bias_gradient, cautious)
+def move_scores_by_rows(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    numbers: Array,
+    steps: Array,
+    common: float,
+    direction: Array,
+    scores: Array,
+) -> None:
+    """As `move_scores`, by rows of the whole matrix; `steps` has the step of every term. The first two are groups."""
+    for place in range(len(scores)):
+        move = common
+        if place > 1:
+            i = numbers[place]
+            move += column_dot(indptr[i], indptr[i + 1], indices, data, steps)
+        direction[place] = move
+        scores[place] += move
 
 
 @kernel
-def line_search_step(
-    model: Model,
-    documents: Documents,
-    terms: WorkingSet,
-    total: float,
-    weights: Array,
-    bias: Array,
-    loss: float,
-    neg_bias_gradient: float,
-    cautious: bool,
-) -> float:
-    """Search along the step of a working set and the best step of the intercept with it; returns the new loss."""
-    n, penalty, intercept, step = documents.filled[0], model.penalty, model.intercept, terms.step
-    common = (neg_bias_gradient - np.dot(terms.sums, step)) / total if intercept[FREE] != 0.0 and total > 0.0 else 0.0
-    gain = neg_bias_gradient * common  # minus the directional derivative, with the whole change of the penalty
-    before, after = intercept_penalty(intercept, bias[0]), intercept_penalty(intercept, bias[0] + common)
-    gain -= after - before - intercept[PRECISION] * (bias[0] - intercept[CENTRE]) * common
-    gain += np.dot(terms.neg_gradient, step) - _cost_change(terms.chosen, penalty, weights, step, 1.0)
-    move_scores(terms.starts, terms.places, terms.values, step, common, documents.direction[:n], documents.scores[:n])
-    return _line_search(model, documents, terms, weights, bias, common, loss, gain, cautious)
-
-
-@kernel
-def _cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, share: float) -> float:
+def cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, share: float) -> float:
     """The change of the penalty for a share of the step."""
     change = 0.0
     for place in range(len(chosen)):
@@ -209,111 +141,73 @@ def _cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, sha
 
 
 @kernel
-def _line_search(
-    model: Model,
-    documents: Documents,
-    terms: WorkingSet,
-    weights: Array,
-    bias: Array,
-    common: float,
-    loss: float,
-    gain: float,
-    cautious: bool,
-) -> float:
-    """Halve the step until the objective decreases enough (Armijo); returns the new loss."""
-    n, penalty, intercept = documents.filled[0], model.penalty, model.intercept
-    share, new_loss = 1.0, loss
-    for _ in range(60):
-        new_loss = evaluate(model, documents, cautious)
-        change = new_loss - loss + _cost_change(terms.chosen, penalty, weights, terms.step, share)
-        change += intercept_penalty(intercept, bias[0] + share * common) - intercept_penalty(intercept, bias[0])
-        if change <= -_ENOUGH_DECREASE * share * max(gain, 0.0) + 1e-14 * abs(loss):
-            break
-        share *= 0.5
-        documents.scores[:n] -= share * documents.direction[:n]
-    for place in range(len(terms.chosen)):
-        j = terms.chosen[place]
-        moved = weights[j] + share * terms.step[place]
-        rounding = 1e-15 * (abs(weights[j]) + abs(terms.step[place]))
-        weights[j] = penalty[MODE, j] if abs(moved - penalty[MODE, j]) <= rounding else moved
-    bias[0] += share * common
-    return new_loss
-
-
-@kernel
-def gram_pairs(counts: Array) -> int:
-    """How many products a Gram matrix sums, by the number of entries in each row."""
-    pairs = 0
-    for held in counts:
-        pairs += held * (held + 1) // 2
-    return pairs
-
-
-@kernel
-def set_violation(chosen: Array, penalty: Array, weights: Array, neg_gradient: Array) -> float:
-    """The largest violation within the set."""
-    largest = 0.0
+def move_weights(chosen: Array, penalty: Array, weights: Array, step: Array, share: float) -> None:
+    """Take a share of the step; a weight that rounding alone keeps off its mode is at its mode."""
     for place in range(len(chosen)):
-        largest = max(largest, violation(penalty, chosen[place], weights[chosen[place]], neg_gradient[place]))
+        j = chosen[place]
+        moved = weights[j] + share * step[place]
+        rounding = 1e-15 * (abs(weights[j]) + abs(step[place]))
+        weights[j] = penalty[MODE, j] if abs(moved - penalty[MODE, j]) <= rounding else moved
+
+
+@kernel
+def set_violation(
+    starts: Array,
+    places: Array,
+    values: Array,
+    residuals: Array,
+    chosen: Array,
+    penalty: Array,
+    weights: Array,
+    neg_gradient: Array,
+) -> float:
+    """The largest violation within the set; writes its gradient X_W' residuals."""
+    largest = 0.0
+    for column in range(len(chosen)):
+        gradient = column_dot(starts[column], starts[column + 1], places, values, residuals)
+        neg_gradient[column] = gradient
+        largest = max(largest, violation(penalty, chosen[column], weights[chosen[column]], gradient))
     return largest
 
 
 @kernel
 def weigh_columns(
-    starts: Array,
-    places: Array,
-    values: Array,
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    chosen: Array,
     curvatures: Array,
-    roots: Array,
-    out: Array,
-    squares: Array,
-    sums: Array,
-) -> None:
-    """Write Z, the squares of its columns' norms, and X_W' h; `roots` is scratch."""
-    for i in range(len(roots)):
-        roots[i] = np.sqrt(curvatures[i])
-    for column in range(len(sums)):
-        square, total = 0.0, 0.0
-        for k in range(starts[column], starts[column + 1]):
-            root = roots[np.uint32(places[k])]
-            scaled = values[k] * root
-            out[k] = scaled
-            square += scaled * scaled
-            total += scaled * root
-        squares[column], sums[column] = square, total
-
-
-@inlined
-def _improve_weight(
-    column: int,
+    slots: Array,
     starts: Array,
     places: Array,
     scaled: Array,
     squares: Array,
-    shares: Array,
-    neg_gradient: Array,
+    rest: Array,
     sums: Array,
-    penalty: Array,
-    j: int,
-    weight: float,
-    step: Array,
-    moved: Array,
-    common: Array,
-) -> float:
-    """Minimise the model over one weight; returns the size of the change of its derivative."""
-    first, last = starts[column], starts[column + 1]
-    left = neg_gradient[column] - column_dot(first, last, places, scaled, moved) - sums[column] * common[0]
-    curvature = squares[column] - shares[column] * sums[column] + FLAT
-    now = weight + step[column]
-    change = best_weight(penalty, j, now, left, curvature) - now
-    if change == 0.0:
-        return 0.0
-    step[column] += change
-    common[0] -= change * shares[column]
-    for k in range(first, last):
-        moved[np.uint32(places[k])] += change * scaled[k]
-    size: float = abs(change) * (curvature + penalty[L2, j])
-    return size
+) -> None:
+    """Write Z by columns, the squares of its columns' norms, and X_W' h.
+
+    By document: `slots`, its row of Z, or -1 if it counts on the diagonal alone (`rest`); `curvatures`, or their roots
+    where there is a row.
+    """
+    count = 0
+    for column in range(len(chosen)):
+        j = chosen[column]
+        square, little, total = 0.0, 0.0, 0.0
+        starts[column] = count
+        for k in range(indptr[j], indptr[j + 1]):
+            i = np.uint32(indices[k])
+            slot, h = slots[i], curvatures[i]
+            if slot >= 0:
+                value = data[k] * h
+                places[count], scaled[count] = slot, value
+                square += value * value
+                total += value * h
+                count += 1
+            else:
+                little += h * data[k] * data[k]
+        squares[column], rest[column], sums[column] = square, little, total
+    starts[len(chosen)] = count
 
 
 @kernel
@@ -323,61 +217,45 @@ def minimise_by_columns(
     places: Array,
     scaled: Array,
     squares: Array,
-    shares: Array,
-    neg_gradient: Array,
+    rest: Array,
     sums: Array,
+    total: float,
+    neg_gradient: Array,
+    neg_bias_gradient: float,
     penalty: Array,
     weights: Array,
     step: Array,
     moved: Array,
-    common: Array,
     goal: float,
-) -> None:
-    """Coordinate descent, with more passes over the weights off their mode than over all; writes step and Z step."""
+) -> int:
+    """Coordinate descent, with more passes over the weights off their mode than over all; writes step and Z step.
+
+    `total` is 0 if there is no intercept. Returns the number of passes.
+    """
+    share = 1.0 / total if total > 0.0 else 0.0
+    common, passes = neg_bias_gradient * share, 0
     for _ in range(_COLUMN_PASSES):
-        for short in range(1 + _SHORT_PASSES):
+        for short in range(1 + _SHORT_COLUMN_PASSES):
             largest = 0.0
             for column in range(len(chosen)):
                 j = chosen[column]
-                if short == 0 or weights[j] + step[column] != penalty[MODE, j]:
-                    size = _improve_weight(
-                        column, starts, places, scaled, squares, shares, neg_gradient, sums, penalty, j, weights[j],
-                        step, moved, common,
-                    )  # fmt: skip
-                    largest = max(largest, size)
+                now = weights[j] + step[column]
+                if short > 0 and now == penalty[MODE, j]:
+                    continue
+                first, last = starts[column], starts[column + 1]
+                left = neg_gradient[column] - column_dot(first, last, places, scaled, moved)
+                left -= rest[column] * step[column] + (sums[column] * common if share > 0.0 else 0.0)
+                curvature = squares[column] + rest[column] - share * sums[column] * sums[column] + FLAT
+                change = best_weight(penalty, j, now, left, curvature) - now
+                if change != 0.0:
+                    step[column] += change
+                    common -= change * share * sums[column]
+                    for k in range(first, last):
+                        moved[np.uint32(places[k])] += change * scaled[k]
+                    largest = max(largest, abs(change) * (curvature + penalty[L2, j]))
+            passes += 1
             if largest <= goal:
                 break
         if short == 0:
-            return
-
-
-@kernel
-def column_step(
-    model: Model,
-    documents: Documents,
-    terms: WorkingSet,
-    scaled: Array,
-    weights: Array,
-    bias: Array,
-    loss: float,
-    goal: float,
-    cautious: bool,
-) -> float:
-    """One step on the working set along its columns; returns the new loss. `scaled` has room for Z."""
-    n, size, intercept = documents.filled[0], len(terms.chosen), model.intercept
-    squares, moved = np.empty(size), np.zeros(n)
-    weigh_columns(
-        terms.starts, terms.places, terms.values, documents.curvatures, documents.direction[:n], scaled, squares,
-        terms.sums,
-    )  # fmt: skip
-    total = documents.curvatures[:n].sum() + intercept[PRECISION]
-    free = intercept[FREE] != 0.0 and total > 0.0
-    shares = terms.sums / total if free else np.zeros(size)
-    neg_bias_gradient = intercept_neg_gradient(intercept, bias[0], documents.residuals[:n])
-    common = np.array([neg_bias_gradient / total if free else 0.0])
-    terms.step[:] = 0.0
-    minimise_by_columns(
-        terms.chosen, terms.starts, terms.places, scaled, squares, shares, terms.neg_gradient,
-        terms.sums if free else shares, model.penalty, weights, terms.step, moved, common, goal,
-    )  # fmt: skip
-    return line_search_step(model, documents, terms, total, weights, bias, loss, neg_bias_gradient, cautious)
+            break
+    return passes

@@ -15,17 +15,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import inlined, intrinsic, kernel
 
 
 @intrinsic
 def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
     """The eight bytes of a uint8 array from `index` on, first byte lowest; the caller keeps within the array."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -38,6 +37,8 @@ def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
 @intrinsic
 def trailing_zeros(typing_context: Any, value: Any) -> Any:
     """How many low bits of a non-zero uint64 are zero."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -48,6 +49,7 @@ def trailing_zeros(typing_context: Any, value: Any) -> Any:
 @intrinsic
 def swap_bytes(typing_context: Any, value: Any) -> Any:
     """The bytes of a uint64 in opposite order."""
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bswap(arguments[0])

@@ -1,6 +1,5 @@
 """Estimators: categories from term vectors."""
 
-from bayesift.models.auto import AutoClassifier
 from bayesift.models.baselines import (
     HybridClassifier,
     LinearSVM,
@@ -9,7 +8,7 @@ from bayesift.models.baselines import (
 )
 from bayesift.models.baselines.kernel_svm import KernelSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
-from bayesift.models.ensemble import CommonRareClassifier, StackedClassifier
+from bayesift.models.ensemble import AutoClassifier, CommonRareClassifier, StackedClassifier
 from bayesift.models.linear import (
     GaussianPrior,
     JeffreysPrior,

@@ -16,11 +16,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB
 from sklearn.utils import get_tags
 
-from bayesift.models.auto import AutoClassifier
 from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifier, RocchioClassifier
 from bayesift.models.baselines.kernel_svm import KernelSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
-from bayesift.models.ensemble import StackedClassifier
+from bayesift.models.ensemble import AutoClassifier, StackedClassifier
 from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,

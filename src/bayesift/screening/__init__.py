@@ -18,7 +18,7 @@ from bayesift.screening.project import (
     with_decisions,
 )
 from bayesift.screening.queue import ReviewQueue
-from bayesift.screening.relevance import Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
+from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
 from bayesift.screening.review import Progress, Review
 from bayesift.screening.simulation import (
     ReviewCurve,
@@ -47,6 +47,7 @@ __all__ = [
     "Forecast",
     "Judgement",
     "Match",
+    "Part",
     "Pool",
     "PrismaFlow",
     "Progress",

@@ -17,7 +17,7 @@ from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.priors import resolve
 from bayesift.model_file import ModelContent, load_model, save_model
-from bayesift.screening.relevance import Pool, RelevanceModel, RelevanceSettings
+from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings
 from bayesift.state import expect_array
 from bayesift.text import TermVectorizer
 from bayesift.validation import check_terms
@@ -55,6 +55,8 @@ class ReviewQueue:
     X : the pool, documents x columns; rows have a length of about one, as those of `Pool.of_texts`
     ids : names of the documents; by default their row numbers as text
     index : the terms of the first columns; `set_words` needs it
+    parts : of the columns, with weights that depend on the finds, as those of `Pool.of_texts`; by default all columns
+        have the weight one throughout
     settings : hyperparameters of the model
 
     Attributes
@@ -78,6 +80,7 @@ class ReviewQueue:
         *,
         ids: Sequence[str] | None = None,
         index: TermIndex | None = None,
+        parts: Sequence[Part] = (),
         settings: RelevanceSettings | None = None,
     ) -> None:
         rows = check_terms(None, X)
@@ -88,7 +91,7 @@ class ReviewQueue:
         self.index = index
         self._X = rows
         self._witness: Array | None = None
-        self.model = RelevanceModel(rows, settings or RelevanceSettings())
+        self.model = RelevanceModel(rows, settings or RelevanceSettings(), parts)
         self.labels = np.zeros(rows.shape[0], dtype=np.int8)
         self.words: dict[str, float] = {}
         self._word_offsets = np.zeros(rows.shape[0])
@@ -104,16 +107,23 @@ class ReviewQueue:
         texts: Iterable[str],
         *,
         ids: Sequence[str] | None = None,
+        titles: Sequence[str] | None = None,
         vectorizer: TermVectorizer | None = None,
         settings: RelevanceSettings | None = None,
     ) -> Self:
         """The queue of texts, as `Pool.of_texts` unless a vectorizer is given."""
         if vectorizer is None:
-            pool = Pool.of_texts(texts)
+            pool = Pool.of_texts(texts, titles=titles)
         else:
             X = vectorizer.fit_transform(texts)
             pool = Pool(X, TermIndex.of(vectorizer, X))
-        return cls(pool.X, ids=ids, index=pool.index, settings=settings)
+        return cls(pool.X, ids=ids, index=pool.index, parts=pool.parts, settings=settings)
+
+    def unjudged(self) -> ReviewQueue:
+        """Another queue of the same pool, without judgements, words or a witness."""
+        return ReviewQueue(
+            self._X, ids=self.ids, index=self.index, parts=self.model.parts, settings=self.model.settings
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -136,6 +146,7 @@ class ReviewQueue:
     @property
     def scores(self) -> Array:
         """The score of every document, higher for those more probably relevant; refits if something changed."""
+        self.model.weigh(self.n_found)
         if not self._fitted:
             self._duals = self.model.fit(self.labels, self._duals, self._offsets())
             self._fitted, self._scores = True, None
@@ -252,7 +263,7 @@ class ReviewQueue:
         if len(told):
             column = sparse.csr_array((values / math.sqrt(np.mean(told**2)))[:, np.newaxis])
             X = sparse.csr_array(sparse.hstack([X, column]))
-        self.model = RelevanceModel(X, self.model.settings)
+        self.model = RelevanceModel(X, self.model.settings, self.model.parts)
         self._word_offsets = _SCORE_SPREAD * values
         self._fitted = False
         self._steps.clear()
@@ -341,7 +352,7 @@ class ReviewQueue:
             if isinstance(error, DataError):
                 raise DataError(error.message, file=path) from error
             raise DataError(f"not a saved review ({error})", file=path) from error
-        self.model = RelevanceModel(self.model.X, settings)
+        self.model = RelevanceModel(self._X, settings, self.model.parts)
         if words or self.words:
             self.set_words(words)
         self.labels = content.arrays["labels"].copy()

@@ -1,29 +1,35 @@
 """The documents of a fixed pool as vectors, and how relevant each is, given those judged so far.
 
-**Vectors.** A row has three parts, so that two documents are alike by their words and pairs of words, by their stems,
-and by their position along the leading directions of the pool (latent semantic analysis, Deerwester et al. 1990):
+**Likeness.** Two documents are alike in several ways, the parts of their vectors, and how much each part counts depends
+on how many relevant documents were found (`Part`):
 
-    x x' = a w w' + b s s' + c z z'        a = 0.6, b = 0.4, c = 0.15
+    x x' = sum_p weight_p(t) x_p x_p',    t = min(1, relevant found / 20), in steps of 1/8
 
-w and s have weights (1 + ln f) (1 + ln((1 + N) / (1 + n))), z are the directions of `pool_vectors`; w, s and z have
-length one each. The directions let the first few judgements generalise to words that the judged documents do not hold.
+    words and pairs of words    1 - 0.4 t
+    stems                       0.4 t
+    leading directions          0.15 t     (latent semantic analysis, Deerwester et al. 1990)
+    titles, words and pairs     0.3 t
+    keywords                    0.2 t      where given
+    dense                       0.1 t      where given: any rows of numbers, such as the mean of word vectors
+
+One or two finds do not say which of the other likenesses to trust, and words are the safest. Terms have the weights
+(1 + ln f) (1 + ln((1 + N) / (1 + n))), and each part of a document has length one.
 
 **Model.** Logistic regression with a Gaussian prior, refitted after every judgement with a warm start:
 
     w, b = argmax  sum_i c_i log psi(y_i (x_i w + b + o_i)) - |w|^2 / (2 v) - b^2 / (2 v s)
 
-Judgements are balanced, because relevant documents are rare and shown first: each relevant document has the weight
-c = share L / (number of them), L being the number of all judgements, each other one (1 - share) L / (their number).
-Words that people name enter as the offset o = x m, where m is the mode of the prior. The dual variables
-a_i = c_i (1 - psi) of the judged documents determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch
-costs 4 operations per entry of the judged documents; from a warm start a few epochs suffice.
+Judgements are balanced, because relevant documents are rare and shown first: the relevant documents have together the
+weight share L, L being the number of all judgements, the others (1 - share) L. Words that people name enter as the
+offset o = x m, where m is the mode of the prior. The dual variables a_i = c_i (1 - psi) of the judged documents
+determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch costs 4 operations per entry of the judged
+documents; from a warm start a few epochs suffice.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +46,8 @@ from bayesift.model_file import ModelContent, load_model, save_model
 from bayesift.text import TermVectorizer
 
 _KIND = "pool"
-_SHARES = (0.6, 0.4, 0.15)  # of words and pairs, stems, directions; the guide on screening says how they were chosen
+_FINDS = 20  # relevant documents found from which on the weights of the parts stay
+_LEVELS = 8  # steps of the weights until then, because every step costs a pass over the vectors
 _DIRECTIONS = 50
 _MOST_ROWS = 20_000  # documents that the directions are found from
 _DIRECTIONS_AT_ONCE = 10
@@ -52,39 +59,96 @@ _MIN_CURVATURE = 1e-10
 _NO_PARAMETERS = np.zeros(1)
 
 
+@dataclass(frozen=True)
+class Part:
+    """One way in which documents are alike: columns of their vectors, and a weight that depends on the finds.
+
+    Parameters
+    ----------
+    name : of the part
+    n_columns : of the vectors, after those of the parts before it
+    first, last : the weight without finds, and from 20 finds on
+
+    Examples
+    --------
+    >>> stems = Part("stems", 1000, first=0.0, last=0.4)
+    >>> [round(stems.weight(n_found), 2) for n_found in (0, 2, 10, 50)]
+    [0.0, 0.0, 0.2, 0.4]
+    """
+
+    name: str
+    n_columns: int
+    first: float = 1.0
+    last: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (self.first >= 0 and self.last >= 0):
+            raise ValueError(f"weights of a part must not be negative, got {self.first!r} and {self.last!r}")
+
+    def weight(self, n_found: int) -> float:
+        """The weight of the part when so many relevant documents are found."""
+        return self.first + (self.last - self.first) * min(_LEVELS * n_found // _FINDS, _LEVELS) / _LEVELS
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """A pool as vectors, documents x columns, and the terms of the first columns."""
+    """A pool as vectors, documents x columns, the terms of the first columns, and the parts that the columns form."""
 
     X: sparse.csr_array
     index: TermIndex
+    parts: tuple[Part, ...] = ()
 
     @classmethod
-    def of_texts(cls, texts: Iterable[str]) -> Pool:
+    def of_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        titles: Sequence[str] | None = None,
+        keywords: Sequence[str] | None = None,
+        dense: Array | None = None,
+    ) -> Pool:
         """The vectors of texts.
+
+        Parameters
+        ----------
+        texts : of the documents, titles included
+        titles, keywords : of the same documents, for parts of their own; a document may have an empty one
+        dense : a row of numbers per document, for a part of its own
 
         Examples
         --------
-        >>> pool = Pool.of_texts(["corn prices", "corn price", "gold mine"])
-        >>> (pool.X @ pool.X.T).toarray().round(2).tolist()[0]
-        [1.15, 0.58, 0.0]
+        >>> texts = ["corn prices", "corn price", "gold mine"]
+        >>> pool = Pool.of_texts(texts, titles=texts)
+        >>> [part.name for part in pool.parts]
+        ['words', 'stems', 'directions', 'titles']
+        >>> words = pool.X[:, : pool.parts[0].n_columns]
+        >>> (words @ words.T).toarray().round(2).tolist()[0]
+        [1.0, 0.24, 0.0]
         """
         documents = list(texts)
         vectorizer = pool_vectorizer()
         counts = vectorizer.fit_transform(documents)
+        words = pool_vectors(counts, rarity=1.0)
         stems = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF).fit_transform(documents)
-        directions = leading_directions(pool_vectors(counts), _DIRECTIONS)
-        directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), _MIN_LENGTH)
-        parts = [pool_vectors(counts, rarity=1.0), pool_vectors(stems, rarity=1.0), sparse.csr_array(directions)]
-        parts = [math.sqrt(share) * part for share, part in zip(_SHARES, parts, strict=True)]
-        return cls(sparse.csr_array(sparse.hstack(parts)), TermIndex.of(vectorizer, parts[0]))
+        directions = sparse.csr_array(_unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS)))
+        stacked = [("words", words, 1.0, 0.6), ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4)]
+        stacked.append(("directions", directions, 0.0, 0.15))
+        for name, fields, last in (("titles", titles, 0.3), ("keywords", keywords, 0.2)):
+            if fields is not None and (matrix := _field_vectors(name, fields, len(documents))) is not None:
+                stacked.append((name, matrix, 0.0, last))
+        if dense is not None:
+            stacked.append(("dense", sparse.csr_array(_dense_rows(dense, len(documents))), 0.0, 0.1))
+        parts = tuple(Part(name, matrix.shape[1], first, last) for name, matrix, first, last in stacked)
+        X = sparse.csr_array(sparse.hstack([matrix for _, matrix, _, _ in stacked]))
+        return cls(X, TermIndex.of(vectorizer, words), parts)
 
     def save(self, path: str | Path, digest: str) -> None:
         """Write the vectors, so that they need not be made again for the texts of this digest."""
         X = self.X
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         arrays |= {"typical": self.index.typical, "rarity": self.index.rarity}
-        header = {"kind": _KIND, "digest": digest, "columns": X.shape[1]}
+        parts = [asdict(part) for part in self.parts]
+        header = {"kind": _KIND, "digest": digest, "columns": X.shape[1], "parts": parts}
         save_model(ModelContent(header, arrays, {"terms": list(self.index.columns)}), path)
 
     @classmethod
@@ -99,9 +163,33 @@ class Pool:
             X = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
             columns = {term: column for column, term in enumerate(content.lists["terms"])}
             index = TermIndex(columns, pool_vectorizer().term_counts, arrays["typical"], arrays["rarity"])
+            parts = tuple(Part(**part) for part in header["parts"])
         except (DataError, KeyError, TypeError, ValueError):
             return None
-        return cls(X, index)
+        return cls(X, index, parts)
+
+
+def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> sparse.csr_array | None:
+    """The vectors of a field of the documents; None if it holds no words."""
+    if len(fields) != n_documents:
+        raise DataError(f"{len(fields)} {name} for {n_documents} documents")
+    try:
+        return pool_vectors(pool_vectorizer().fit_transform(fields), rarity=1.0)
+    except ValueError:
+        return None
+
+
+def _dense_rows(rows: Array, n_documents: int) -> Array:
+    if rows.ndim != 2 or len(rows) != n_documents:
+        raise DataError(f"dense rows of shape {rows.shape} for {n_documents} documents")
+    if not np.all(np.isfinite(rows)):
+        raise DataError("dense rows hold numbers that are not finite")
+    return _unit_rows(np.asarray(rows, dtype=np.float64))
+
+
+def _unit_rows(rows: Array) -> Array:
+    scaled: Array = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _MIN_LENGTH)
+    return scaled
 
 
 def pool_vectorizer() -> TermVectorizer:
@@ -181,14 +269,36 @@ class RelevanceSettings:
 
 
 class RelevanceModel:
-    """Scores of all documents of a pool from the labels of some."""
+    """Scores of all documents of a pool from the labels of some.
 
-    def __init__(self, X: sparse.csr_array, settings: RelevanceSettings) -> None:
-        self.X = X
+    `X` are the vectors in their present weights, those of the number of relevant documents that `weigh` was told last.
+    Columns after those of the parts have the weight one.
+    """
+
+    def __init__(self, X: sparse.csr_array, settings: RelevanceSettings, parts: Sequence[Part] = ()) -> None:
+        if (n := sum(part.n_columns for part in parts)) > X.shape[1]:
+            raise DataError(f"parts of {n} columns in all for vectors of {X.shape[1]}")
         self.settings = settings
-        self._squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        self.parts = tuple(parts)
+        self._unweighted = X
         self._indices = X.indices.astype(np.int32, copy=False)
         self._indptr = X.indptr.astype(np.int64, copy=False)
+        self._weights_of_parts: list[float] | None = None
+        self.weigh(0)
+
+    def weigh(self, n_found: int) -> None:
+        """Give the parts the weights that they have when so many relevant documents are found."""
+        weights = [part.weight(n_found) for part in self.parts]
+        if weights == self._weights_of_parts:
+            return
+        X, factors = self._unweighted, np.ones(self._unweighted.shape[1])
+        if weights:
+            sizes = [part.n_columns for part in self.parts]
+            factors[: sum(sizes)] = np.repeat(np.sqrt(weights), sizes)
+            X = sparse.csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
+        self.X = X
+        self._squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        self._weights_of_parts = weights
 
     def fit(self, labels: Array, duals: Array, offsets: Array) -> Array:
         """The dual variables of the mode, from a start such as those of the last fit; label 0 is not judged."""

@@ -108,10 +108,12 @@ class Review:
         self._row = {record: row for row, record in enumerate(self.ids)}
         wanted = "\n".join(part for part in (project.settings.query, project.settings.criteria) if part)
         labelled = [reference for reference in self._prior if reference.included is not None]
-        texts = [record.reference.text for record in project.records.values()]
-        pool = self._pool([*texts, wanted, *(reference.text for reference in labelled)])
+        references = [record.reference for record in project.records.values()]
+        texts = [*(reference.text for reference in references), wanted, *(reference.text for reference in labelled)]
+        titles = [*(reference.title for reference in references), wanted, *(reference.title for reference in labelled)]
+        pool = self._pool(texts, titles)
         extra = [_QUERY, *(f"prior {number}" for number in range(len(labelled)))]
-        self.queue = ReviewQueue(pool.X, ids=[*self.ids, *extra], index=pool.index)
+        self.queue = ReviewQueue(pool.X, ids=[*self.ids, *extra], index=pool.index, parts=pool.parts)
         if labelled:
             self._weigh_prior(labelled, extra[1:])
         if wanted:
@@ -122,21 +124,21 @@ class Review:
         if project.words:
             self.queue.set_words(project.words)
 
-    def _pool(self, texts: Sequence[str]) -> Pool:
+    def _pool(self, texts: Sequence[str], titles: Sequence[str]) -> Pool:
         if not any(text.strip() for text in texts[: len(self.ids)]):
             raise DataError("no record has a title or an abstract", file=self.project.folder)
         digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
         if len(texts) < _SAVED_FROM:
-            return Pool.of_texts(texts)
+            return Pool.of_texts(texts, titles=titles)
         saved = Pool.load(self.project.snapshot_folder, digest)
         if saved is None:
-            saved = Pool.of_texts(texts)
+            saved = Pool.of_texts(texts, titles=titles)
             saved.save(self.project.snapshot_folder, digest)
         return saved
 
     def _weigh_prior(self, labelled: Sequence[Reference], names: Sequence[str]) -> None:
         """Scores of a model of the older review, as a witness of the queue."""
-        teacher = ReviewQueue(self.queue.model.X, ids=self.queue.ids)
+        teacher = self.queue.unjudged()
         for name, reference in zip(names, labelled, strict=True):
             teacher.judge(name, bool(reference.included))
         self.queue.set_witness(teacher.scores)

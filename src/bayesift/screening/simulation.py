@@ -14,7 +14,7 @@ from bayesift.charts.svg import series
 from bayesift.errors import DataError
 from bayesift.evaluation import average_time_to_discovery, work_saved
 from bayesift.screening.queue import Order, ReviewQueue
-from bayesift.screening.relevance import RelevanceSettings
+from bayesift.screening.relevance import Part, RelevanceSettings
 from bayesift.screening.stopping import RankDecay, RemainingRelevant, SampleCheck
 
 
@@ -126,6 +126,7 @@ def simulate_review(
     start: Sequence[int],
     by: Order = "relevance",
     batch: int = 1,
+    parts: Sequence[Part] = (),
     settings: RelevanceSettings | None = None,
 ) -> ReviewCurve:
     """Simulate a review: judge what the queue shows, until all relevant documents are found.
@@ -137,6 +138,7 @@ def simulate_review(
     start : the rows known before the review begins
     by : as in `ReviewQueue.next_documents`
     batch : documents judged before the model is refitted
+    parts : of the columns of X, as those of `Pool.of_texts`
     settings : hyperparameters of the model
 
     Examples
@@ -147,7 +149,7 @@ def simulate_review(
     1.5
     """
     labels = np.asarray(relevant).astype(bool)
-    queue = ReviewQueue(X, settings=settings)
+    queue = ReviewQueue(X, parts=parts, settings=settings)
     if len(queue) != len(labels):
         raise DataError(f"{len(labels)} judgements for {len(queue)} documents")
     for row in start:

@@ -17,6 +17,7 @@ from sklearn.utils.extmath import randomized_svd
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.files import whole_file
+from bayesift.state import Arrays
 from bayesift.text.subwords import Splitter, WholeWords, splitter_of
 from bayesift.text.vectorizer import TermVectorizer
 from bayesift.text.words import Words
@@ -74,6 +75,9 @@ class WordVectors:
     ) -> None:
         self._rows, self._splitter, self.source = rows, splitter, source
         self.tokenizer, self.words = tokenizer, words
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # it never changes, and a mapped file cannot be copied
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: Any, *, source: str = "given") -> Self:
@@ -190,14 +194,60 @@ class WordVectors:
 
     def nearest(self, word: str, among: Iterable[str], *, n: int = 3) -> list[tuple[str, float]]:
         """The words most like a word by the cosine of their vectors, with the cosine; none for an unknown word."""
-        known = [other for other in among if other != word]
-        table = self.vectors([word, *known])
-        lengths = np.linalg.norm(table, axis=1)
-        if not known or not lengths[0]:
-            return []
-        cosines = table[1:] @ table[0] / (np.maximum(lengths[1:], 1e-12) * lengths[0])
-        best = np.argsort(-cosines, kind="stable")[:n]
-        return [(known[k], round(float(cosines[k]), 3)) for k in best if lengths[1 + k]]
+        (found,) = self.nearest_of([word], list(among), n=n)
+        return found
+
+    def nearest_of(self, words: list[str], among: list[str], *, n: int = 3) -> list[list[tuple[str, float]]]:
+        """As `nearest`, of several words."""
+        units, others = (_of_length_one(self.vectors(some)) for some in (words, among))
+        found = []
+        for word, cosines in zip(words, units @ others.T, strict=True):
+            best = [k for k in np.argsort(-cosines, kind="stable")[: n + 1] if among[k] != word and others[k].any()]
+            found.append([(among[k], round(float(cosines[k]), 3)) for k in best[:n]] if np.any(cosines) else [])
+        return found
+
+    def subset(self, rows: Array) -> WordVectors:
+        """The vectors of these rows only, as numbers in memory; other rows are zeros."""
+        table, places = self.take(rows), np.full(self.n_rows, -1, dtype=np.int32)
+        places[rows] = np.arange(len(rows), dtype=np.int32)
+        half = table.astype(np.float16)
+        return self._like(TableRows(half if np.array_equal(half, table) else table, None, places))
+
+    def _like(self, rows: TableRows) -> WordVectors:
+        made = WordVectors(rows, self._splitter, source=self.source, tokenizer=self.tokenizer, words=self.words)
+        made.__dict__["digest"] = self.digest
+        return made
+
+    def bundle(self, rows: Array) -> tuple[Arrays, dict[str, list[str]]]:
+        """What `unbundle` makes vectors of these rows of: arrays, and lists of text."""
+        table = self.subset(rows)._rows
+        assert isinstance(table, TableRows)
+        held = [json.dumps(self.tokenizer)] if self.words is None else self.words.to_strings()
+        kind = "tokenizer" if self.words is None else "words"
+        return {"table": table.table, "rows": np.asarray(rows, dtype=np.int64)}, {kind: held}
+
+    @classmethod
+    def unbundle(cls, arrays: Arrays, lists: dict[str, list[str]], *, source: str, digest: str) -> WordVectors:
+        """The vectors of `bundle`; refuses what does not fit together."""
+        table, rows = arrays.get("table"), arrays.get("rows")
+        if table is None or rows is None or table.ndim != 2 or table.dtype.kind != "f" or rows.shape != table.shape[:1]:
+            raise DataError("the bundled vectors do not fit together")
+        if "tokenizer" in lists:
+            try:
+                tokenizer, words = json.loads(lists["tokenizer"][0]), None
+            except (ValueError, IndexError) as error:
+                raise DataError("the bundled tokenizer is not JSON") from error
+            splitter, n_rows = splitter_of(tokenizer)
+        else:
+            tokenizer, words = None, Words.of(lists.get("words", []))
+            splitter, n_rows = WholeWords(words), len(words)
+        if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
+            raise DataError("the bundled vectors do not fit their words")
+        places = np.full(n_rows, -1, dtype=np.int32)
+        places[rows] = np.arange(len(rows), dtype=np.int32)
+        made = cls(TableRows(table, None, places), splitter, source=source, tokenizer=tokenizer, words=words)
+        made.__dict__["digest"] = digest
+        return made
 
     def save(self, path: str | Path) -> None:
         """Write whole words and their vectors to a `.npy` file, and the words to a `.txt` file beside it."""
@@ -208,6 +258,11 @@ class WordVectors:
             np.save(stream, self.take(np.arange(self.n_rows)), allow_pickle=False)
         with whole_file(path.with_suffix(".txt")) as stream:
             stream.write("".join(f"{word}\n" for word in self.words.to_strings()).encode())
+
+
+def _of_length_one(table: Array) -> Array:
+    rows: Array = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
+    return rows
 
 
 class TableRows:

@@ -1,7 +1,7 @@
 import pytest
 
 from bayesift.datasets.references import read_references, write_references
-from bayesift.datasets.references.latex import latex_text, plain_text
+from bayesift.datasets.references.bibtex import latex_text, plain_text
 
 ENTRIES = r"""% Encoding: UTF-8
 @string{jos = "Journal of Soils"}

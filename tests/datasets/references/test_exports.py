@@ -15,7 +15,7 @@ from bayesift.datasets.references import (
     references_to_table,
     write_references,
 )
-from bayesift.datasets.references.formats import FORMATS
+from bayesift.datasets.references.files import FORMATS
 from tests.conftest import data_dir
 
 pytestmark = pytest.mark.corpus("records")

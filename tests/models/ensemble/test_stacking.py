@@ -31,17 +31,9 @@ from bayesift.models.ensemble import (
     NeighborsMember,
     SVMMember,
 )
-from bayesift.models.ensemble.label_coupling import label_couplings
-from bayesift.models.ensemble.members import (
-    Hyperplanes,
-    OutOfFold,
-    ProgressCounter,
-    Sample,
-    Settings,
-    as_new,
-    out_of_fold,
-)
-from bayesift.models.ensemble.stacking import fit_label_coupling, stacking_weights
+from bayesift.models.ensemble.calibration import label_couplings
+from bayesift.models.ensemble.members import Hyperplanes, Sample, Settings
+from bayesift.models.ensemble.stacking import Candidate, CrossFitting, OutOfFold, as_new, stacking_weights
 
 
 def documents(n=120, n_terms=30, seed=0):
@@ -148,7 +140,7 @@ def family(n=600, seed=0):
 
 def coupling_of(scores, Y):
     sample = Sample(sparse.csr_array((len(Y), 1)), sparse.csr_array(Y.astype(float)), np.ones(len(Y)))
-    return fit_label_coupling(scores, OutOfFold(scores[np.newaxis], Y, sample.weights), sample)
+    return LabelCoupling.fit(scores, OutOfFold(scores[np.newaxis], np.arange(len(Y)), Y, sample.weights), sample)
 
 
 def test_scores_of_a_jury_are_the_weighted_sum_of_its_members():
@@ -339,9 +331,11 @@ def test_out_of_fold_scores_are_in_memory_once():
     generator = np.random.default_rng(0)
     labels = sparse.csr_array((generator.random((4000, 40)) < 0.1).astype(np.int8))
     sample = Sample(sparse.csr_array(np.ones((4000, 2))), labels, np.ones(4000))
-    members, counter = [Constant() for _ in range(8)], ProgressCounter(None, 0)
     tracemalloc.start()
-    held_out = out_of_fold(members, sample, Settings(1e-2, 0, None), n_folds=2, counter=counter)
+    fitting = CrossFitting([Candidate(Constant())] * 8, sample, Settings(1e-2, 0, None), n_folds=2, enough=4000)
+    for place in range(8):
+        fitting.score(place)
+    held_out = fitting.held_out
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_array_equal(held_out.scores, 1.0)
@@ -395,3 +389,43 @@ def test_rows_held_out_are_those_of_a_vectorizer_that_has_not_seen_them(cosine):
     columns = [whole.vocabulary_.names.index(name) for name in fitted.vocabulary_.names]
     np.testing.assert_allclose(rows[:, columns], fitted.transform(held_out).toarray(), rtol=1e-12)
     np.testing.assert_array_equal(np.delete(rows, columns, axis=1), 0)
+
+
+def test_held_out_documents_have_only_words_of_the_training_folds():
+    texts = [f"{('corn', 'oil')[i % 2]} own{i} own{i + 100}" for i in range(12)]
+    X = TermVectorizer(weighting="tf", cosine=True).fit_transform(texts)
+    labels = sparse.csr_array(np.arange(12)[:, np.newaxis] % 2)
+    fitting = CrossFitting(
+        [Candidate(SVMMember())], Sample(X, labels, np.ones(12)), Settings(1e-2, 0, None), n_folds=3, enough=12
+    )
+    fitting.score(0)
+    for fold in range(3):
+        part, rest = np.flatnonzero(fitting.folds == fold), np.flatnonzero(fitting.folds != fold)
+        training = TermVectorizer(weighting="tf", cosine=True).fit([texts[i] for i in rest])
+        rows = training.transform([texts[i] for i in rest])
+        member = SVMMember().fit(Sample(rows, labels[rest], np.ones(len(rest))), fitting.settings)
+        expected = member.scores(training.transform([texts[i] for i in part]))
+        np.testing.assert_allclose(fitting.held_out.scores[0, part], expected, rtol=1e-4)
+
+
+def test_folds_beyond_enough_documents_are_not_held_out():
+    X, labels, _ = documents(200)
+    sample = Sample(sparse.csr_array(X), sparse.csr_array(np.eye(3)[labels]), np.ones(200))
+    settings = Settings(1e-2, 0, None)
+    some = CrossFitting([Candidate(JURY[3])], sample, settings, n_folds=5, enough=50, some_folds=True)
+    assert some.used_folds.tolist() == [0, 1]
+    assert len(some.held_out.documents) == 50
+    every = CrossFitting([Candidate(JURY[3])], sample, settings, n_folds=5, enough=50)
+    assert every.used_folds.tolist() == [0, 1, 2, 3, 4]
+    assert len(every.held_out.documents) == 50
+
+
+def test_neighbours_that_would_take_longer_than_the_others_are_left_out(monkeypatch):
+    X, labels, _ = documents()
+    assert StackedClassifier.jury(n_folds=2).fit(X, labels).neighbors_ is not None
+    monkeypatch.setattr("bayesift.models.ensemble.members._MOST_COMPARED", 10)
+    model = StackedClassifier.jury(n_folds=2).fit(X, labels)
+    assert model.neighbors_ is None
+    assert model.weights_[1] == 0.0
+    restored = StackedClassifier.from_state(*model.get_state())
+    np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))

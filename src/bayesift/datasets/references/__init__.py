@@ -1,7 +1,7 @@
 """Bibliographic records: read and written in the formats of databases, reference managers and screening programs."""
 
 from bayesift.datasets.references.arrow import references_from_table, references_to_table
-from bayesift.datasets.references.reading import holds_references, load_references, read_references
+from bayesift.datasets.references.files import holds_references, load_references, read_references, write_references
 from bayesift.datasets.references.reference import (
     Decision,
     Reference,
@@ -10,7 +10,6 @@ from bayesift.datasets.references.reference import (
     normalise_doi,
     normalise_pmid,
 )
-from bayesift.datasets.references.writing import write_references
 
 __all__ = [
     "Decision",

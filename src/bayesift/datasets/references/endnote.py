@@ -1,18 +1,19 @@
-"""EndNote: tagged text (.enw, as Google Scholar gives it) with % and a letter."""
+"""EndNote: tagged text (.enw, as Google Scholar gives it) and XML, of which a damaged record costs no other."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import IO
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
 
-from bayesift.datasets.references.decisions import write_judgements
-from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first
+from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first, write_judgements
 from bayesift.datasets.references.lines import Block, Entry, Report
 from bayesift.datasets.references.reference import Fields, Reference, normalise_pmid
 
 _TAG = re.compile(r"%([A-Z0-9@!#$&()*+^<=>?\[~])(?:[ \t](.*)|)$")
-_LIKELY = re.compile(r"\A\s*%[0-9A-Z@~] \S|^%0 [A-Z]", re.MULTILINE)
+_ENDNOTE_LIKELY = re.compile(r"\A\s*%[0-9A-Z@~] \S|^%0 [A-Z]", re.MULTILINE)
 
 TYPES = {
     "journal article": "JOUR",
@@ -36,7 +37,7 @@ TYPES = {
 }
 NAMES = {code: name.title() for name, code in TYPES.items()}
 
-TAGS = {
+ENDNOTE_TAGS = {
     "id": ("M", "F", "L"),
     "title": ("T",),
     "abstract": ("X",),
@@ -59,7 +60,7 @@ TAGS = {
 
 def is_enw(head: str) -> bool:
     """Whether the beginning of a file is EndNote's tagged text."""
-    return _LIKELY.search(head) is not None and "%T" in head
+    return _ENDNOTE_LIKELY.search(head) is not None and "%T" in head
 
 
 def read_enw(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
@@ -121,4 +122,169 @@ def express_enw(reference: Reference) -> dict[str, Pairs]:
     return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
 
 
-ENW = Layout("enw", TAGS, express_enw, refine_enw)
+ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
+
+
+_INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
+_ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_NUMBERS = {"JOUR": "17", "BOOK": "6", "CHAP": "5", "CONF": "10", "THES": "32", "RPRT": "27", "ELEC": "12", "GEN": "13"}
+
+ENDNOTE_XML_TAGS = {
+    "id": ("accession-num", "label", "rec-number"),
+    "title": ("titles/title",),
+    "abstract": ("abstract",),
+    "authors": ("contributors/authors/author",),
+    "year": ("dates/year",),
+    "date": ("dates/pub-dates/date", "dates/year"),
+    "journal": ("periodical/full-title", "titles/secondary-title", "periodical/abbr-1", "alt-periodical/full-title"),
+    "volume": ("volume",),
+    "issue": ("number", "issue"),
+    "pages": ("pages", "electronic-pages"),
+    "doi": ("electronic-resource-num",),
+    "pmid": ("custom2",),
+    "keywords": ("keywords/keyword",),
+    "url": ("urls/related-urls/url", "urls/web-urls/url", "urls/pdf-urls/url"),
+    "language": ("language",),
+    "type": ("ref-type@name",),
+    "notes": ("notes", "research-notes"),
+    "labels": (),
+}
+
+
+def is_endnote_xml(head: str) -> bool:
+    """Whether the beginning of a file is EndNote XML."""
+    return head.lstrip("\ufeff \n").startswith("<") and _ENDNOTE_XML_LIKELY.search(head) is not None
+
+
+def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of EndNote XML; a record that is not well-formed is reported."""
+    for number, element in xml_records(lines, report, "record"):
+        yield Entry(number, tuple(flatten(element)))
+
+
+def xml_records(
+    lines: Iterable[tuple[int, str]], report: Report, tag: str
+) -> Iterator[tuple[int, ElementTree.Element]]:
+    """Line and element of each record; one that is not well-formed is reported."""
+    for number, text in _texts(lines, report, tag):
+        try:
+            element = ElementTree.fromstring(text)  # noqa: S314  # expat limits the growth of entities
+        except ElementTree.ParseError as error:
+            report(number, f"record that is not well-formed XML ({error}), not read", lost=1)
+        else:
+            yield number, element
+
+
+def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each record."""
+    start, end = re.compile(rf"<{tag}(?:\s[^<>]*)?>"), f"</{tag}>"
+    text, first_line = "", 1
+    for number, line in lines:
+        if not text:
+            first_line = number
+        text += _FORBIDDEN.sub(" ", line) + "\n"
+        if end not in line:
+            continue
+        *complete, text = text.split(end)
+        for part in complete:
+            yield from _records_in(part + end, start, first_line, report)
+            first_line += part.count("\n")
+    if (cut := start.search(text)) is not None:
+        report(first_line + text.count("\n", 0, cut.start()), "record that is cut off, not read", lost=1)
+
+
+def _records_in(text: str, pattern: re.Pattern[str], line: int, report: Report) -> Iterator[tuple[int, str]]:
+    starts = [match.start() for match in pattern.finditer(text)]
+    if not starts:
+        report(line, "record without its first tag, not read", lost=1)
+    for start in starts[:-1]:
+        report(line + text.count("\n", 0, start), "record without its last tag, not read", lost=1)
+    for start in starts[-1:]:
+        yield line + text.count("\n", 0, start), text[start:]
+
+
+def flatten(element: ElementTree.Element, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Paths and texts of the elements without elements of their own, and their attributes."""
+    for child in element:
+        path = f"{prefix}{child.tag}"
+        if len(child) and any(part.tag not in _INLINE for part in child):
+            yield from flatten(child, f"{path}/")
+        else:
+            yield path, "".join(child.itertext())
+            yield from ((f"{path}@{name}", value) for name, value in child.attrib.items())
+
+
+def write_endnote_xml(records: Iterable[Fields], stream: IO[str]) -> None:
+    """Write records as EndNote XML."""
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<xml><records>\n')
+    for fields in records:
+        stream.write("<record>" + "".join(_nested(fields)) + "</record>\n")
+    stream.write("</records></xml>\n")
+
+
+def _nested(fields: Fields) -> Iterator[str]:
+    """The elements of a record; consecutive fields under the same path share their parents."""
+    opened: list[str] = []
+    attributes: dict[int, str] = {}
+    elements: list[tuple[str, str]] = []
+    for path, value in fields:
+        if "@" in path:
+            attributes[len(elements) - 1] = (
+                attributes.get(len(elements) - 1, "") + f" {path.partition('@')[2]}={quoteattr(_allowed(value))}"
+            )
+        else:
+            elements.append((path, value))
+    for index, (path, value) in enumerate(elements):
+        *parents, name = path.split("/")
+        shared = next((i for i, (a, b) in enumerate(zip(opened, parents, strict=False)) if a != b), None)
+        shared = min(len(opened), len(parents)) if shared is None else shared
+        yield from (f"</{parent}>" for parent in reversed(opened[shared:]))
+        yield from (f"<{parent}>" for parent in parents[shared:])
+        opened = parents
+        yield f"<{name}{attributes.get(index, '')}>{escape(_allowed(value))}</{name}>"
+    yield from (f"</{parent}>" for parent in reversed(opened))
+
+
+def _allowed(text: str) -> str:
+    return _FORBIDDEN.sub(" ", text).replace("\r", "\n")
+
+
+def refine_endnote_xml(parts: Parts, values: Values) -> None:
+    """The type has a name; the accession number is PubMed's if the database says so."""
+    name = first(values, ("ref-type@name",)).lower()
+    parts["type"] = TYPES.get(name, "GEN" if name else "")
+    number = first(values, ("accession-num",))
+    database = " ".join(all_of(values, ("remote-database-name", "remote-database-provider"))).lower()
+    if number.isdecimal() and re.search("nlm|pubmed|medline", database):
+        parts["pmid"] = normalise_pmid(number)
+    elif not first(values, ("custom2",)).isdecimal():
+        parts["pmid"] = ""
+
+
+def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
+    """The parts of a record as elements of EndNote XML."""
+    code = reference.type if reference.type in _NUMBERS else "GEN" if reference.type not in NAMES else reference.type
+    known: dict[str, Pairs] = {
+        "type": [("ref-type", _NUMBERS.get(code, "13")), ("ref-type@name", NAMES.get(reference.type, "Generic"))],
+        "authors": [("contributors/authors/author", name) for name in reference.authors],
+        "title": [("titles/title", reference.title)],
+        "journal": [("titles/secondary-title", reference.journal)],
+        "pages": [("pages", reference.pages)],
+        "volume": [("volume", reference.volume)],
+        "issue": [("number", reference.issue)],
+        "keywords": [("keywords/keyword", word) for word in reference.keywords],
+        "year": [("dates/year", str(reference.year or ""))],
+        "date": [("dates/pub-dates/date", reference.date if len(reference.date) > 4 else "")],
+        "id": [("label", reference.id)],
+        "abstract": [("abstract", reference.abstract)],
+        "notes": [("notes", note) for note in (*reference.notes, *write_judgements(reference))],
+        "url": [("urls/related-urls/url", reference.url)],
+        "doi": [("electronic-resource-num", reference.doi)],
+        "language": [("language", reference.language)],
+        "pmid": [("custom2", reference.pmid)],
+    }
+    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+
+
+ENDNOTE_XML = Layout("endnote-xml", ENDNOTE_XML_TAGS, express_endnote_xml, refine_endnote_xml, key=str)

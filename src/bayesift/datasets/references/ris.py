@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from bayesift.datasets.references.decisions import write_judgements
-from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first
+from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first, write_judgements
 from bayesift.datasets.references.lines import Entry, Report, bounded_records
 from bayesift.datasets.references.reference import Fields, Reference, normalise_doi, normalise_pmid
 

@@ -1,7 +1,8 @@
 """Several models of the same documents combined: stacking, and a split by the frequency of categories."""
 
+from bayesift.models.ensemble.auto import AutoClassifier, HeldOut
+from bayesift.models.ensemble.calibration import BetaCalibration, LabelCoupling
 from bayesift.models.ensemble.common_rare import CommonRareClassifier
-from bayesift.models.ensemble.label_coupling import LabelCoupling
 from bayesift.models.ensemble.members import (
     LogisticMember,
     Member,
@@ -9,14 +10,18 @@ from bayesift.models.ensemble.members import (
     NBLogisticMember,
     NeighborsMember,
     PerceptronMember,
+    SoftmaxMember,
     SVMMember,
 )
-from bayesift.models.ensemble.stacking import COMMITTEE, JURY, StackedClassifier
+from bayesift.models.ensemble.stacked import COMMITTEE, JURY, StackedClassifier
 
 __all__ = [
     "COMMITTEE",
     "JURY",
+    "AutoClassifier",
+    "BetaCalibration",
     "CommonRareClassifier",
+    "HeldOut",
     "LabelCoupling",
     "LogisticMember",
     "Member",
@@ -25,5 +30,6 @@ __all__ = [
     "NeighborsMember",
     "PerceptronMember",
     "SVMMember",
+    "SoftmaxMember",
     "StackedClassifier",
 ]

@@ -1,20 +1,95 @@
-"""Calibration of the log odds of categories that do not exclude one another."""
+"""Corrections of the log odds of categories that do not exclude one another, fitted to documents held out.
+
+Both look at the other categories of the document and have a few numbers, the same for all categories, that maximise
+the posterior of the labels.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.special import expit
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.ensemble.stacking import stacking_weights
-from bayesift.state import storable
+from bayesift.models.ensemble.members import Sample
+from bayesift.models.ensemble.stacking import OutOfFold, stacking_weights
+from bayesift.state import expect_array, storable
 
-_PRIOR_MEANS = (1.0, 1.0, 0.0)
+_LEAST_SUM = 1e-2  # e of label coupling
 _LARGEST = 30.0  # log odds; beyond it probabilities are 0 or 1 anyway
 _LARGEST_WEIGHT = 1e6  # in a file; more than any that is fitted
 _FLOOR = 1e-6  # odds of all other categories, at least
+
+
+@storable("label-coupling")
+@dataclass(frozen=True, slots=True)
+class LabelCoupling:
+    """The log odds z of a category corrected by the probabilities of the others.
+
+        z'(d, c) = a z(d, c) + b log(e + sum_{k != c} p(d, k)) + g sum_k J(c, k) (p(d, k) - pi(k)) + h
+
+    with p = 1 / (1 + exp(-z)) and the relative frequencies pi of the categories. J(c, k) is the log odds ratio of two
+    categories among the training labels, with half a document added to each cell of their table, and 0 for c = k. The
+    second term is low for a document that belongs to no other category. The priors are a ~ N(1, 1) and b, g, h ~
+    N(0, 1), so that without data z' = z.
+
+    Parameters
+    ----------
+    couplings, rates : J and pi
+    weights, offset : a, b and g; h
+    """
+
+    couplings: Array
+    rates: Array
+    weights: Array
+    offset: float
+
+    @classmethod
+    def fit(cls, scores: Array, held_out: OutOfFold, sample: Sample) -> LabelCoupling:
+        """The coupling with the highest posterior on log odds `scores` of the documents held out."""
+        couplings = label_couplings(sample.labels, sample.weights)
+        rates = (sample.weights / sample.weights.sum()) @ sample.labels
+        weights, offset = stacking_weights(
+            _coupling_features(scores, couplings, rates), held_out.labels, held_out.weights,
+            exclusive=False, signed=True, prior_means=(1.0, 0.0, 0.0),
+        )  # fmt: skip
+        return cls(couplings, rates, weights, offset)
+
+    def __call__(self, scores: Any) -> Array:
+        """Z' of z, documents x categories."""
+        features = _coupling_features(np.asarray(scores), self.couplings, self.rates)
+        coupled: Array = np.tensordot(self.weights, features, 1)
+        return coupled + self.offset
+
+    def _post_load(self) -> None:
+        n_models = len(expect_array(self.rates, "rates", np.float64, (None,)))
+        expect_array(self.couplings, "couplings", np.float64, (n_models, n_models))
+        expect_array(self.weights, "weights", np.float64, (3,))
+
+
+def label_couplings(labels: sparse.csr_array, weights: Array) -> Array:
+    """Log odds ratios of all pairs of categories, from documents x categories and the documents' weights."""
+    counted = labels.astype(np.float64)
+    together = (counted.T @ sparse.diags_array(weights) @ counted).toarray()
+    sizes = np.diag(together)
+    alone = sizes[:, np.newaxis] - together
+    neither = weights.sum() - sizes[:, np.newaxis] - sizes + together
+    ratios: Array = np.log((together + 0.5) * (neither + 0.5) / ((alone + 0.5) * (alone.T + 0.5)))
+    np.fill_diagonal(ratios, 0.0)
+    return ratios
+
+
+def _coupling_features(scores: Array, couplings: Array, rates: Array) -> Array:
+    """The three terms that a, b and g multiply, 3 x documents x categories."""
+    features, p = np.empty((3, *scores.shape)), expit(scores)
+    features[0] = scores
+    features[1] = np.log(_LEAST_SUM + np.maximum(p.sum(axis=1, keepdims=True) - p, 0.0))
+    features[2] = (p - rates) @ couplings
+    return features
 
 
 @storable("beta-calibration")
@@ -37,7 +112,7 @@ class BetaCalibration:
     def fit(cls, scores: Array, labels: Array, importance: Array) -> BetaCalibration:
         """The calibration with the highest posterior on scores of documents held out, documents x categories."""
         found, offset = stacking_weights(
-            _features(scores), labels, importance, exclusive=False, prior_means=_PRIOR_MEANS
+            _beta_features(scores), labels, importance, exclusive=False, prior_means=(1.0, 1.0, 0.0)
         )
         positive, negative, others = map(float, found)
         return cls(positive, negative, others, offset)
@@ -45,7 +120,7 @@ class BetaCalibration:
     def __call__(self, scores: Array) -> Array:
         """Calibrated log odds, documents x categories."""
         weights = np.array([self.positive, self.negative, self.others])
-        calibrated: Array = np.tensordot(weights, _features(scores), 1) + self.offset
+        calibrated: Array = np.tensordot(weights, _beta_features(scores), 1) + self.offset
         return calibrated
 
     def _post_load(self) -> None:
@@ -54,7 +129,7 @@ class BetaCalibration:
             raise DataError("a weight of its calibration is no such number")
 
 
-def _features(scores: Array) -> Array:
+def _beta_features(scores: Array) -> Array:
     z = np.clip(scores, -_LARGEST, _LARGEST)
     odds = np.exp(z)
     others = np.maximum(odds.sum(axis=1, keepdims=True) - odds, _FLOOR) if z.shape[1] > 1 else np.ones_like(z)

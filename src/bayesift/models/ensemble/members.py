@@ -1,17 +1,15 @@
-"""The members of a stacked classifier, and their out-of-fold scores."""
+"""The members of a stacked classifier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
 from bayesift.arrays import Array
-from bayesift.folds import deal_folds
 from bayesift.models.baselines.linear_svm import LinearSVM
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
@@ -20,9 +18,7 @@ from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassi
 from bayesift.models.online import OnlinePerceptron
 from bayesift.state import storable
 
-Progress = Callable[[int, int], None]
-Fitted = TypeVar("Fitted")
-
+_MOST_COMPARED = 30_000  # numbers that a search for neighbours may look at, per document and category
 _LEAST_RATIO = 0.03  # keeps the prior variance of terms without a log-count ratio above 0
 
 
@@ -43,6 +39,10 @@ class Sample:
     def take(self, documents: Array) -> Sample:
         """Some of the documents."""
         return Sample(self.rows[documents], self.labels[documents], self.weights[documents])
+
+    def of_columns(self, columns: Array) -> Sample:
+        """All documents, some of the columns."""
+        return Sample(self.rows[:, columns], self.labels, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,21 @@ class NeighborOdds:
         return odds
 
 
+Fitted = Hyperplanes | NeighborOdds
+
+
 class Member:
     """A model in a stacked classifier; each category against the rest."""
 
     kind: ClassVar[str]  # in words, for people
 
-    def fit(self, sample: Sample, settings: Settings) -> Hyperplanes | NeighborOdds:
+    def fit(self, sample: Sample, settings: Settings) -> Fitted:
         """Fit the member to a sample."""
         raise NotImplementedError
+
+    def is_affordable(self, sample: Sample) -> bool:
+        """Whether scoring such documents takes no longer than fitting the others."""
+        return True
 
 
 @storable("svm-member")
@@ -115,6 +122,13 @@ class NeighborsMember(Member):
     def fit(self, sample: Sample, settings: Settings) -> NeighborOdds:
         """Store the documents."""
         return NeighborOdds(NeighborsClassifier(n_neighbors=self.n_neighbors).fit(sample.rows, sample.labels))
+
+    def is_affordable(self, sample: Sample) -> bool:
+        """Whether a document shares its terms with so few others that comparing it with all is quick."""
+        frequencies = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1]).astype(float)
+        n_documents, n_categories = sample.labels.shape
+        per_document = n_documents + float(frequencies @ frequencies) / n_documents
+        return bool(per_document <= _MOST_COMPARED * n_categories)
 
 
 @storable("perceptron-member")
@@ -212,58 +226,6 @@ class NBLogisticMember(Member):
         return _logistic_mode(sample, GaussianPrior(variance=variances), settings)
 
 
-class ProgressCounter:
-    """Counts the members that have been fitted and reports each to `progress`."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, 0
-
-    def count(self, fitted: Fitted) -> Fitted:
-        """Report one more fitted member, and return it."""
-        self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.total)
-        return fitted
-
-    def finish(self) -> None:
-        """Report that nothing is left to do, where fewer members were fitted than planned."""
-        if self.progress is not None and self.done < self.total:
-            self.progress(self.total, self.total)
-
-
-@dataclass(frozen=True, slots=True)
-class OutOfFold:
-    """Scores, members x documents x categories, by models fitted without the documents; their labels and weights."""
-
-    scores: Array
-    labels: Array
-    weights: Array
-
-
-def out_of_fold(
-    members: Sequence[Member], sample: Sample, settings: Settings, *, n_folds: int, counter: ProgressCounter
-) -> OutOfFold:
-    """Hold out every document once, except those that `deal_folds` keeps in training for a rare category."""
-    labels = sample.labels.toarray() != 0
-    folds = deal_folds(labels, n_folds=n_folds, random_state=settings.random_state)
-    documents = np.flatnonzero(folds >= 0)
-    n_members, (n_documents, n_categories) = len(members), labels[documents].shape
-    # Of one category documents lie first, so that BLAS sums as it did in bayesift 0.1.
-    scores = np.empty((n_members, n_documents, n_categories), order="C" if n_categories > 1 else "F")
-    for fold in range(n_folds):
-        held_out, rest = np.flatnonzero(folds == fold), sample.take(np.flatnonzero(folds != fold))
-        places = np.searchsorted(documents, held_out)
-        for m, member in enumerate(members):
-            scores[m, places] = counter.count(member.fit(rest, settings)).scores(sample.rows[held_out])
-    return OutOfFold(scores, labels[documents], sample.weights[documents])
-
-
-def combine(parts: Sequence[Hyperplanes], weights: Array) -> Hyperplanes:
-    """The hyperplanes whose scores are the weighted sum of those of others."""
-    total = sum(weight * part.weights for weight, part in zip(weights, parts, strict=True))
-    return Hyperplanes(total, weights @ np.stack([part.intercepts for part in parts]))
-
-
 def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> Hyperplanes:
     model = _logistic(prior, settings).fit(sample.rows, sample.labels, sample.weights)
     return Hyperplanes(_dense(model.coef_), model.intercept_)
@@ -271,23 +233,6 @@ def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> 
 
 def _logistic(prior: GaussianPrior, settings: Settings) -> SparseBayesClassifier:
     return SparseBayesClassifier(prior=prior, intercept=settings.intercept, tol=settings.tol, n_jobs=settings.n_jobs)
-
-
-def as_new(rows: sparse.csr_array, training: sparse.csr_array, in_pairs: Array | None = None) -> sparse.csr_array:
-    """Rows as they would be if only the training documents were known: without terms that those lack.
-
-    Columns `in_pairs` (boolean) are word pairs, which must be in two training documents. Rows of one length, or their
-    words and pairs, keep it, as a vectorizer would give it to what is left of them.
-    """
-    pairs = np.zeros(rows.shape[1], dtype=bool) if in_pairs is None else in_pairs
-    known = np.bincount(training.indices, minlength=training.shape[1]) > pairs
-    owners = 2 * np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) + pairs[rows.indices]
-    data = np.where(known[rows.indices], rows.data, 0.0)
-    before, after = (np.sqrt(np.bincount(owners, part**2, minlength=2 * rows.shape[0])) for part in (rows.data, data))
-    lengths = before[before > 0]
-    if len(lengths) and np.ptp(lengths) <= 1e-6 * lengths.max():
-        data = data * np.divide(before, after, out=np.ones(len(before)), where=after > 0)[owners]
-    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _dense(weights: Any) -> Array:

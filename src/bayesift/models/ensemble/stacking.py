@@ -1,300 +1,320 @@
-"""Stacking: several models of the same documents, combined by weights that are fitted to out-of-fold scores."""
+"""Stacking: scores of documents by members that were fitted without them, and weights that are fitted to the scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax, logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.special import expit, log_expit, logsumexp, softmax
 
 from bayesift.arrays import Array
-from bayesift.errors import DataError
-from bayesift.models.base.categories import models_of
-from bayesift.models.baselines.neighbors import NeighborsClassifier
-from bayesift.models.ensemble.label_coupling import PRIOR_MEANS, LabelCoupling, coupling_features, label_couplings
-from bayesift.models.ensemble.members import (
-    Hyperplanes,
-    LogisticMember,
-    Member,
-    NaiveBayesMember,
-    NBLogisticMember,
-    NeighborOdds,
-    NeighborsMember,
-    OutOfFold,
-    PerceptronMember,
-    Progress,
-    ProgressCounter,
-    Sample,
-    Settings,
-    SVMMember,
-    combine,
-    out_of_fold,
-)
-from bayesift.models.linear.mixins import LinearScoresMixin
-from bayesift.state import check_fitted, expect_array, storable
-from bayesift.validation import check_sample_weight, check_targets, check_terms
+from bayesift.folds import deal_folds
+from bayesift.models.ensemble.members import Fitted, Hyperplanes, Member, NeighborOdds, Sample, Settings
 
-JURY: tuple[Member, ...] = (
-    SVMMember(),
-    NeighborsMember(),
-    PerceptronMember(),
-    NaiveBayesMember(0.5),
-    NaiveBayesMember(0.9),
-    NBLogisticMember(),
-)
-COMMITTEE: tuple[Member, ...] = (LogisticMember(), NBLogisticMember(), NaiveBayesMember(0.9))
+Progress = Callable[[int, int], None]
+Corrected = TypeVar("Corrected", bound=Callable[[Array], Array])
+
+_CELLS = 300_000  # documents x categories that weights are fitted to, at most; they are few numbers
+_FEWEST = 2_000  # documents that weights are fitted to, however many categories there are
+_NEGLIGIBLE = 1e-3  # share of the score below which a member is left out
 
 
-class LogOddsMixin(LinearScoresMixin):
-    """P(c | d) from linear scores that are log odds, or logarithms of the probabilities of several classes."""
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories."""
-        scores = self._scores(X)
-        return expit(scores) if self.multilabel_ else np.exp(self._log_proba(scores))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
-        return self._log_proba(self._scores(X))
-
-    def _log_proba(self, scores: Array) -> Array:
-        several = not (self.multilabel_ or self._is_binary())
-        sided = scores * [[-1.0, 1.0]] if self._is_binary() else scores
-        logarithms: Array = log_softmax(scores, axis=1) if several else log_expit(sided)
-        return logarithms
+def most_documents(n_categories: int, cells: int = _CELLS) -> int:
+    """How many documents are enough: as many as there are `cells`, documents x categories, but 2,000 at least."""
+    return max(_FEWEST, cells // n_categories)
 
 
-@storable("stacked")
-class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
-    """Several models combined by weights that maximise the posterior on out-of-fold scores.
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A member and the columns that it uses: those of single words, of several, and of vectors.
 
-        z(d, c) = sum_m w_m s_m(d, c) + b
+    `vectors` multiplies the dense columns, which scales their prior; those of factor 0 are left out.
+    """
 
-    The weights are the same for all categories (see `stacking_weights`). Linear members are combined into one linear
-    model. With an indicator matrix and `couple_labels`, z is then corrected by the probabilities of the other
-    categories (`bayesift.models.ensemble.label_coupling`). Meant for term weights such as ltc; naive Bayes takes
-    negative ones for 0.
+    member: Member
+    pairs: bool = True
+    vectors: float = 0.0
+    words: bool = True
 
-    Two presets are learners: `StackedClassifier.jury()` is the most accurate; it keeps the training documents for its
-    neighbours. `StackedClassifier.committee()` is one linear model.
+    def columns(self, ngram_lengths: Array) -> Array:
+        """The columns, by the number of words that each joins; 0 for vectors."""
+        kept = (ngram_lengths == 1) & self.words | (ngram_lengths > 1) & self.pairs
+        return np.flatnonzero(kept | (ngram_lengths == 0) & (self.vectors > 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """Scores, members x documents x categories, by fits without the documents; which these are, and what they are."""
+
+    scores: Array
+    documents: Array
+    labels: Array
+    weights: Array
+
+
+class ProgressCounter:
+    """Counts the members that have been fitted and reports each to `progress`."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.total, self.done = progress, total, 0
+
+    def count(self) -> None:
+        """Report one more fitted member."""
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+
+    def finish(self) -> None:
+        """Report that nothing is left to do, where fewer members were fitted than planned."""
+        if self.progress is not None and self.done < self.total:
+            self.progress(self.total, self.total)
+
+
+class CrossFitting:
+    """Fits candidates to folds, then those that are kept to all documents, within the time there is.
+
+    Every document is held out once, except those that `deal_folds` keeps in training for a rare category. `enough`
+    documents are scored at most: by `some_folds` all of as many folds as hold them, otherwise some of each fold.
 
     Parameters
     ----------
-    members : the models, of `bayesift.models.ensemble`: `JURY`, `COMMITTEE` or others, at most one `NeighborsMember`
-    weights : one per member, at least 0; None fits them to out-of-fold scores
-    signed : whether fitted weights may be negative, which corrects errors that members share
-    scale_scores : fit the weights to scores divided by the root mean square of their member
-    couple_labels : couple the categories of an indicator matrix; not with given `weights`
-    n_folds : number of folds
-    tol : tolerance of logistic regressions
-    random_state : seed of folds and orders
-    n_jobs : threads over categories; -1 for all cores
+    candidates : the members and their columns
+    sample : the documents
+    settings : what the members share
+    n_folds : how many folds; below 2 nothing is held out
+    enough : documents to score, at most
+    some_folds : whether the folds that are not needed for `enough` documents are left out
+    ngram_lengths : the number of words that each column joins, 0 for columns of vectors; 1 for all without it
     progress : called with the number of fits done and their total
-
-    Attributes
-    ----------
-    weights_, offset_ : w and b; weights are None in committees of bayesift 0.1, which did not store them
-    label_coupling_ : the fitted `LabelCoupling`, or None
-    neighbors_ : the fitted `NeighborsClassifier`, or None
-    classes_, multilabel_ : as in `LinearScoresMixin`
-    coef_, intercept_ : the weighted sum of the linear members
-
-    References
-    ----------
-    Wolpert (1992), Stacked generalization. Wang & Manning (2012), Baselines and bigrams.
-
-    Examples
-    --------
-    >>> X, y = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]], ["grain", "grain", "crude", "crude"]
-    >>> model = StackedClassifier.jury(n_folds=2).fit(X, y)
-    >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
-    ['grain', 'crude']
+    deadline : what `time.perf_counter` will say when the fits should be done
     """
-
-    FITTED = (*LinearScoresMixin.FITTED, "weights_", "offset_", "neighbors_", "label_coupling_")
-
-    weights_: Array | None
-    offset_: float
-    neighbors_: NeighborsClassifier | None
-    label_coupling_: LabelCoupling | None
 
     def __init__(
         self,
+        candidates: Sequence[Candidate],
+        sample: Sample,
+        settings: Settings,
         *,
-        members: Sequence[Member] = JURY,
-        weights: Sequence[float] | Array | None = None,
-        signed: bool = True,
-        scale_scores: bool = True,
-        couple_labels: bool = True,
-        n_folds: int = 5,
-        tol: float = 1e-2,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
+        n_folds: int,
+        enough: int,
+        some_folds: bool = False,
+        ngram_lengths: Array | None = None,
         progress: Progress | None = None,
+        deadline: float | None = None,
     ) -> None:
-        self.members = members
-        self.weights = weights
-        self.signed = signed
-        self.scale_scores = scale_scores
-        self.couple_labels = couple_labels
-        self.n_folds = n_folds
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+        self.candidates, self.whole, self.settings, self.ngram_lengths = candidates, sample, settings, ngram_lengths
+        self.parts: dict[tuple[bool, bool, float], Sample] = {}
+        labels = sample.labels.toarray() != 0
+        self.folds = _folds_of(labels, n_folds, settings.random_state)
+        if some_folds:
+            self._join_training_after(enough)
+        documents = self._held_out(enough)
+        scores = np.zeros((len(candidates), len(documents), labels.shape[1]))
+        self.held_out = OutOfFold(scores, documents, labels[documents], sample.weights[documents])
+        self.used_folds = np.unique(self.folds[documents])
+        self.counter = ProgressCounter(progress, len(candidates) * (len(self.used_folds) + 1))
+        self.deadline, self.promised = deadline, 0.0  # seconds that the last fits of the candidates so far will take
 
-    @classmethod
-    def jury(cls, *, C: float = 1.0, n_neighbors: int = 45, **parameters: Any) -> Self:
-        """SVM, nearest neighbours, Bayesian perceptron, naive Bayes twice and logistic regression, with signed weights.
+    def score(self, place: int) -> bool:
+        """Write the scores of a candidate; False, and scores of 0, when the time would not suffice.
 
-        C is that of the SVM; `parameters` are those of `StackedClassifier`.
+        The first candidate is always scored.
         """
-        return cls(**{"members": (SVMMember(C), NeighborsMember(n_neighbors), *JURY[2:]), **parameters})
+        candidate, documents, out = self.candidates[place], self.held_out.documents, self.held_out.scores[place]
+        begin, sample = time.perf_counter(), self._sample(candidate)
+        lengths = None if self.ngram_lengths is None else self.ngram_lengths[candidate.columns(self.ngram_lengths)]
+        for done, fold in enumerate(self.used_folds, 1):
+            part = np.flatnonzero(self.folds[documents] == fold)
+            rest = sample.take(np.flatnonzero(self.folds != fold))
+            out[part] = self._fit(candidate.member, rest).scores(
+                as_new(sample.rows[documents[part]], rest.rows, lengths)
+            )
+            each = (time.perf_counter() - begin) / done
+            left = each * (len(self.used_folds) - done + 1) + self.promised
+            if self.deadline is not None and place > 0 and time.perf_counter() + left > self.deadline:
+                out[:] = 0.0
+                return False
+        self.promised += (time.perf_counter() - begin) / max(len(self.used_folds), 1)
+        return True
 
-    @classmethod
-    def committee(
-        cls,
+    def combine(self, weights: Array) -> tuple[Hyperplanes, NeighborOdds | None]:
+        """The weighted sum of the linear candidates fitted to all documents, over all columns; and the neighbours.
+
+        Candidates of weight 0 are not fitted.
+        """
+        shape = self.whole.labels.shape[1], self.whole.rows.shape[1]
+        total, intercepts, neighbors = np.zeros(shape), np.zeros(shape[0]), None
+        for weight, candidate in zip(weights, self.candidates, strict=True):
+            if weight == 0.0:
+                continue
+            fitted = self._fit(candidate.member, self._sample(candidate))
+            if isinstance(fitted, NeighborOdds):
+                neighbors = fitted
+                continue
+            lengths = self.ngram_lengths
+            columns = slice(None) if lengths is None else candidate.columns(lengths)
+            factors = 1.0 if lengths is None else np.where(lengths[columns] == 0, candidate.vectors, 1.0)
+            total[:, columns] += weight * factors * fitted.weights
+            intercepts += weight * fitted.intercepts
+        self.counter.finish()
+        return Hyperplanes(total, intercepts), neighbors
+
+    def _fit(self, member: Member, sample: Sample) -> Fitted:
+        fitted = member.fit(sample, self.settings)
+        self.counter.count()
+        return fitted
+
+    def _sample(self, candidate: Candidate) -> Sample:
+        if self.ngram_lengths is None:
+            return self.whole
+        kind = candidate.words, candidate.pairs, candidate.vectors
+        if kind not in self.parts:
+            columns = candidate.columns(self.ngram_lengths)
+            part = self.whole.of_columns(columns)
+            factors = np.where(self.ngram_lengths[columns] == 0, candidate.vectors, 1.0)
+            part.rows.data *= factors[part.rows.indices]
+            self.parts[kind] = part
+        return self.parts[kind]
+
+    def _join_training_after(self, enough: int) -> None:
+        """Hold out only the first folds that together have enough documents."""
+        sizes = np.bincount(self.folds[self.folds >= 0])
+        n_needed = int(np.searchsorted(np.cumsum(sizes), enough)) + 1
+        self.folds[self.folds >= n_needed] = -1
+
+    def _held_out(self, enough: int) -> Array:
+        documents = np.flatnonzero(self.folds >= 0)
+        if len(documents) <= enough:
+            return documents
+        return np.sort(np.random.default_rng(self.settings.random_state).permutation(documents)[:enough])
+
+
+def _folds_of(labels: Array, n_folds: int, random_state: int | None) -> Array:
+    n_folds = min(n_folds, len(labels))
+    if n_folds < 2:
+        return np.full(len(labels), -1)
+    classes = labels if labels.shape[1] > 1 else np.hstack([labels, ~labels])
+    return deal_folds(classes, n_folds=n_folds, random_state=random_state)
+
+
+def as_new(rows: sparse.csr_array, training: sparse.csr_array, ngram_lengths: Array | None = None) -> sparse.csr_array:
+    """Rows as they would be if only the training documents were known: without terms that those lack.
+
+    Columns of several words (`ngram_lengths` above 1) must be in two training documents. Rows of one length, or their
+    words and pairs, keep it, as a vectorizer would give it to what is left of them. Vectors (0 words) stay.
+    """
+    n_words = np.ones(rows.shape[1], dtype=np.int64) if ngram_lengths is None else ngram_lengths
+    pairs, vectors = n_words > 1, n_words[rows.indices] == 0
+    known = np.bincount(training.indices, minlength=training.shape[1]) > pairs
+    owners = 2 * np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) + pairs[rows.indices]
+    data = np.where(known[rows.indices] | vectors, rows.data, 0.0)
+    before, after = (
+        np.sqrt(np.bincount(owners, np.where(vectors, 0.0, part) ** 2, minlength=2 * rows.shape[0]))
+        for part in (rows.data, data)
+    )
+    lengths = before[before > 0]
+    if len(lengths) and np.ptp(lengths) <= 1e-6 * lengths.max():
+        longer = np.divide(before, after, out=np.ones(len(before)), where=after > 0)
+        data = data * np.where(vectors, 1.0, longer[owners])
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The weights of members, 0 for those that are not in the model; cross-fitted scores, and their loss."""
+
+    weights: Array
+    shares: Array  # of members in the size of the score
+    offset: float
+    scores: Array
+    loss: float
+
+
+class Stacker:
+    """Weights of members by their out-of-fold scores, judged by documents that the weights were fitted without.
+
+    Parameters
+    ----------
+    held_out : the scores
+    exclusive : whether each document has exactly one of several classes
+    signed : whether weights may be negative
+    scaled : fit the weights to scores divided by the root mean square of their member
+    random_state : seed of the halves of the documents
+    """
+
+    def __init__(
+        self,
+        held_out: OutOfFold,
         *,
-        variance: float = 30.0,
-        informed_variance: float = 3.0,
-        alpha: float = 0.05,
-        mixing: float = 0.9,
-        **parameters: Any,
-    ) -> Self:
-        """Two logistic regressions and naive Bayes, with weights of at least 0: one linear model that takes weights.
+        exclusive: bool,
+        signed: bool = False,
+        scaled: bool = True,
+        random_state: int | None = 0,
+    ) -> None:
+        self.held_out, self.exclusive, self.signed, self.scaled = held_out, exclusive, signed, scaled
+        n_documents, n_categories = held_out.labels.shape
+        self.order = np.random.default_rng(random_state).permutation(n_documents)
+        self.halves = self.order[::2], self.order[1::2]
+        self.most = most_documents(n_categories)
 
-        `variance` is that of a `LogisticMember`; `informed_variance` and `alpha` of a `NBLogisticMember`; `mixing` of
-        naive Bayes; `parameters` are those of `StackedClassifier`.
-        """
-        members = LogisticMember(variance), NBLogisticMember(informed_variance, alpha), NaiveBayesMember(mixing)
-        fixed = {"members": members, "signed": False, "scale_scores": False, "couple_labels": False}
-        return cls(**{**fixed, **parameters})
+    def judge(self, places: Array) -> Choice:
+        """The weights of some members, and their scores with weights fitted to the other half of the documents."""
+        scores = np.empty(self.held_out.labels.shape)
+        for half, other in (self.halves, self.halves[::-1]):
+            scores[half] = self._scores(*self.fit(places, other), half)
+        labels, importance = self.held_out.labels, self.held_out.weights
+        loss, _ = stacking_loss(scores, labels, importance, exclusive=self.exclusive)
+        weights, offset = self.fit(places, np.concatenate(self.halves))
+        return Choice(weights, weights * _sizes(self.held_out.scores), offset, scores, loss)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the weights to out-of-fold scores, then the members to all documents.
-
-        Documents of weight 0 are left out. To a `NeighborsMember` and a `PerceptronMember` all others have weight 1.
-        """
-        self._check_members()
-        targets = check_targets(y)
-        sample_weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
-        sample = Sample(rows, sparse.csr_array(models_of(targets).T), sample_weights)
-        if not np.all(sample_weights):
-            sample = sample.take(np.flatnonzero(sample_weights))
-        settings = Settings(self.tol, self.random_state, self.n_jobs)
-        n_folds = 0 if self.weights is not None else min(self.n_folds, len(sample.weights))
-        counter = ProgressCounter(self.progress, len(self.members) * (n_folds + 1))
-        self.label_coupling_ = None
-        if self.weights is not None:
-            self.weights_, self.offset_ = self._given_weights(), 0.0
-        else:
-            held_out = out_of_fold(self.members, sample, settings, n_folds=n_folds, counter=counter)
-            exclusive = not targets.multilabel and len(targets.classes) > 2
-            coupled = self.couple_labels and targets.multilabel and len(targets.classes) > 1
-            self.weights_, self.offset_ = self._fit_weights(held_out, exclusive=exclusive, keep_scores=coupled)
-            if coupled:
-                scores = np.tensordot(self.weights_, held_out.scores, 1) + self.offset_
-                self.label_coupling_ = fit_label_coupling(scores, held_out, sample)
-            del held_out
-        fitted = [counter.count(member.fit(sample, settings)) for member in self.members]
-        self.neighbors_ = next((part.model for part in fitted if isinstance(part, NeighborOdds)), None)
-        linear = self._combined([part for part in fitted if isinstance(part, Hyperplanes)], sample)
-        return self._set_hyperplanes(targets, linear.weights, linear.intercepts + self.offset_)
-
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the score of a category through the linear members, and the remainder.
-
-        The remainder is what the intercept, the neighbours and the other categories of the document add.
-        """
-        terms, intercepts = super().contributions(X, category, against=against)
-        if self.neighbors_ is None and self.label_coupling_ is None:
-            return terms, intercepts
-        if self.label_coupling_ is not None:
-            terms *= self.label_coupling_.weights[0]
-        scores = self._scores(X)
-        place, sign = self._place(category)
-        whole = sign * scores[:, place]
-        if against is not None and not self._is_binary():
-            whole = whole - scores[:, self._place(against)[0]]
-        return terms, whole - terms.sum(axis=1)
-
-    def _check_members(self) -> None:
-        members = self.members
-        if not members or not all(isinstance(member, Member) for member in members) or self._n_neighbors_members() > 1:
-            raise ValueError(f"members must be models of an ensemble, at most one of neighbours, got {members!r}")
-
-    def _n_neighbors_members(self) -> int:
-        return sum(isinstance(member, NeighborsMember) for member in self.members)
-
-    def _given_weights(self) -> Array:
-        given = np.asarray(self.weights, dtype=float)
-        if given.shape != (len(self.members),) or not np.all(given >= 0.0):
-            raise ValueError(f"weights must be {len(self.members)} numbers of at least 0, got {self.weights!r}")
-        return given
-
-    def _fit_weights(self, held_out: OutOfFold, *, exclusive: bool, keep_scores: bool) -> tuple[Array, float]:
-        """Weights and offset; scores are scaled in place unless they are needed again."""
-        scores, scales = held_out.scores, np.ones(len(held_out.scores))
-        labels, importance = held_out.labels, held_out.weights
-        if self.scale_scores:
-            size = importance.sum() * labels.shape[1]
-            scales = np.sqrt([_sum_by_document(member**2, importance) / size for member in scores])
+    def fit(self, places: Array, documents: Array | None = None) -> tuple[Array, float]:
+        """Weights and offset by documents in random order; a member that hardly moves the score has the weight 0."""
+        chosen = np.sort((self.order if documents is None else documents)[: self.most])
+        scores, importance = self.held_out.scores[np.ix_(places, chosen)], self.held_out.weights[chosen]
+        scales = np.ones(len(places))
+        if self.scaled:
+            scales = _sizes(scores, importance)
             scales[scales == 0.0] = 1.0
-            divisors = scales[:, np.newaxis, np.newaxis]
-            scores = np.divide(scores, divisors, out=None if keep_scores else scores)
-        weights, offset = stacking_weights(scores, labels, importance, exclusive=exclusive, signed=self.signed)
-        return weights / scales, offset
+            scores /= scales[:, np.newaxis, np.newaxis]
+        found, offset = stacking_weights(
+            scores, self.held_out.labels[chosen], importance, exclusive=self.exclusive, signed=self.signed
+        )
+        if self.scaled:
+            found[np.abs(found) < _NEGLIGIBLE * np.abs(found).sum()] = 0.0
+        weights = np.zeros(len(self.held_out.scores))
+        weights[places] = found / scales
+        return weights, offset
 
-    def _combined(self, parts: list[Hyperplanes], sample: Sample) -> Hyperplanes:
-        """The weighted sum of the linear members; the others count as hyperplanes of 0."""
-        assert self.weights_ is not None
-        linear = [not isinstance(member, NeighborsMember) for member in self.members]
-        weights = self.weights_[linear]
-        if not all(linear):
-            shape = sample.labels.shape[1], sample.rows.shape[1]
-            parts, weights = [Hyperplanes(np.zeros(shape), np.zeros(shape[0])), *parts], np.append(0.0, weights)
-        return combine(parts, weights)
+    def correct(self, scores: Array, fit: Callable[[Array, Array, Array], Corrected]) -> tuple[Corrected, Array]:
+        """The correction of cross-fitted scores, and the scores corrected by the other half of the documents."""
+        corrected = np.empty_like(scores)
+        for half, other in (self.halves, self.halves[::-1]):
+            corrected[half] = self._correction(scores, other, fit)(scores[half])
+        return self._correction(scores, np.concatenate(self.halves), fit), corrected
 
-    def _scores(self, X: Any) -> Array:
-        scores = super()._scores(X)
-        if self.neighbors_ is not None:
-            assert self.weights_ is not None
-            weight = self.weights_[[isinstance(member, NeighborsMember) for member in self.members]][0]
-            scores = scores + weight * NeighborOdds(self.neighbors_).scores(check_terms(self, X, reset=False))
-        return scores if self.label_coupling_ is None else self.label_coupling_(scores)
+    def _correction(
+        self, scores: Array, documents: Array, fit: Callable[[Array, Array, Array], Corrected]
+    ) -> Corrected:
+        chosen = np.sort(documents[: self.most])
+        return fit(scores[chosen], self.held_out.labels[chosen], self.held_out.weights[chosen])
 
-    def _post_load(self) -> None:
-        """Refuse a stored ensemble whose parts do not fit together."""
-        super()._post_load()
-        n_models = len(self.intercept_)
-        self._check_members()
-        if self._n_neighbors_members() != (self.neighbors_ is not None):
-            raise DataError("its neighbours are not those of its members")
-        if self.weights_ is not None:
-            expect_array(self.weights_, "weights_", np.float64, (len(self.members),))
-        if self.neighbors_ is not None:
-            check_fitted(self.neighbors_)
-            if self.weights_ is None:
-                raise DataError("the weight of its neighbours is missing")
-            if len(self.neighbors_.classes_) != n_models or self.neighbors_.n_features_in_ != self.n_features_in_:
-                raise DataError("its neighbours have other categories or terms")
-        if self.label_coupling_ is not None:
-            expect_array(self.label_coupling_.rates, "rates", np.float64, (n_models,))
+    def _scores(self, weights: Array, offset: float, documents: Array) -> Array:
+        places = np.flatnonzero(weights)
+        scores: Array = np.tensordot(weights[places], self.held_out.scores[np.ix_(places, documents)], 1) + offset
+        return scores
 
 
-def fit_label_coupling(scores: Array, held_out: OutOfFold, sample: Sample) -> LabelCoupling:
-    """The `LabelCoupling` with the highest posterior on log odds `scores` of the documents held out."""
-    couplings = label_couplings(sample.labels, sample.weights)
-    rates = (sample.weights / sample.weights.sum()) @ sample.labels
-    features = coupling_features(scores, couplings, rates)
-    labels, importance = held_out.labels, held_out.weights
-    fitted = stacking_weights(features, labels, importance, exclusive=False, signed=True, prior_means=PRIOR_MEANS)
-    return LabelCoupling(couplings, rates, *fitted)
+def _sizes(scores: Array, importance: Array | None = None) -> Array:
+    """The root mean square of the scores of each member; 0 without documents."""
+    squares = np.einsum("mdc,mdc->md", scores, scores)
+    importance = np.ones(scores.shape[1]) if importance is None else importance
+    sizes: Array = np.sqrt(squares @ importance / max(importance.sum() * scores.shape[2], np.finfo(float).tiny))
+    return sizes
 
 
 def stacking_weights(
@@ -332,11 +352,6 @@ def stacking_weights(
 def stacking_loss(z: Array, labels: Array, importance: Array, *, exclusive: bool) -> tuple[float, Array]:
     """Minus the log-likelihood of the labels at scores z, and its derivatives."""
     return (_softmax_loss if exclusive else _logistic_loss)(z, labels, importance)
-
-
-def _sum_by_document(values: Array, importance: Array) -> float:
-    """The weighted sum over documents, one after the other, of sums over categories."""
-    return float(np.cumsum(importance * values.sum(axis=1))[-1])
 
 
 def _logistic_loss(z: Array, labels: Array, importance: Array) -> tuple[float, Array]:

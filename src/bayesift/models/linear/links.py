@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaln
 
 from bayesift.arrays import Array
-from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate
+from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate, evaluate_logit
 from bayesift.models.base.categories import named_or_given
 from bayesift.state import storable
 
@@ -129,7 +129,10 @@ def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
     """The log-likelihood of margins y f, its derivative, and minus its second derivative."""
     flat = np.ascontiguousarray(margins, dtype=np.float64).ravel()
     parts = np.empty((3, len(flat)))
-    evaluate(link.code, link.parameters, flat, *parts)
+    if link.code == LOGIT:
+        evaluate_logit(flat, *parts)
+    else:
+        evaluate(link.code, link.parameters, flat, *parts)
     logarithms, derivatives, curvatures = (part.reshape(np.shape(margins)) for part in parts)
     return logarithms, derivatives, curvatures
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, log_expit, log_softmax, logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
@@ -73,6 +73,25 @@ class LinearScoresMixin(CategoriesMixin):
         place, sign = self._place(category)
         row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
         return sign * row, float(sign * self.intercept_[place])
+
+
+class LogOddsMixin(LinearScoresMixin):
+    """P(c | d) from linear scores that are log odds, or logarithms of the probabilities of several classes."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        scores = self._scores(X)
+        return expit(scores) if self.multilabel_ else np.exp(self._log_proba(scores))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        return self._log_proba(self._scores(X))
+
+    def _log_proba(self, scores: Array) -> Array:
+        several = not (self.multilabel_ or self._is_binary())
+        sided = scores * [[-1.0, 1.0]] if self._is_binary() else scores
+        logarithms: Array = log_softmax(scores, axis=1) if several else log_expit(sided)
+        return logarithms
 
 
 class LinearProbabilitiesMixin(LinearScoresMixin):

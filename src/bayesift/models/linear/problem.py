@@ -10,6 +10,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
+from bayesift.kernels.linear import column_norms
 from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
@@ -103,14 +104,12 @@ class Problem:
     @computed_once
     def norms(self) -> Array:
         """Euclidean norms of the columns."""
-        squares = np.bincount(self.rows.indices, weights=self.rows.data**2, minlength=self.n_terms)
-        return np.sqrt(squares)
+        return column_norms(self.columns.indptr, self.columns.data)
 
     @computed_once
     def sums(self) -> Array:
         """Sums of the columns, each document counted by its importance; only without `balance`."""
-        weights = np.repeat(self.importance, np.diff(self.rows.indptr))
-        return np.bincount(self.rows.indices, weights=self.rows.data * weights, minlength=self.n_terms)
+        return np.asarray(self.rows.T @ self.importance)
 
     @computed_once
     def _shared_penalty(self) -> Array | None:

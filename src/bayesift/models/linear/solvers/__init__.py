@@ -28,9 +28,10 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.em import solve_by_em
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_lbfgs, solve_by_newton
+from bayesift.models.linear.solvers.proximal_newton import solve_by_coordinates
 from bayesift.models.linear.solvers.softmax import solve_softmax_by_newton, solve_softmax_by_reweighting
 from bayesift.models.linear.solvers.variational import solve_by_bound
-from bayesift.models.linear.solvers.working_sets import solve_by_coordinates, solve_softmax_by_working_sets
+from bayesift.models.linear.solvers.working_sets import solve_softmax_by_working_sets
 from bayesift.threads import in_threads
 
 Starts = list[Solution | None]

@@ -1,7 +1,6 @@
-"""Proximal Newton on working sets, for every log-concave prior: one category at a time, or all classes of a softmax.
+"""Proximal Newton on working sets for all classes of a softmax model, under every log-concave prior.
 
-A single category is solved by `bayesift.kernels.working_set`: coordinate descent within Newton steps. A round of a
-softmax model computes the gradient of every weight of every class in one pass over the matrix, which also certifies the
+A round computes the gradient of every weight of every class in one pass over the matrix, which also certifies the
 optimality conditions; improves each class, the others fixed, by Newton steps of its binary problem on its working set;
 and takes one Newton step on all weights off their modes together, whose Hessian couples the classes. The joint step
 comes from conjugate gradients, preconditioned by the diagonal and not very precise: along nearly flat directions an
@@ -19,42 +18,15 @@ from bayesift.kernels import softmax as kernels
 from bayesift.kernels.documents import Model, evaluate, separate_documents
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER
-from bayesift.kernels.working_set import improve, select_terms, solve
 from bayesift.models.linear.problem import Problem, Solution, matrix_of
 from bayesift.models.linear.solvers.line_search import backtrack
+from bayesift.models.linear.solvers.proximal_newton import CAUTIOUS, Descent, select_terms
 from bayesift.models.linear.solvers.softmax import labels_of, start_of
 
-_CAUTIOUS = 3  # rounds, as of the binary solver
 _FEW = 0.1  # of the weights off their modes: no joint step while more than that are about to leave theirs
 _CONJUGATE_STEPS, _PRECISION = 60, 0.1
 _SHORTEST = 2.0**-9
 _Matrix = tuple[Array, Array, Array, Array, Array]
-
-
-def solve_by_coordinates(problem: Problem, category: int, start: Solution | None = None) -> Solution:
-    """The mode of one category's weights."""
-    weights = _start(problem, category) if start is None else start.coefficients.copy()
-    bias = np.array([problem.start_intercepts[category] if start is None else start.intercept])
-    model = _model(problem, category)
-    absolute = model.penalty[0, model.terms]
-    scale = float(absolute.min()) if len(absolute) and absolute.min() > 0 else 1.0
-    trace, counts = np.empty(problem.max_iter), np.zeros(2, dtype=np.int64)
-    violation = solve(matrix_of(problem), model, weights, bias, scale, problem.tolerance * scale, trace, counts)
-    done = int(counts[0])
-    return Solution(weights, float(bias[0]), trace[:done], done, bool(violation <= problem.tolerance * scale))
-
-
-def _start(problem: Problem, category: int) -> Array:
-    return problem.mode(category) if np.any(problem.prior.mode) else np.zeros(problem.n_terms)
-
-
-def _model(problem: Problem, category: int) -> Model:
-    importance = problem.importance_of(category)
-    sums = problem.sums if problem.balance is None else problem.rows.T @ importance
-    return Model(
-        problem.positives(category), importance, sums, problem.terms_of(category), problem.link.code,
-        problem.link.parameters, problem.penalty(category), problem.intercept,
-    )  # fmt: skip
 
 
 class SoftmaxSearch:
@@ -134,15 +106,16 @@ class SoftmaxSearch:
         kernels.to_binary(self.scores, self.reference, self.exponentials, c, offsets, margins)
         model = self._binary_model(c)
         documents = separate_documents(model, margins)
-        loss = evaluate(model, documents, cautious)
         found, violations = self.places[c, : self.counts[c]], self.violations[c, : self.counts[c]]
         weights, bias = self.weights[c], self.biases[c : c + 1]
+        descent = Descent(self.matrix, model, documents, weights, bias)
+        descent.loss = evaluate(model, documents, cautious)
         moved = int(np.count_nonzero(weights[found] != model.penalty[MODE, found]))
         chosen = select_terms(
             found, violations / np.maximum(self.problem.norms[found], 1e-12), model.penalty, weights, moved
         )
         worst = max(float(violations.max(initial=0.0)), abs(float(documents.residuals[2:].sum())))
-        improve(self.matrix, model, documents, chosen, weights, bias, loss, worst, tolerance, cautious)
+        descent.improve(chosen, worst, tolerance, cautious=cautious)
         kernels.from_binary(self.scores, self.reference, self.exponentials, c, offsets, documents.scores[2:])
 
     def _binary_model(self, c: int) -> Model:
@@ -174,7 +147,7 @@ def solve_softmax_by_working_sets(problem: Problem, starts: list[Solution | None
             converged = True
             break
         for c in range(len(search.biases)):
-            search.improve_class(c, tolerance, cautious=k < _CAUTIOUS)
+            search.improve_class(c, tolerance, cautious=k < CAUTIOUS)
         search.normalise()
         begins, terms = search.used()
         if search.counts.sum() <= (1.0 + _FEW) * len(terms):

@@ -1,21 +1,117 @@
-"""Read references from files of any format, recognised by content."""
+"""Read references from files of any format, recognised by content, and write them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import IO, Any
 
 from bayesift.datasets.encodings import check_encoding, guess_encoding
 from bayesift.datasets.loading import ProblemLog, Source, categories_of
-from bayesift.datasets.references.columns import is_reference_table
-from bayesift.datasets.references.formats import FORMATS
-from bayesift.datasets.references.lines import Input
-from bayesift.datasets.references.reference import Reference, ReferenceList, SourceFile
+from bayesift.datasets.references.arrow import write_json_lines, write_parquet
+from bayesift.datasets.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
+from bayesift.datasets.references.databases import (
+    COCHRANE,
+    WEB_OF_SCIENCE,
+    is_cochrane,
+    is_web_of_science,
+    read_cochrane,
+    read_web_of_science,
+    write_web_of_science,
+)
+from bayesift.datasets.references.endnote import (
+    ENDNOTE_XML,
+    ENW,
+    is_endnote_xml,
+    is_enw,
+    read_endnote_xml,
+    read_enw,
+    write_endnote_xml,
+    write_enw,
+)
+from bayesift.datasets.references.layout import Layout
+from bayesift.datasets.references.lines import Entry, Input, Report
+from bayesift.datasets.references.pubmed import (
+    MEDLINE,
+    PUBMED_TEXT,
+    PUBMED_XML,
+    is_medline,
+    is_pubmed_text,
+    is_pubmed_xml,
+    read_medline,
+    read_pubmed_text,
+    read_pubmed_xml,
+    write_medline,
+)
+from bayesift.datasets.references.reference import Fields, Reference, ReferenceList, SourceFile
+from bayesift.datasets.references.ris import RIS, is_ris, read_ris, write_ris
+from bayesift.datasets.references.tables import is_reference_table, read_table, write_delimited, write_excel
 from bayesift.datasets.tables import TableReader
-from bayesift.errors import DataError
+from bayesift.errors import DataError, RequestError
+from bayesift.files import whole_file
 from bayesift.records import Corpus, Note, Problem
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how to recognise, read and write it.
+
+    Parameters
+    ----------
+    name : of the format
+    suffixes : of file names, for writing
+    recognises : whether the beginning of a text is of this format; None for tables, which have a reader of their own
+    read : the records of a file
+    write : records to a stream; None if the format is only read
+    binary : whether the stream is one of bytes
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    recognises: Callable[[str], bool] | None
+    read: Callable[[Input], Iterator[Reference]]
+    write: Callable[[Iterable[Reference], IO[Any]], None] | None
+    binary: bool = False
+
+
+def _text(
+    suffixes: tuple[str, ...],
+    layout: Layout,
+    recognises: Callable[[str], bool],
+    read: Callable[[Iterable[tuple[int, str]], Report], Iterator[Entry]],
+    write: Callable[[Iterable[Fields], IO[str]], None] | None,
+) -> Format:
+    """A format of text whose fields are interpreted by a layout."""
+    return Format(
+        layout.name,
+        suffixes,
+        recognises,
+        lambda source: (layout.reference(entry, source.path) for entry in read(source.lines(), source.report)),
+        write and (lambda references, stream: write(map(layout.fields, references), stream)),
+    )
+
+
+_FORMATS = (
+    _text((), PUBMED_XML, is_pubmed_xml, read_pubmed_xml, None),
+    _text((".xml",), ENDNOTE_XML, is_endnote_xml, read_endnote_xml, write_endnote_xml),
+    _text((".ris",), RIS, is_ris, read_ris, write_ris),
+    _text((".nbib", ".medline"), MEDLINE, is_medline, read_medline, write_medline),
+    _text((".ciw", ".isi"), WEB_OF_SCIENCE, is_web_of_science, read_web_of_science, write_web_of_science),
+    _text((".enw",), ENW, is_enw, read_enw, write_enw),
+    _text((".bib", ".bibtex"), BIBTEX, is_bibtex, read_bibtex, write_bibtex),
+    _text((), COCHRANE, is_cochrane, read_cochrane, None),
+    _text((), PUBMED_TEXT, is_pubmed_text, read_pubmed_text, None),
+    Format("csv", (".csv",), None, read_table, write_delimited),
+    Format("tsv", (".tsv", ".tab"), None, read_table, partial(write_delimited, delimiter="\t")),
+    Format("xlsx", (".xlsx",), None, read_table, write_excel, binary=True),
+    Format("jsonl", (".jsonl", ".ndjson"), None, read_table, write_json_lines),
+    Format("parquet", (".parquet", ".pq"), None, read_table, write_parquet, binary=True),
+)
+FORMATS = {form.name: form for form in _FORMATS}
+
 
 _BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1")
 
@@ -129,3 +225,32 @@ def _with_unique_ids(references: list[Reference]) -> Iterator[Reference]:
             name = f"{base}-{seen[base]}"
         seen[name] += 1
         yield reference if name == reference.id else replace(reference, id=name)
+
+
+def write_references(references: Iterable[Reference], path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+    """Write references to a file, completely or not at all.
+
+    A record that was read from the same format is written with all its fields as found, except for those that were
+    changed since. A record of another format is written with the parts that the format can hold.
+
+    Parameters
+    ----------
+    references : records
+    path : the file; its suffix names the format
+    format : name of the format, if the suffix does not say it
+    """
+    path = Path(path)
+    form = FORMATS.get(format or "") or _by_suffix(path, format)
+    if form.write is None:
+        raise RequestError(f"{form.name} is only read; write .nbib, .ris or .csv")
+    with whole_file(path, "wb" if form.binary else "w") as stream:
+        form.write(references, stream)
+
+
+def _by_suffix(path: Path, format: str | None) -> Format:  # noqa: A002
+    found = [form for form in FORMATS.values() if path.suffix.lower() in form.suffixes and format is None]
+    if not found:
+        what = f"no format {format!r}" if format else f"{path.name}: its suffix names no format of records"
+        known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
+        raise RequestError(f"{what}; there are: {', '.join(FORMATS) if format else known}")
+    return found[0]

@@ -1,4 +1,4 @@
-"""Web of Science: plain text (.ciw, .txt) with two-letter tags from PT to ER; tables may have these as columns."""
+"""Plain text of Web of Science (.ciw, .txt; tables may have its tags as columns) and of the Cochrane Library."""
 
 from __future__ import annotations
 
@@ -6,18 +6,27 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from bayesift.datasets.references.decisions import write_judgements
-from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first, parse_date, split_names
-from bayesift.datasets.references.lines import Entry, Report, bounded_records
+from bayesift.datasets.references.layout import (
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    parse_date,
+    split_names,
+    write_judgements,
+)
+from bayesift.datasets.references.lines import Block, Entry, Report, bounded_records
 from bayesift.datasets.references.reference import Fields, Reference
 
-_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
-_LIKELY = re.compile(r"\AFN .*\nVR |^PT [A-Z]\n(?:AU|AF|BA|CA|ED|TI|SO|GP) ", re.MULTILINE)
+_WEB_OF_SCIENCE_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
+_WEB_OF_SCIENCE_LIKELY = re.compile(r"\AFN .*\nVR |^PT [A-Z]\n(?:AU|AF|BA|CA|ED|TI|SO|GP) ", re.MULTILINE)
 _AROUND = frozenset({"FN", "VR", "EF"})
 _TYPES = {"J": "JOUR", "B": "BOOK", "S": "SER", "P": "PAT"}
 _CODES = {code: letter for letter, code in _TYPES.items()}
 
-TAGS = {
+WEB_OF_SCIENCE_TAGS = {
     "id": ("UT", "GA"),
     "title": ("TI",),
     "abstract": ("AB",),
@@ -40,14 +49,14 @@ TAGS = {
 
 def is_web_of_science(head: str) -> bool:
     """Whether the beginning of a file is plain text of Web of Science."""
-    return _LIKELY.search(head.lstrip("\ufeff \n")) is not None
+    return _WEB_OF_SCIENCE_LIKELY.search(head.lstrip("\ufeff \n")) is not None
 
 
 def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
     """Records of plain text; the lines of a field are kept apart, since each may be an author."""
 
     def parse(line: str) -> tuple[str, str] | None:
-        match = _TAG.match(line)
+        match = _WEB_OF_SCIENCE_TAG.match(line)
         return (match[1], match[2] or "") if match and match[1] not in _AROUND else None
 
     for entry in bounded_records(_within(lines), report, parse, start="PT", end="ER"):
@@ -56,7 +65,7 @@ def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Ite
 
 def _within(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """The lines without those that frame the file."""
-    return ((number, line) for number, line in lines if line[:2] not in _AROUND or not _TAG.match(line))
+    return ((number, line) for number, line in lines if line[:2] not in _AROUND or not _WEB_OF_SCIENCE_TAG.match(line))
 
 
 def write_web_of_science(records: Iterable[Fields], stream: IO[str]) -> None:
@@ -105,4 +114,58 @@ def express_web_of_science(reference: Reference) -> dict[str, Pairs]:
     return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
 
 
-WEB_OF_SCIENCE = Layout("web-of-science", TAGS, express_web_of_science, refine_web_of_science)
+WEB_OF_SCIENCE = Layout("web-of-science", WEB_OF_SCIENCE_TAGS, express_web_of_science, refine_web_of_science)
+
+
+_START = re.compile(r"Record #\d+ of \d+\s*$")
+_COCHRANE_TAG = re.compile(r"(ID|AU|TI|SO|YR|VL|NO|PG|XR|PM|PT|KY|DOI|AB|US|CC|LA|EM|CT): ?(.*)$")
+_COCHRANE_LIKELY = re.compile(r"^Record #\d+ of \d+\s*\n(?:.*\n){0,3}?(?:ID|AU|TI): ", re.MULTILINE)
+
+COCHRANE_TAGS = {
+    "id": ("ID",),
+    "title": ("TI",),
+    "abstract": ("AB",),
+    "authors": ("AU",),
+    "year": ("YR",),
+    "date": ("YR",),
+    "journal": ("SO",),
+    "volume": ("VL",),
+    "issue": ("NO",),
+    "pages": ("PG",),
+    "doi": ("DOI",),
+    "pmid": ("PM",),
+    "keywords": ("KY",),
+    "url": ("US",),
+    "language": ("LA",),
+}
+
+
+def is_cochrane(head: str) -> bool:
+    """Whether the beginning of a file is plain text of the Cochrane Library."""
+    return _COCHRANE_LIKELY.search(head) is not None
+
+
+def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of plain text; one that lacks its first line is reported and read."""
+    block = Block()
+    started = False
+    for number, line in lines:
+        match = _COCHRANE_TAG.match(line)
+        if _START.match(line):
+            if block:
+                yield block.take()
+            started = True
+        elif match:
+            if block and match[1] in ("ID", "TI") and match[1] in block.tags:
+                yield block.take()
+            if not block and not started:
+                report(number, "record without its first line")
+            block.add(number, match[1], match[2])
+            started = False
+        else:
+            block.extend_or_report(number, line, report)
+    if block:
+        yield block.take()
+
+
+COCHRANE = Layout("cochrane-text", COCHRANE_TAGS, lambda reference: {})

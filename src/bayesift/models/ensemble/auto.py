@@ -1,0 +1,328 @@
+"""The default learner: a few strong linear models, stacked by what they say of documents they have not seen."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.models.base.categories import models_of
+from bayesift.models.ensemble.calibration import BetaCalibration
+from bayesift.models.ensemble.members import (
+    LogisticMember,
+    Member,
+    NaiveBayesMember,
+    NBLogisticMember,
+    PerceptronMember,
+    Sample,
+    Settings,
+    SoftmaxMember,
+    SVMMember,
+)
+from bayesift.models.ensemble.stacking import (
+    Candidate,
+    Choice,
+    CrossFitting,
+    OutOfFold,
+    Progress,
+    Stacker,
+    most_documents,
+)
+from bayesift.models.linear import GaussianPrior
+from bayesift.models.linear.mixins import LogOddsMixin
+from bayesift.state import expect_array, storable
+from bayesift.validation import check_sample_weight, check_targets, check_terms
+
+Effort = Literal["quick", "normal", "thorough"]
+
+_INTERCEPT = GaussianPrior(variance=10.0)
+_FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
+_KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
+_WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
+_WORTH_PAIRS = 0.99  # the same of the whole stack, up to which the model uses them
+_WORTH_VECTORS = 0.995  # the same of vectors
+_TRUST = (1.0,)  # scales of the prior of vectors relative to that of words
+
+
+def _candidates(effort: Effort, *, exclusive: bool, pairs: bool, vectors: bool) -> list[Candidate]:
+    """The candidates, the most useful first; classes that exclude one another share a softmax model."""
+    words = _word_candidates(effort, exclusive=exclusive, pairs=pairs)
+    main, first = (SoftmaxMember if exclusive else LogisticMember), sum(not candidate.pairs for candidate in words)
+    dense = [Candidate(main(100.0), pairs=False, vectors=factor) for factor in _TRUST] if vectors else []
+    return words[:first] + dense + words[first:]
+
+
+def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Candidate]:
+    main = SoftmaxMember if exclusive else LogisticMember
+    if effort == "quick":
+        return [Candidate(m, pairs=False) for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))]
+    words: list[Member] = [
+        main(100.0),
+        NaiveBayesMember(0.5),
+        NaiveBayesMember(0.9),
+        LogisticMember(3.0),
+        NBLogisticMember(10.0),
+    ]
+    both: list[Member] = [main(100.0), NaiveBayesMember(0.5), NBLogisticMember(10.0)]
+    if effort == "thorough":
+        words += [main(10.0), SVMMember(1.0), SVMMember(0.3), NBLogisticMember(10.0, 0.5), PerceptronMember()]
+        both += [LogisticMember(3.0), main(10.0), SVMMember(1.0)]
+    return [Candidate(m, pairs=False) for m in words] + [Candidate(m, pairs=True) for m in both if pairs]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What the model says of training documents by members that were fitted without them.
+
+    Parameters
+    ----------
+    documents : their places in the training documents
+    labels : documents x categories, boolean; one column for two classes
+    probabilities : in the same shape, by stacking weights that were fitted without the documents
+    weights : one per document
+    """
+
+    documents: Array
+    labels: Array
+    probabilities: Array
+    weights: Array
+
+
+@storable("auto")
+class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
+    """The default learner: a few linear models, stacked by their scores of documents that they were fitted without.
+
+        z(d, c) = sum_m w_m s_m(d, c) + b,    w_m >= 0
+
+    The members are logistic regressions under a weak and a strong Gaussian prior, one of them a softmax model where
+    classes exclude one another, logistic regression with the prior of naive Bayes, and naive Bayes itself. All are
+    fitted to shared folds. Their weights are those of a `StackedClassifier` with weights of at least 0, which also
+    calibrate: z are log odds, or for classes the logarithms of probabilities. Where the stack is not better than the
+    best calibrated member, by the loss of documents that neither members nor weights have seen, that member is the
+    model. In the end it is one linear model, as quick as any. Meant for term weights such as `sublinear-tf-idf`.
+
+    Parameters
+    ----------
+    effort : "quick", "normal" or "thorough": how many members and folds
+    budget : seconds to stay within, by fewer members; the result then depends on the speed of the machine
+    random_state : seed of the folds
+    n_jobs : threads over categories; -1 for all cores
+    progress : called with the number of fits done and their total
+
+    Attributes
+    ----------
+    members_, weights_, offset_ : the members of the model, their weights in the score, and b
+    uses_pairs_, uses_vectors_ : whether it uses columns of several words, and columns of vectors
+    calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose weights calibrate
+    shares_ : the root mean square that each member adds to the score
+    held_out_ : the held-out probabilities, a `HeldOut`; None in a model that was loaded, or where there were none
+    classes_, multilabel_, coef_, intercept_ : as in `LinearScoresMixin`
+
+    References
+    ----------
+    Wolpert (1992), Stacked generalization. Breiman (1996), Stacked regressions (weights of at least 0). Wang & Manning
+    (2012), Baselines and bigrams.
+
+    Examples
+    --------
+    >>> X, y = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]], ["grain", "grain", "crude", "crude"]
+    >>> model = AutoClassifier().fit(X, y)
+    >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    ['grain', 'crude']
+    """
+
+    FITTED = (
+        *LogOddsMixin.FITTED,
+        "members_",
+        "weights_",
+        "shares_",
+        "offset_",
+        "uses_pairs_",
+        "uses_vectors_",
+        "calibration_",
+    )
+
+    members_: tuple[Member, ...]
+    weights_: Array
+    shares_: Array
+    offset_: float
+    uses_pairs_: bool
+    uses_vectors_: bool
+    calibration_: BetaCalibration | None
+    held_out_: HeldOut | None
+
+    def __init__(
+        self,
+        *,
+        effort: Effort = "normal",
+        budget: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.effort = effort
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, ngram_lengths: Any = None) -> Self:
+        """Compare the members on documents held out, then fit those of the model to all documents.
+
+        Documents of weight 0 are left out. `ngram_lengths` has the number of words that each column joins; columns of
+        several words, and columns of vectors (0 words), are used only where they lower the loss. Without it all columns
+        are words.
+        """
+        self._check_parameters()
+        start = time.perf_counter()
+        targets = check_targets(y)
+        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        labels = sparse.csr_array(models_of(targets).T)
+        exclusive = not targets.multilabel and labels.shape[1] > 2
+        lengths = _lengths_of(ngram_lengths, rows.shape[1])
+        size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
+        used = np.flatnonzero(weights)
+        several, dense = (False, False) if lengths is None else (bool(np.any(lengths > 1)), bool(np.any(lengths == 0)))
+        candidates = _candidates(self.effort, exclusive=exclusive, pairs=several, vectors=dense)
+        fitting = CrossFitting(
+            candidates,
+            Sample(rows / size, labels, weights).take(used),
+            Settings(1e-2, self.random_state, self.n_jobs, _INTERCEPT),
+            n_folds=_FOLDS[self.effort],
+            enough=most_documents(labels.shape[1], _KEPT_CELLS),
+            ngram_lengths=lengths,
+            progress=self.progress,
+            deadline=None if self.budget is None else start + self.budget,
+        )
+        stacker = Stacker(fitting.held_out, exclusive=exclusive, random_state=self.random_state)
+        pairs = np.array([candidate.pairs for candidate in candidates])
+        vectors = np.array([candidate.vectors > 0.0 for candidate in candidates])
+        for place in range(len(candidates)):
+            if (pairs[place] and not _pairs_may_pay(stacker, pairs)) or not fitting.score(place):
+                break
+        choice = _choose(stacker, pairs, vectors)
+        linear, _ = fitting.combine(choice.weights)
+        kept = np.flatnonzero(choice.weights)
+        self.members_ = tuple(candidates[place].member for place in kept)
+        self.uses_pairs_, self.uses_vectors_ = bool(np.any(pairs[kept])), bool(np.any(vectors[kept]))
+        self.weights_, self.shares_, self.offset_ = choice.weights[kept], choice.shares[kept], choice.offset
+        self.calibration_, scores = None, choice.scores
+        if targets.multilabel and len(scores):
+            self.calibration_, scores = stacker.correct(scores, BetaCalibration.fit)
+        self.held_out_ = _kept(scores, stacker.held_out, used, exclusive=exclusive)
+        return self._set_hyperplanes(targets, linear.weights / size, linear.intercepts + self.offset_)
+
+    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the score of a category, and the remainder: the intercept and the calibration."""
+        terms, intercepts = super().contributions(X, category, against=against)
+        if self.calibration_ is None:
+            return terms, intercepts
+        whole = self._scores(X)[:, self._place(category)[0]]
+        return terms, whole - terms.sum(axis=1)
+
+    def _scores(self, X: Any) -> Array:
+        scores = super()._scores(X)
+        return scores if self.calibration_ is None else self.calibration_(scores)
+
+    def keep_columns(self, columns: Array) -> Self:
+        """Forget all other columns, whose weights are 0."""
+        self.coef_, self.n_features_in_ = self.coef_[:, columns], len(columns)
+        return self
+
+    def describe(self) -> str:
+        """The kinds of members in words, each with its share of the score; `members_` has them all.
+
+        Examples
+        --------
+        >>> AutoClassifier().fit([[1, 0], [0, 1]], ["grain", "crude"]).describe()
+        'logistic regression'
+        """
+        check_is_fitted(self)
+        text = self.members_[0].kind if len(self.members_) == 1 else f"a stack of {self._shares_of_kinds()}"
+        columns = ["words", *["word pairs"] * self.uses_pairs_, *["vectors"] * self.uses_vectors_]
+        return f"{text}; {', '.join(columns[:-1])} and {columns[-1]}" if len(columns) > 1 else text
+
+    def _shares_of_kinds(self) -> str:
+        of_kind: dict[str, float] = defaultdict(float)
+        for member, share in zip(self.members_, 100 * self.shares_ / self.shares_.sum(), strict=True):
+            of_kind[member.kind] += share
+        largest = sorted(of_kind.items(), key=lambda kind: -kind[1])
+        return ", ".join(f"{kind} {share:.0f}%" for kind, share in largest if share >= 0.5)
+
+    def _check_parameters(self) -> None:
+        if self.effort not in get_args(Effort):
+            raise ValueError(f"effort must be one of {', '.join(get_args(Effort))}, got {self.effort!r}")
+        if self.budget is not None and not self.budget > 0:
+            raise ValueError(f"budget must be a number of seconds above 0, got {self.budget!r}")
+
+    def _post_load(self) -> None:
+        super()._post_load()
+        self._check_parameters()
+        for name in ("weights_", "shares_"):
+            expect_array(getattr(self, name), name, np.float64, (len(self.members_),))
+        if not all(isinstance(member, Member) for member in self.members_):
+            raise DataError("its members are not models of an ensemble")
+        self.held_out_ = None
+
+
+def _kept(scores: Array, of: OutOfFold, places: Array, *, exclusive: bool) -> HeldOut | None:
+    if not len(scores):
+        return None
+    probabilities = softmax(scores, axis=1) if exclusive else expit(scores)
+    return HeldOut(places[of.documents], of.labels, probabilities, of.weights)
+
+
+def _lengths_of(ngram_lengths: Any, n_columns: int) -> Array | None:
+    """The number of words that each column joins; None where all are single words, or none is."""
+    if ngram_lengths is None:
+        return None
+    lengths = np.asarray(ngram_lengths)
+    if lengths.shape != (n_columns,):
+        raise ValueError(f"ngram_lengths must be one number for each of the {n_columns} columns")
+    return lengths if 0 < np.count_nonzero(lengths == 1) < n_columns else None
+
+
+def _typical_length(rows: sparse.csr_array) -> float:
+    """The root mean square length of documents that have terms: priors are stated for documents of length one."""
+    n_documents = np.count_nonzero(np.diff(rows.indptr))
+    return float(np.sqrt(rows.data @ rows.data / n_documents)) if n_documents else 1.0
+
+
+def _choose(stacker: Stacker, pairs: Array, vectors: Array) -> Choice:
+    """The stack of members by words, also by vectors, or also by word pairs, or the best member where that is as good.
+
+    Richer columns have to lower the loss.
+    """
+    scores = stacker.held_out.scores
+    tried = np.flatnonzero([np.any(member) for member in scores])
+    if not len(tried):
+        weights = np.append(1.0, np.zeros(len(pairs) - 1))
+        return Choice(weights, weights, 0.0, scores[0], np.nan)
+    chosen = tried[~(pairs | vectors)[tried]]
+    best = stacker.judge(chosen)
+    for also, worth in ((vectors, _WORTH_VECTORS), (pairs, _WORTH_PAIRS)):
+        more = np.union1d(chosen, tried[also[tried]])
+        if len(more) > len(chosen):
+            richer = stacker.judge(more)
+            if richer.loss < worth * best.loss:
+                chosen, best = more, richer
+    members = [stacker.judge(np.array([place])) for place in chosen] if len(chosen) > 1 else []
+    return min([best, *members], key=lambda choice: choice.loss)
+
+
+def _pairs_may_pay(stacker: Stacker, pairs: Array) -> bool:
+    """Whether the first candidate with word pairs, once tried, is about as good as the same without them."""
+    first = int(np.flatnonzero(pairs)[0])
+    if not np.any(stacker.held_out.scores[first]):
+        return True
+    return stacker.judge(np.array([first])).loss < _WORTH_A_TRY * stacker.judge(np.array([0])).loss

@@ -1,0 +1,263 @@
+"""The stacked classifier and its presets, jury and committee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.models.base.categories import models_of
+from bayesift.models.baselines.neighbors import NeighborsClassifier
+from bayesift.models.ensemble.calibration import LabelCoupling
+from bayesift.models.ensemble.members import (
+    LogisticMember,
+    Member,
+    NaiveBayesMember,
+    NBLogisticMember,
+    NeighborOdds,
+    NeighborsMember,
+    PerceptronMember,
+    Sample,
+    Settings,
+    SVMMember,
+)
+from bayesift.models.ensemble.stacking import Candidate, CrossFitting, Progress, Stacker
+from bayesift.models.linear.mixins import LogOddsMixin
+from bayesift.state import check_fitted, expect_array, storable
+from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
+
+JURY: tuple[Member, ...] = (
+    SVMMember(),
+    NeighborsMember(),
+    PerceptronMember(),
+    NaiveBayesMember(0.5),
+    NaiveBayesMember(0.9),
+    NBLogisticMember(),
+)
+_ENOUGH = 3_000  # documents to fit the weights to; folds that are not needed for them are not held out
+COMMITTEE: tuple[Member, ...] = (LogisticMember(), NBLogisticMember(), NaiveBayesMember(0.9))
+
+
+@storable("stacked")
+class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
+    """Several models combined by weights that maximise the posterior on out-of-fold scores.
+
+        z(d, c) = sum_m w_m s_m(d, c) + b
+
+    The weights are the same for all categories (see `stacking_weights`). Linear members are combined into one linear
+    model. With an indicator matrix and `couple_labels`, z is then corrected by the probabilities of the other
+    categories (`LabelCoupling`). Meant for term weights such as ltc; naive Bayes takes
+    negative ones for 0.
+
+    Two presets are learners: `StackedClassifier.jury()` is the most accurate; it keeps the training documents for its
+    neighbours. `StackedClassifier.committee()` is one linear model.
+
+    Parameters
+    ----------
+    members : the models, of `bayesift.models.ensemble`: `JURY`, `COMMITTEE` or others, at most one `NeighborsMember`
+    weights : one per member, at least 0; None fits them to out-of-fold scores
+    signed : whether fitted weights may be negative, which corrects errors that members share
+    scale_scores : fit the weights to scores divided by the root mean square of their member
+    couple_labels : couple the categories of an indicator matrix; not with given `weights`
+    n_folds : number of folds; those after the first that hold 3,000 documents are not held out
+    tol : tolerance of logistic regressions
+    random_state : seed of folds and orders
+    n_jobs : threads over categories; -1 for all cores
+    progress : called with the number of fits done and their total
+
+    Attributes
+    ----------
+    weights_, offset_ : w and b; weights are None in committees of bayesift 0.1, which did not store them
+    label_coupling_ : the fitted `LabelCoupling`, or None
+    neighbors_ : the fitted `NeighborsClassifier`, or None, also where documents are many and long: neighbours then
+        take longer than the other members together, and have the weight 0
+    classes_, multilabel_ : as in `LinearScoresMixin`
+    coef_, intercept_ : the weighted sum of the linear members
+
+    References
+    ----------
+    Wolpert (1992), Stacked generalization. Wang & Manning (2012), Baselines and bigrams.
+
+    Examples
+    --------
+    >>> X, y = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]], ["grain", "grain", "crude", "crude"]
+    >>> model = StackedClassifier.jury(n_folds=2).fit(X, y)
+    >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    ['grain', 'crude']
+    """
+
+    FITTED = (*LogOddsMixin.FITTED, "weights_", "offset_", "neighbors_", "label_coupling_")
+
+    weights_: Array | None
+    offset_: float
+    neighbors_: NeighborsClassifier | None
+    label_coupling_: LabelCoupling | None
+
+    def __init__(
+        self,
+        *,
+        members: Sequence[Member] = JURY,
+        weights: Sequence[float] | Array | None = None,
+        signed: bool = True,
+        scale_scores: bool = True,
+        couple_labels: bool = True,
+        n_folds: int = 5,
+        tol: float = 1e-2,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.members = members
+        self.weights = weights
+        self.signed = signed
+        self.scale_scores = scale_scores
+        self.couple_labels = couple_labels
+        self.n_folds = n_folds
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @classmethod
+    def jury(cls, *, C: float = 1.0, n_neighbors: int = 45, **parameters: Any) -> Self:
+        """SVM, nearest neighbours, Bayesian perceptron, naive Bayes twice and logistic regression, with signed weights.
+
+        C is that of the SVM; `parameters` are those of `StackedClassifier`.
+        """
+        return cls(**{"members": (SVMMember(C), NeighborsMember(n_neighbors), *JURY[2:]), **parameters})
+
+    @classmethod
+    def committee(
+        cls,
+        *,
+        variance: float = 30.0,
+        informed_variance: float = 3.0,
+        alpha: float = 0.05,
+        mixing: float = 0.9,
+        **parameters: Any,
+    ) -> Self:
+        """Two logistic regressions and naive Bayes, with weights of at least 0: one linear model that takes weights.
+
+        `variance` is that of a `LogisticMember`; `informed_variance` and `alpha` of a `NBLogisticMember`; `mixing` of
+        naive Bayes; `parameters` are those of `StackedClassifier`.
+        """
+        members = LogisticMember(variance), NBLogisticMember(informed_variance, alpha), NaiveBayesMember(mixing)
+        fixed = {"members": members, "signed": False, "scale_scores": False, "couple_labels": False}
+        return cls(**{**fixed, **parameters})
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the weights to out-of-fold scores, then the members to all documents.
+
+        Documents of weight 0 are left out. To a `NeighborsMember` and a `PerceptronMember` all others have weight 1.
+        """
+        self._check_members()
+        if self.weights is None and self.n_folds < 2:
+            raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}")
+        targets = check_targets(y)
+        sample_weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        sample = Sample(rows, sparse.csr_array(models_of(targets).T), sample_weights)
+        if not np.all(sample_weights):
+            sample = sample.take(np.flatnonzero(sample_weights))
+        fitting = CrossFitting(
+            [Candidate(member) for member in self.members],
+            sample,
+            Settings(self.tol, self.random_state, self.n_jobs),
+            n_folds=self.n_folds if self.weights is None else 0,
+            enough=_ENOUGH,
+            some_folds=True,
+            progress=self.progress,
+        )
+        self.label_coupling_ = None
+        given = self.weights is not None
+        weights, self.offset_ = (self._given_weights(), 0.0) if given else self._stack(fitting, targets)
+        self.weights_ = weights
+        linear, neighbors = fitting.combine(weights)
+        self.neighbors_ = None if neighbors is None else neighbors.model
+        return self._set_hyperplanes(targets, linear.weights, linear.intercepts + self.offset_)
+
+    def _stack(self, fitting: CrossFitting, targets: Targets) -> tuple[Array, float]:
+        """Weights and offset by out-of-fold scores, and the label coupling; unaffordable members have the weight 0."""
+        affordable = [m for m, member in enumerate(self.members) if member.is_affordable(fitting.whole)]
+        places = np.array(affordable or [0])
+        for place in places:
+            fitting.score(place)
+        held_out, n_classes = fitting.held_out, len(targets.classes)
+        stacker = Stacker(
+            held_out,
+            exclusive=not targets.multilabel and n_classes > 2,
+            signed=self.signed,
+            scaled=self.scale_scores,
+            random_state=self.random_state,
+        )
+        weights, offset = stacker.fit(places)
+        if self.couple_labels and targets.multilabel and n_classes > 1:
+            scores = np.tensordot(weights, held_out.scores, 1) + offset
+            self.label_coupling_ = LabelCoupling.fit(scores, held_out, fitting.whole)
+        return weights, offset
+
+    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the score of a category through the linear members, and the remainder.
+
+        The remainder is what the intercept, the neighbours and the other categories of the document add.
+        """
+        terms, intercepts = super().contributions(X, category, against=against)
+        if self.neighbors_ is None and self.label_coupling_ is None:
+            return terms, intercepts
+        if self.label_coupling_ is not None:
+            terms *= self.label_coupling_.weights[0]
+        scores = self._scores(X)
+        place, sign = self._place(category)
+        whole = sign * scores[:, place]
+        if against is not None and not self._is_binary():
+            whole = whole - scores[:, self._place(against)[0]]
+        return terms, whole - terms.sum(axis=1)
+
+    def _check_members(self) -> None:
+        members = self.members
+        are_members = bool(members) and all(isinstance(member, Member) for member in members)
+        if not are_members or sum(isinstance(member, NeighborsMember) for member in members) > 1:
+            raise ValueError(f"members must be models of an ensemble, at most one of neighbours, got {members!r}")
+
+    def _has_neighbors(self) -> bool:
+        """Whether a member of neighbours has a weight other than 0."""
+        return self.weights_ is not None and self._neighbors_weight() != 0.0
+
+    def _neighbors_weight(self) -> float:
+        assert self.weights_ is not None
+        return float(sum(self.weights_[[isinstance(member, NeighborsMember) for member in self.members]]))
+
+    def _given_weights(self) -> Array:
+        given = np.asarray(self.weights, dtype=float)
+        if given.shape != (len(self.members),) or not np.all(given >= 0.0):
+            raise ValueError(f"weights must be {len(self.members)} numbers of at least 0, got {self.weights!r}")
+        return given
+
+    def _scores(self, X: Any) -> Array:
+        scores = super()._scores(X)
+        if self.neighbors_ is not None:
+            scores = scores + self._neighbors_weight() * NeighborOdds(self.neighbors_).scores(
+                check_terms(self, X, reset=False)
+            )
+        return scores if self.label_coupling_ is None else self.label_coupling_(scores)
+
+    def _post_load(self) -> None:
+        """Refuse a stored ensemble whose parts do not fit together."""
+        super()._post_load()
+        n_models = len(self.intercept_)
+        self._check_members()
+        if self.weights_ is not None:
+            expect_array(self.weights_, "weights_", np.float64, (len(self.members),))
+        if self._has_neighbors() != (self.neighbors_ is not None):
+            raise DataError("its neighbours are not those of its members")
+        if self.neighbors_ is not None:
+            check_fitted(self.neighbors_)
+            if len(self.neighbors_.classes_) != n_models or self.neighbors_.n_features_in_ != self.n_features_in_:
+                raise DataError("its neighbours have other categories or terms")
+        if self.label_coupling_ is not None:
+            expect_array(self.label_coupling_.rates, "rates", np.float64, (n_models,))

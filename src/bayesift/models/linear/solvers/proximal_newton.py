@@ -1,0 +1,261 @@
+"""Proximal Newton on working sets: the mode of one category's weights under any log-concave prior.
+
+Each round updates the gradient of all terms (`bayesift.kernels.lazy_gradient`), selects those off their mode and those
+with the largest violations, and makes Newton steps on them alone (`bayesift.kernels.newton_steps`): for a small set a
+few, reusing a Gram matrix for as long as that pays; for a large one a single step, along its columns.
+
+The loops over rounds and steps are Python, those over documents and terms are kernels that call no other kernel: each
+compiles in a fraction of a second, and none is compiled again within another.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesift.arrays import Array
+from bayesift.kernels import newton_steps as steps
+from bayesift.kernels.documents import (
+    Documents,
+    Matrix,
+    Model,
+    WorkingSet,
+    add_scores,
+    arrange_rows,
+    assign_places,
+    evaluate,
+    group_documents,
+    intercept_neg_gradient,
+    intercept_penalty,
+    optimise_intercept,
+    working_set,
+)
+from bayesift.kernels.lazy_gradient import empty_candidates, empty_gradient, exact_gradient, find_candidates
+from bayesift.kernels.linear import FREE, MODE, PRECISION
+from bayesift.models.linear.problem import Problem, Solution, matrix_of
+
+CAUTIOUS = 3  # rounds
+_SMALLEST_SET = 16
+_NEGLIGIBLE = 0.1  # of the scale of the prior, left out of the gradient of all terms
+_GROWTH = 1.0  # of the working set a round
+_SHARE = 48  # of the terms that violate their conditions at the start
+_GRAMS, _STEPS = 3, 8  # a round
+_PASS, _SQUARE = 30, 3  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
+_LARGE = 1 << 22  # entries of a set of which no copy is made
+_FRESH = 0.1  # the share of the violation that a step by a new Gram matrix leaves
+_INNER, _COLUMN_INNER = 0.05, 0.1  # the share of the violation that the minimum of the model may leave
+_LITTLE = 0.1  # of the mean curvature of a document: in Gram matrices less counts on the diagonal alone
+_REST = 0.001  # of the curvature, along columns
+_ENOUGH_DECREASE = 1e-4
+
+
+def solve_by_coordinates(problem: Problem, category: int, start: Solution | None = None) -> Solution:
+    """The mode of one category's weights."""
+    weights = _start(problem, category) if start is None else start.coefficients.copy()
+    bias = float(problem.start_intercepts[category] if start is None else start.intercept)
+    model = _model(problem, category)
+    absolute = model.penalty[0, model.terms]
+    scale = float(absolute.min()) if len(absolute) and absolute.min() > 0 else 1.0
+    tolerance = problem.tolerance * scale
+    matrix, documents = matrix_of(problem), group_documents(model, bias)
+    descent = Descent(matrix, model, documents, weights, np.array([bias]))
+    descent.start(tolerance)
+    lazy, candidates = empty_gradient(matrix, model), empty_candidates(model)
+    threshold = _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
+    trace, worst = [], np.inf
+    for k in range(problem.max_iter):
+        found = find_candidates(matrix, model, documents, lazy, candidates, weights, threshold)
+        worst = max(found.worst, abs(descent.bias_neg_gradient()))
+        trace.append(descent.loss + found.cost + intercept_penalty(model, descent.bias[0]))
+        if worst <= tolerance:
+            break
+        chosen = select_terms(found.found, found.priority, model.penalty, weights, found.moved)
+        descent.improve(chosen, worst, tolerance, cautious=k < CAUTIOUS, neg_gradient=found.neg_gradient[chosen])
+    return Solution(weights, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance))
+
+
+def _start(problem: Problem, category: int) -> Array:
+    return problem.mode(category) if np.any(problem.prior.mode) else np.zeros(problem.n_terms)
+
+
+def _model(problem: Problem, category: int) -> Model:
+    importance = problem.importance_of(category)
+    sums = problem.sums if problem.balance is None else problem.rows.T @ importance
+    return Model(
+        problem.positives(category), importance, sums, problem.terms_of(category), problem.link.code,
+        problem.link.parameters, problem.penalty(category), problem.intercept,
+    )  # fmt: skip
+
+
+def select_terms(found: Array, priority: Array, penalty: Array, weights: Array, moved: int) -> Array:
+    """The working set: all `moved` terms off their mode, and those of the others with the highest priority."""
+    wanted = max(_SMALLEST_SET, len(found) // _SHARE if moved == 0 else int(_GROWTH * moved))
+    size = min(moved + wanted, len(found))
+    if size == len(found):
+        return found.copy()
+    ranks = np.where(weights[found] != penalty[MODE, found], np.inf, priority)
+    cut = np.partition(ranks, len(found) - size)[len(found) - size]
+    chosen: Array = found[ranks >= cut]
+    return chosen
+
+
+class Descent:
+    """Newton steps on working sets of one category: weights and bias move in place, the documents with them."""
+
+    def __init__(self, matrix: Matrix, model: Model, documents: Documents, weights: Array, bias: Array) -> None:
+        self.matrix, self.model, self.documents = matrix, model, documents
+        self.weights, self.bias, self.loss = weights, bias, math.nan
+
+    def start(self, tolerance: float) -> None:
+        """Bring grouped documents to the scores of the weights, and the intercept to its best value."""
+        matrix, documents = self.matrix, self.documents
+        weighted = np.flatnonzero(self.weights).astype(np.int32)
+        assign_places(matrix, self.model, documents, weighted)
+        columns = matrix.indptr, matrix.indices, matrix.data
+        add_scores(*columns, weighted, self.weights, documents.places, documents.scores)
+        self.loss = optimise_intercept(self.model, documents, self.bias, 1e-3 * tolerance, 100, cautious=True)
+
+    def bias_neg_gradient(self) -> float:
+        """Minus the derivative of the objective by the intercept."""
+        return intercept_neg_gradient(self.model, self.documents, self.bias[0])
+
+    def improve(
+        self, chosen: Array, worst: float, tolerance: float, *, cautious: bool, neg_gradient: Array | None = None
+    ) -> None:
+        """One round on a working set, of which the gradient may be given; `worst` is the largest violation."""
+        matrix, documents, known = self.matrix, self.documents, int(self.documents.filled[0])
+        assign_places(matrix, self.model, documents, chosen)
+        if documents.filled[0] > known:
+            evaluate(self.model, documents, cautious, last=2)
+            evaluate(self.model, documents, cautious, first=known)
+        goal = max(0.1 * worst, 0.5 * tolerance)
+        terms, pairs = self._copy(chosen)
+        if terms is None:
+            self._step_by_columns(chosen, neg_gradient, max(_COLUMN_INNER * worst, 0.1 * tolerance), cautious=cautious)
+        else:
+            self._steps_by_gram(terms, pairs, worst, goal, tolerance, cautious=cautious)
+        if abs(self.bias_neg_gradient()) > goal:
+            self.loss = optimise_intercept(self.model, documents, self.bias, goal, 4, cautious)
+
+    def _copy(self, chosen: Array) -> tuple[WorkingSet | None, float]:
+        """The entries of the set and the products that its Gram matrix sums; None where columns are quicker."""
+        entries = int(np.sum(self.matrix.indptr[chosen + 1] - self.matrix.indptr[chosen]))
+        square, columns = _SQUARE * float(len(chosen)) ** 2, _PASS * float(entries)
+        if entries > _LARGE or square > columns:
+            return None, 0.0
+        terms = working_set(self.matrix, self.documents, chosen)
+        held = terms.row_starts[1:]
+        pairs = 0.5 * float(np.dot(held, held + 1))
+        return (None, pairs) if pairs + square > columns else (terms, pairs)
+
+    def _steps_by_gram(
+        self, terms: WorkingSet, pairs: float, worst: float, goal: float, tolerance: float, *, cautious: bool
+    ) -> None:
+        """Newton steps by Gram matrices (each costs `pairs`), until the violation falls from `worst` to the goal."""
+        self._violation_left(terms)
+        cost = pairs / (2.0 * len(terms.row_starts) + len(terms.places))
+        arrange_rows(terms)
+        product, enough = np.empty((len(terms.chosen), len(terms.chosen))), _FRESH ** (1.0 / (1.0 + cost))
+        left, before, total, grams = worst, 0.0, 0.0, 0
+        for _ in range(_STEPS):
+            if left <= goal:
+                break
+            if left > enough * before:
+                if grams == _GRAMS:
+                    break
+                total = self._reduced_gram(terms, product)
+                grams += 1
+            bias_gradient = self.bias_neg_gradient()
+            gradient = terms.neg_gradient - (bias_gradient / total if total > 0.0 else 0.0) * terms.sums
+            inner = max(_INNER * left, 0.1 * tolerance)
+            steps.minimise_model(product, terms.chosen, self.model.penalty, self.weights, terms.step, gradient, inner)
+            common = self._common(total, bias_gradient, terms.sums, terms.step)
+            n = int(self.documents.filled[0])
+            steps.move_scores(
+                terms.starts, terms.places, terms.values, terms.step, common, self.documents.direction[:n],
+                self.documents.scores[:n],
+            )  # fmt: skip
+            self._line_search(terms.chosen, terms.step, terms.neg_gradient, common, bias_gradient, cautious=cautious)
+            before, left = left, self._violation_left(terms)
+
+    def _reduced_gram(self, terms: WorkingSet, matrix: Array) -> float:
+        """Write the Gram matrix with the intercept eliminated; returns the curvature of the intercept, 0 if fixed."""
+        curvatures = self.documents.curvatures[: self.documents.filled[0]]
+        total = self._total(curvatures)
+        matrix[:], terms.sums[:] = 0.0, 0.0
+        least = _LITTLE * float(curvatures.sum()) / len(self.model.importance)
+        rows = terms.row_starts, terms.row_columns, terms.row_values
+        steps.gram(*rows, curvatures, least, matrix.reshape(matrix.size), terms.sums)
+        steps.complete_gram(matrix, terms.sums, total)
+        return total
+
+    def _total(self, curvatures: Array) -> float:
+        return float(curvatures.sum() + self.model.intercept[PRECISION]) if self.model.intercept[FREE] else 0.0
+
+    def _violation_left(self, terms: WorkingSet) -> float:
+        """The largest violation within a set and of the intercept; writes the gradient of the set."""
+        left = steps.set_violation(
+            terms.starts, terms.places, terms.values, self.documents.residuals, terms.chosen, self.model.penalty,
+            self.weights, terms.neg_gradient,
+        )  # fmt: skip
+        return max(left, abs(self.bias_neg_gradient()))
+
+    def _step_by_columns(self, chosen: Array, neg_gradient: Array | None, inner: float, *, cautious: bool) -> None:
+        """One Newton step along the columns of a set, from the documents that hold most of the curvature."""
+        matrix, documents, model = self.matrix, self.documents, self.model
+        if neg_gradient is None:
+            neg_gradient = exact_gradient(matrix, model, documents, chosen, np.empty(len(model.importance)))
+        n, bias_gradient = int(documents.filled[0]), self.bias_neg_gradient()
+        curvatures = documents.curvatures[:n]
+        numbers = documents.numbers[2:n][curvatures[2:] >= steps.least_curvature(curvatures, _REST)]
+        numbers.sort()
+        slots, by_document = np.full(len(model.importance), -1, dtype=np.int32), np.zeros(len(model.importance))
+        slots[numbers] = np.arange(len(numbers))
+        by_document[documents.numbers[2:n]] = curvatures[2:]
+        by_document[numbers] = np.sqrt(by_document[numbers])
+        entries = int(np.sum(matrix.row_indptr[numbers + 1] - matrix.row_indptr[numbers]))
+        starts = np.empty(len(chosen) + 1, dtype=np.int64)
+        places, scaled = np.empty(entries, dtype=np.int32), np.empty(entries)
+        squares, rest, sums, step = np.zeros((4, len(chosen)))
+        columns = matrix.indptr, matrix.indices, matrix.data
+        steps.weigh_columns(*columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
+        total, moved = self._total(curvatures), np.zeros(len(numbers))
+        steps.minimise_by_columns(
+            chosen, starts, places, scaled, squares, rest, sums, total, neg_gradient, bias_gradient, model.penalty,
+            self.weights, step, moved, inner,
+        )  # fmt: skip
+        del places, scaled
+        common, by_term = self._common(total, bias_gradient, sums, step), np.zeros(len(matrix.norms))
+        by_term[chosen] = step
+        rows = matrix.row_indptr, matrix.row_indices, matrix.row_data
+        direction, scores = documents.direction[:n], documents.scores[:n]
+        steps.move_scores_by_rows(*rows, documents.numbers, by_term, common, direction, scores)
+        self._line_search(chosen, step, neg_gradient, common, bias_gradient, cautious=cautious)
+
+    def _common(self, total: float, bias_gradient: float, sums: Array, step: Array) -> float:
+        """The best step of the intercept with that of the weights."""
+        return (bias_gradient - float(np.dot(sums, step))) / total if total > 0.0 else 0.0
+
+    def _line_search(
+        self, chosen: Array, step: Array, neg_gradient: Array, common: float, bias_gradient: float, *, cautious: bool
+    ) -> None:
+        """Halve a step that the scores have taken until the objective decreases enough (Armijo); weights follow."""
+        model, documents, bias = self.model, self.documents, float(self.bias[0])
+        n, given = int(documents.filled[0]), (chosen, model.penalty, self.weights, step)
+        before = intercept_penalty(model, bias)
+        # minus the directional derivative, with the whole change of the penalty
+        gain = bias_gradient * common + float(np.dot(neg_gradient, step)) - steps.cost_change(*given, 1.0)
+        gain -= 0.5 * model.intercept[PRECISION] * common**2
+        share, loss = 1.0, self.loss
+        for _ in range(60):
+            loss = evaluate(model, documents, cautious)
+            change = loss - self.loss + steps.cost_change(*given, share)
+            change += intercept_penalty(model, bias + share * common) - before
+            if change <= -_ENOUGH_DECREASE * share * max(gain, 0.0) + 1e-14 * abs(self.loss):
+                break
+            share *= 0.5
+            documents.scores[:n] -= share * documents.direction[:n]
+        steps.move_weights(*given, share)
+        self.bias[0] += share * common
+        self.loss = loss
