@@ -25,8 +25,8 @@ class TermContribution:
     """What one term adds to the log odds of a category; negative values are evidence against it.
 
     `weight` is that of the term in the text's vector; `deviation` the standard deviation of the contribution, if the
-    model keeps its posterior. `meaning` is the part of the contribution that comes from word vectors, and `like` are the
-    known words that are nearest by them, if the model uses vectors and the part is the larger one.
+    model keeps its posterior. `meaning` is the part of the contribution that comes from word vectors, if the model uses
+    them, and where that is the larger part `like` are the known words that are nearest by them.
     """
 
     term: str
@@ -170,10 +170,8 @@ def explain_category(
     before = float(prior[0])
     if meaning is not None:
         constant, *parts = model.contributions(meaning.rows, key)[0].sum(axis=1)
-        found, before = (
-            _added(found, dict(zip(meaning.words, map(float, parts), strict=True))),
-            before + float(constant),
-        )
+        before += float(constant)
+        found = _added(found, dict(zip(meaning.words, map(float, parts), strict=True)))
     largest = tuple(sorted(found, key=lambda term: -abs(term.contribution))[:top])
     return CategoryExplanation(
         *decision,
@@ -217,9 +215,8 @@ def _with_neighbours(classifier: Any, explained: list[CategoryExplanation]) -> l
     """The explanations, with the nearest known words of terms that count more by their meaning than by themselves."""
     listed = {term for category in explained for term in category.terms}
     words = sorted({term.term for term in listed if term.meaning and abs(2 * term.meaning) > abs(term.contribution)})
-    near = dict(
-        zip(words, classifier.embedder_.vectors_.nearest_of(words, _frequent_words(classifier), n=2), strict=True)
-    )
+    nearest = classifier.embedder_.vectors_.nearest_of(words, _frequent_words(classifier), n=2)
+    near = dict(zip(words, nearest, strict=True))
 
     def complete(term: TermContribution) -> TermContribution:
         return replace(term, like=tuple(word for word, _ in near.get(term.term, ())))

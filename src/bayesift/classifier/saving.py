@@ -91,7 +91,7 @@ def _embedder(content: ModelContent, vectors: WordVectors | None) -> TextEmbedde
     vectors = vectors or WordVectors.installed()
     if vectors is None:
         raise MissingExtraError(
-            f'the model needs the word vectors {embedder.source_}; run: pip install "bayesift[embeddings]", or give them'
+            f'the model needs the vectors {embedder.source_}; run: pip install "bayesift[embeddings]", or give them'
         )
     return embedder.attach(vectors)
 

@@ -50,6 +50,7 @@ _KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities tha
 _WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
 _WORTH_PAIRS = 0.99  # the same of the whole stack, up to which the model uses them
 _WORTH_VECTORS = 0.995  # the same of vectors
+_ODDS_OF_VECTORS = 3.0  # log prior odds that vectors help: a few documents cannot say that they do not
 _TRUST = (1.0,)  # scales of the prior of vectors relative to that of words
 
 
@@ -141,14 +142,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     """
 
     FITTED = (
-        *LogOddsMixin.FITTED,
-        "members_",
-        "weights_",
-        "shares_",
-        "offset_",
-        "uses_pairs_",
-        "uses_vectors_",
-        "calibration_",
+        *(*LogOddsMixin.FITTED, "members_", "weights_", "shares_", "offset_"),
+        *("uses_pairs_", "uses_vectors_", "calibration_"),
     )
 
     members_: tuple[Member, ...]
@@ -310,13 +305,14 @@ def _choose(stacker: Stacker, pairs: Array, vectors: Array) -> Choice:
         return Choice(weights, weights, 0.0, scores[0], np.nan)
     chosen = tried[~(pairs | vectors)[tried]]
     best = stacker.judge(chosen)
-    for also, worth in ((vectors, _WORTH_VECTORS), (pairs, _WORTH_PAIRS)):
+    for also, worth, odds in ((vectors, _WORTH_VECTORS, _ODDS_OF_VECTORS), (pairs, _WORTH_PAIRS, 0.0)):
         more = np.union1d(chosen, tried[also[tried]])
         if len(more) > len(chosen):
             richer = stacker.judge(more)
-            if richer.loss < worth * best.loss:
+            if richer.loss < worth * best.loss + odds:
                 chosen, best = more, richer
-    members = [stacker.judge(np.array([place])) for place in chosen] if len(chosen) > 1 else []
+    alone = chosen[vectors[chosen]] if np.any(vectors[chosen]) else chosen
+    members = [stacker.judge(np.array([place])) for place in alone] if len(chosen) > 1 else []
     return min([best, *members], key=lambda choice: choice.loss)
 
 
