@@ -60,8 +60,9 @@ def _rule(classifier: Any) -> ThresholdRule:
     """The decision rule, unfitted; refuses what needs all texts at once."""
     started = hasattr(classifier, "estimator_")
     selection = classifier.selection_ if started else classifier.selection
-    if selection is not None or classifier.knowledge or classifier.class_weight is not None:
-        raise DataError("partial_fit takes no selection, knowledge or class_weight, which need all texts: use fit")
+    embedder = classifier.embedder_ if started else None if classifier.embedder == "auto" else classifier.embedder
+    if any(part is not None for part in (selection, classifier.knowledge or None, classifier.class_weight, embedder)):
+        raise DataError("partial_fit takes no selection, knowledge, class_weight or embedder; use fit on all texts")
     if started:
         rule: ThresholdRule = clone(classifier.estimator_.rule_)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 import bayesift
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.labels import FORMS, LabelForm
-from bayesift.errors import DataError, MissingExtraError
+from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
@@ -50,16 +50,16 @@ def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent
     }
     if bundle_vectors and classifier.embedder_ is not None:
         embedder = classifier.embedder_
-        held, texts = embedder.vectors_.bundle(embedder.documents_.indices)
+        held, texts = embedder.vectors_.bundle(embedder.needed_rows())
         arrays |= {f"vectors.{name}": array for name, array in held.items()}
         lists |= {f"vectors-{name}": lines for name, lines in texts.items()}
     return ModelContent(header, arrays, lists)
 
 
-def classifier_of(cls: Any, content: ModelContent, vectors: WordVectors | None = None) -> Any:
+def classifier_of(cls: Any, content: ModelContent) -> Any:
     """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together.
 
-    `vectors` are those that the model was fitted with, if they are neither in the file nor of the extra `embeddings`.
+    A model that uses word vectors which are not in the file gets them by `attach_vectors`.
     """
     header = content.header
     if header.get("kind") != KIND:
@@ -76,24 +76,29 @@ def classifier_of(cls: Any, content: ModelContent, vectors: WordVectors | None =
     if header.get("abstention") is not None:
         classifier.abstention_ = decode_fitted(header["abstention"], content.arrays, Abstention, "abstention")
     if header.get("embedder") is not None:
-        classifier.embedder_ = _embedder(content, vectors)
+        classifier.embedder_ = _embedder(content)
     _check_widths(classifier)
     return classifier
 
 
-def _embedder(content: ModelContent, vectors: WordVectors | None) -> TextEmbedder:
+def _embedder(content: ModelContent) -> TextEmbedder:
     embedder = decode_fitted(content.header["embedder"], content.arrays, TextEmbedder, "embedder")
-    if vectors is None and "vectors.table" in content.arrays:
-        arrays = _part(content.arrays, "vectors.")
-        vectors = WordVectors.unbundle(
-            arrays, _part(content.lists, "vectors-"), source=embedder.source_, digest=embedder.digest_
-        )
+    if "vectors.table" in content.arrays:
+        arrays, lists = _part(content.arrays, "vectors."), _part(content.lists, "vectors-")
+        found = WordVectors.unbundle(arrays, lists, source=embedder.source_, digest=embedder.digest_)
+        embedder.attach(found)
+    return embedder
+
+
+def attach_vectors(embedder: TextEmbedder, vectors: WordVectors | None) -> None:
+    """Give a loaded embedder the vectors it was fitted with: those given, in the file, or of the extra `embeddings`."""
+    if vectors is None and hasattr(embedder, "vectors_"):
+        return
     vectors = vectors or WordVectors.installed()
     if vectors is None:
-        raise MissingExtraError(
-            f'the model needs the vectors {embedder.source_}; run: pip install "bayesift[embeddings]", or give them'
-        )
-    return embedder.attach(vectors)
+        install = 'pip install "bayesift[embeddings]"'
+        raise DataError(f"the model needs the word vectors {embedder.source_}; give them, or run: {install}")
+    embedder.attach(vectors)
 
 
 def _part(parts: dict[str, Any], prefix: str) -> dict[str, Any]:

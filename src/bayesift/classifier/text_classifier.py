@@ -32,7 +32,7 @@ from bayesift.classifier.parts import (
     vectorizer_for,
     weigh_classes,
 )
-from bayesift.classifier.saving import classifier_of, content_of
+from bayesift.classifier.saving import attach_vectors, classifier_of, content_of
 from bayesift.classifier.texts import Texts, read_texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.features import SelectTerms
@@ -458,7 +458,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """Save the model: to one zip file if the path ends in .zip, else to a folder.
 
         A model that uses word vectors knows them by their digest and needs the same ones again, unless
-        `bundle_vectors` puts those of the training texts into the file.
+        `bundle_vectors` puts them into the file: of vectors of whole words those of the training texts.
         """
         save_model(content_of(self, bundle_vectors=bundle_vectors), path)
 
@@ -471,10 +471,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         content = load_model(path, mapped=mapped)
         try:
-            classifier: Self = classifier_of(cls, content, vectors)
-            return classifier
+            classifier: Self = classifier_of(cls, content)
         except DataError as error:
             raise DataError(f"damaged model: {error}", file=path) from error
+        if classifier.embedder_ is not None:
+            try:
+                attach_vectors(classifier.embedder_, vectors)
+            except DataError as error:
+                raise DataError(str(error), file=path) from error
+        return classifier
 
     @property
     def current_model(self) -> Any:

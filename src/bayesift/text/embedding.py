@@ -129,6 +129,12 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         length = max(float(np.linalg.norm(parts.sum(axis=0))), _LEAST)
         return words.to_strings(), parts / (length * self.size_)
 
+    def needed_rows(self) -> Array:
+        """The rows that a copy of the vectors needs: those of the training words, or of all pieces of words."""
+        check_is_fitted(self)
+        whole_words = self.vectors_.words is not None
+        return self.documents_.indices.copy() if whole_words else np.arange(self.vectors_.n_rows)
+
     def attach(self, vectors: WordVectors) -> Self:
         """Use these vectors, which must be those that the embedder was fitted with."""
         check_is_fitted(self, "digest_")

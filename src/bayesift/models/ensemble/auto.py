@@ -58,7 +58,7 @@ def _candidates(effort: Effort, *, exclusive: bool, pairs: bool, vectors: bool) 
     """The candidates, the most useful first; classes that exclude one another share a softmax model."""
     words = _word_candidates(effort, exclusive=exclusive, pairs=pairs)
     main, first = (SoftmaxMember if exclusive else LogisticMember), sum(not candidate.pairs for candidate in words)
-    dense = [Candidate(main(100.0), pairs=False, vectors=factor) for factor in _TRUST] if vectors else []
+    dense = [Candidate(main(30.0), pairs=False, vectors=factor) for factor in _TRUST] if vectors else []
     return words[:first] + dense + words[first:]
 
 
