@@ -64,8 +64,9 @@ def beside(rows: Any, dense: Array, ngram_lengths: Array | None = None) -> tuple
 
 def used_columns(model: Any, ngram_lengths: Array) -> Array:
     """Which columns a model that was given their numbers of words uses."""
-    used: Array = (ngram_lengths == 1) | (ngram_lengths > 1) & model.uses_pairs_
-    return used | (ngram_lengths == 0) & model.uses_vectors_
+    of_words = (ngram_lengths == 1) | (ngram_lengths > 1) & model.uses_pairs_
+    used: Array = of_words | (ngram_lengths == 0) & model.uses_vectors_
+    return used
 
 
 def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:

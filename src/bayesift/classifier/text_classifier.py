@@ -188,7 +188,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             more["ngram_lengths"] = lengths
         estimator.fit(rows, y, **more)
         if "ngram_lengths" in more:
-            used = used_columns(estimator.estimator_, lengths)
+            used = used_columns(estimator.estimator_, more["ngram_lengths"])
             estimator.estimator_.keep_columns(np.flatnonzero(used))
             embedder = embedder if estimator.estimator_.uses_vectors_ else None
             if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:

@@ -197,7 +197,10 @@ def _splitter_of(content: dict[str, Any]) -> tuple[Splitter, int]:
         return WholeWords(Words.of(sorted(rows, key=rows.__getitem__))), n_pieces
     if kind != "BPE":
         raise ValueError(f"the model is of type {kind!r}")
-    merges = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in model["merges"]]
+    merges: list[tuple[str, str]] = []
+    for pair in model["merges"]:
+        left, right = pair.split(" ") if isinstance(pair, str) else pair
+        merges.append((left, right))
     if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"), "pretokenizers")):
         alphabet = _byte_alphabet()
         return BytePairs(rows, merges, blank=alphabet[" "], characters=alphabet), n_pieces

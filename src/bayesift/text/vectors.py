@@ -80,7 +80,7 @@ class WordVectors:
         return self  # it never changes, and a mapped file cannot be copied
 
     @classmethod
-    def of(cls, words: Iterable[str], vectors: Any, *, source: str = "given") -> Self:
+    def of(cls, words: Iterable[str] | Words, vectors: Any, *, source: str = "given") -> Self:
         """Vectors that are there already, one row per word."""
         table, held = np.asarray(vectors), words if isinstance(words, Words) else Words.of(words)
         if table.ndim != 2 or len(table) != len(held) or table.dtype.kind != "f":
@@ -364,7 +364,8 @@ def read_binary(path: Path) -> tuple[Words, FileRows]:
 
 def read_text(path: Path) -> tuple[Words, FileRows]:
     """The words and rows of a text file, as of GloVe, or as of word2vec with a first line of two numbers."""
-    data, begins, ends, names = _open(path), [], [], []
+    data, begins, ends = _open(path), list[int](), list[int]()
+    names: list[bytes] = []
     place, dimension = 0, 0
     while place < len(data):
         end = data.find(b"\n", place)
