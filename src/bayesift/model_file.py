@@ -36,7 +36,8 @@ FORMAT_VERSION = 2
 HEADER = "model.json"
 ARRAYS = "arrays.safetensors"
 MAX_BYTES = 8 * 1024**3
-_KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+_FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
+_KINDS = {**_FLOATS, "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ Arrays = dict[str, Array]
 LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "online-perceptron": {"shuffle": False},
     "online-gp": {"shuffle": False},
+    "auto": {"uses_vectors_": False},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from bayesift.arrays import Array
 from bayesift.classifier.inputs import read_texts
 from bayesift.classifier.notebook import explanation_html
 from bayesift.errors import DataError
+from bayesift.text import TextEmbedder
 
 _EXPLAINED = 5
+_COMPARED = 20_000  # words of the vocabulary among which the nearest are sought
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +25,16 @@ class TermContribution:
     """What one term adds to the log odds of a category; negative values are evidence against it.
 
     `weight` is that of the term in the text's vector; `deviation` the standard deviation of the contribution, if the
-    model keeps its posterior.
+    model keeps its posterior. `meaning` is the part of the contribution that comes from word vectors, if the model uses
+    them, and where that is the larger part `like` are the known words that are nearest by them.
     """
 
     term: str
     weight: float
     contribution: float
     deviation: float | None = None
+    meaning: float | None = None
+    like: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,14 @@ def explain_text(classifier: Any, text: str, *, categories: Sequence[Any] | None
     decisions = classifier.decisions_of(scores)
     columns = _to_explain(classifier.categories_, categories, decisions[0], scores[0])
     thresholds, terms = _thresholds(classifier, scores), classifier.terms()
+    meaning = None if classifier.embedder_ is None else _meaning_of(classifier.embedder_, text, len(terms))
     explained = []
     for j in sorted(columns, key=lambda j: -scores[0, j]):
         key = j if classifier.multilabel_ else model.classes_[j]
         decision = (classifier.categories_[j], float(scores[0, j]), thresholds[j], bool(decisions[0, j]))
-        explained.append(explain_category(model, X, j, key, decision, terms, top))
+        explained.append(explain_category(model, X, j, key, decision, terms, top, meaning))
+    if classifier.embedder_ is not None:
+        explained = _with_neighbours(classifier, explained)
     counts = classifier.vectorizer_.term_counts(text)
     known = set(terms)
     unseen = {term: n for term, n in counts.items() if term not in known}
@@ -132,6 +140,7 @@ def explain_category(
     decision: tuple[str, float, float | None, bool],
     terms: Sequence[str],
     top: int,
+    meaning: Meaning | None = None,
 ) -> CategoryExplanation:
     """Explain one category of one text.
 
@@ -141,6 +150,7 @@ def explain_category(
     column, key : the column of the category in probabilities, and its name in `contributions`
     decision : category, score, threshold and whether it is assigned
     terms, top : the terms of the columns of X, and how many to list
+    meaning : what words add to the columns of vectors behind those of terms
     """
     contributions, prior = model.contributions(X, key)
     deviations, integrated, interval = None, None, None
@@ -148,19 +158,75 @@ def explain_category(
         low, high = model.probability_interval(X)
         integrated, interval = model.predict_proba_integrated(X)[0, column], (low[0, column], high[0, column])
         deviations = model.contribution_std(X, key).data
-    largest = tuple(
+    found = [
         TermContribution(
             terms[X.indices[i]],
             float(X.data[i]),
             float(contributions.data[i]),
             None if deviations is None else float(deviations[i]),
         )
-        for i in np.argsort(-np.abs(contributions.data), kind="stable")[:top]
-    )
+        for i in np.flatnonzero(X.indices < len(terms))
+    ]
+    before = float(prior[0])
+    if meaning is not None:
+        constant, *parts = model.contributions(meaning.rows, key)[0].sum(axis=1)
+        before += float(constant)
+        found = _added(found, dict(zip(meaning.words, map(float, parts), strict=True)))
+    largest = tuple(sorted(found, key=lambda term: -abs(term.contribution))[:top])
     return CategoryExplanation(
         *decision,
-        prior=float(prior[0]),
+        prior=before,
         terms=largest,
         integrated=None if integrated is None else float(integrated),
         interval=None if interval is None else (float(interval[0]), float(interval[1])),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the words of a text add to the columns of vectors: a row for the centre of all texts, then one per word."""
+
+    words: list[str]
+    rows: sparse.csr_array
+
+
+def _meaning_of(embedder: TextEmbedder, text: str, n_terms: int) -> Meaning:
+    words, parts = embedder.word_parts(text)
+    centre = -embedder.centre_ / embedder.size_ * bool(np.any(parts))
+    rows = sparse.csr_array(np.vstack([centre, parts]))
+    indices, shape = rows.indices + n_terms, (rows.shape[0], n_terms + rows.shape[1])
+    return Meaning(words, sparse.csr_array((rows.data, indices, rows.indptr), shape=shape))
+
+
+def _added(terms: list[TermContribution], meaning: dict[str, float]) -> list[TermContribution]:
+    """Contributions of words and of their meaning in one; words that are no terms have the latter only."""
+    known = {term.term for term in terms}
+    joined = [
+        replace(term, contribution=term.contribution + meaning[term.term], meaning=meaning[term.term])
+        if term.term in meaning
+        else term
+        for term in terms
+    ]
+    others = [TermContribution(word, 0.0, value, meaning=value) for word, value in meaning.items() if value]
+    return joined + [term for term in others if term.term not in known]
+
+
+def _with_neighbours(classifier: Any, explained: list[CategoryExplanation]) -> list[CategoryExplanation]:
+    """The explanations, with the nearest known words of terms that count more by their meaning than by themselves."""
+    listed = {term for category in explained for term in category.terms}
+    words = sorted({term.term for term in listed if term.meaning and abs(2 * term.meaning) > abs(term.contribution)})
+    nearest = classifier.embedder_.vectors_.nearest_of(words, _frequent_words(classifier), n=2)
+    near = dict(zip(words, nearest, strict=True))
+
+    def complete(term: TermContribution) -> TermContribution:
+        return replace(term, like=tuple(word for word, _ in near.get(term.term, ())))
+
+    return [replace(category, terms=tuple(map(complete, category.terms))) for category in explained]
+
+
+def _frequent_words(classifier: Any) -> list[str]:
+    """The words of the vocabulary, the most frequent where there are very many."""
+    vectorizer = classifier.vectorizer_
+    single = np.flatnonzero(vectorizer.ngram_lengths_ == 1)
+    order = np.argsort(-vectorizer.document_frequencies_[single], kind="stable")[:_COMPARED]
+    return [vectorizer.vocabulary_.names[column] for column in single[order]]

@@ -24,7 +24,7 @@ from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable, make_learner, weighting_of
 from bayesift.state import Arrays, decode, decode_fitted, encode, expect, fits
-from bayesift.text import TermVectorizer
+from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 from bayesift.validation import check_sample_weight
 
@@ -53,6 +53,32 @@ def may_use_pairs(model: Any, vectorizer: TermVectorizer) -> bool:
     plain = vectorizer.analyzer == "word" and vectorizer.tokenizer is None and tuple(vectorizer.ngram_range) == (1, 1)
     able = has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
     return plain and able and vectorizer.weighting == "sublinear-tf-idf"
+
+
+def embedder_for(embedder: TextEmbedder | str | None, model: Any, given: Texts) -> TextEmbedder | None:
+    """An unfitted copy of the embedder, or by "auto" that of the extra `embeddings` for a model that weighs vectors."""
+    if isinstance(embedder, str):
+        if embedder != "auto":
+            raise ValueError(f"embedder must be a TextEmbedder, 'auto' or None, got {embedder!r}")
+        able = not given.are_vectors and has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
+        return TextEmbedder() if able and WordVectors.installed() is not None else None
+    if embedder is not None and given.are_vectors:
+        raise DataError("an embedder needs texts; the documents are vectors")
+    return None if embedder is None else TextEmbedder(**embedder.get_params(deep=False))
+
+
+def beside(rows: Any, dense: Array, ngram_lengths: Array | None = None) -> tuple[sparse.csr_array, Array]:
+    """Terms and, behind them, columns of vectors; and the number of words of each column, 0 for vectors."""
+    joined = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(dense)]))
+    lengths = np.ones(rows.shape[1], dtype=np.int64) if ngram_lengths is None else ngram_lengths
+    return joined, np.append(lengths, np.zeros(dense.shape[1], dtype=np.int64))
+
+
+def used_columns(model: Any, ngram_lengths: Array) -> Array:
+    """Which columns a model that was given their numbers of words uses."""
+    of_words = (ngram_lengths == 1) | (ngram_lengths > 1) & model.uses_pairs_
+    used: Array = of_words | (ngram_lengths == 0) & model.uses_vectors_
+    return used
 
 
 def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
@@ -105,8 +131,8 @@ KIND = "text-classifier"
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
-def content_of(classifier: Any) -> ModelContent:
-    """The content of the model file of a fitted `TextClassifier`."""
+def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent:
+    """The content of the model file of a fitted `TextClassifier`, with `bundle_vectors` also the vectors it needs."""
     model, arrays = classifier.estimator_.estimator_, Arrays()
     if not is_storable(model):
         raise DataError(f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}")
@@ -128,12 +154,21 @@ def content_of(classifier: Any) -> ModelContent:
         "vectorizer": vectorizer,
         "selection": encode(classifier.selection_, arrays, "selection"),
         "abstention": encode(classifier.abstention_, arrays, "abstention"),
+        "embedder": encode(classifier.embedder_, arrays, "embedder"),
     }
+    if bundle_vectors and classifier.embedder_ is not None:
+        embedder = classifier.embedder_
+        held, texts = embedder.vectors_.bundle(embedder.needed_rows())
+        arrays |= {f"vectors.{name}": array for name, array in held.items()}
+        lists |= {f"vectors-{name}": lines for name, lines in texts.items()}
     return ModelContent(header, arrays, lists)
 
 
 def classifier_of(cls: Any, content: ModelContent) -> Any:
-    """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together."""
+    """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together.
+
+    A model that uses word vectors which are not in the file gets them by `attach_vectors`.
+    """
     header = content.header
     if header.get("kind") != KIND:
         raise DataError(f"it holds a {header.get('kind')!r}, not a {KIND!r}")
@@ -150,8 +185,34 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     if header.get("abstention") is not None:
         classifier.abstention_ = decode_fitted(header["abstention"], content.arrays, Abstention, "abstention")
+    if header.get("embedder") is not None:
+        classifier.embedder_ = _embedder(content)
     _check_widths(classifier)
     return classifier
+
+
+def _embedder(content: ModelContent) -> TextEmbedder:
+    embedder = decode_fitted(content.header["embedder"], content.arrays, TextEmbedder, "embedder")
+    if "vectors.table" in content.arrays:
+        arrays, lists = _part(content.arrays, "vectors."), _part(content.lists, "vectors-")
+        found = WordVectors.unbundle(arrays, lists, source=embedder.source_, digest=embedder.digest_)
+        embedder.attach(found)
+    return embedder
+
+
+def attach_vectors(embedder: TextEmbedder, vectors: WordVectors | None) -> None:
+    """Give a loaded embedder the vectors it was fitted with: those given, in the file, or of the extra `embeddings`."""
+    if vectors is None and hasattr(embedder, "vectors_"):
+        return
+    vectors = vectors or WordVectors.installed()
+    if vectors is None:
+        install = 'pip install "bayesift[embeddings]"'
+        raise DataError(f"the model needs the word vectors {embedder.source_}; give them, or run: {install}")
+    embedder.attach(vectors)
+
+
+def _part(parts: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
 
 
 def _stored_form(header: dict[str, Any]) -> LabelForm:
@@ -232,6 +293,8 @@ def _check_widths(classifier: Any) -> None:
         if width is not None and width != len(support):
             raise DataError("the selection does not fit the vocabulary")
         width = int(np.count_nonzero(support))
+    if width is not None and classifier.embedder_ is not None:
+        width += len(classifier.embedder_.centre_)
     if width is not None and width != classifier.estimator_.n_features_in_:
         raise DataError("the model does not fit the vocabulary")
 
@@ -278,8 +341,9 @@ def _unlearned_rule(classifier: Any) -> ThresholdRule:
     """The decision rule, unfitted; refuses what needs all texts at once."""
     started = hasattr(classifier, "estimator_")
     selection = classifier.selection_ if started else classifier.selection
-    if selection is not None or classifier.knowledge or classifier.class_weight is not None:
-        raise DataError("partial_fit takes no selection, knowledge or class_weight, which need all texts: use fit")
+    embedder = classifier.embedder_ if started else None if classifier.embedder == "auto" else classifier.embedder
+    if any(part is not None for part in (selection, classifier.knowledge or None, classifier.class_weight, embedder)):
+        raise DataError("partial_fit takes no selection, knowledge, class_weight or embedder; use fit on all texts")
     if started:
         rule: ThresholdRule = clone(classifier.estimator_.rule_)
     else:

@@ -111,7 +111,7 @@ def deciding_terms(classifier: TextClassifier, texts: Any, decisions: Array, *, 
     for j in np.flatnonzero(decisions.any(axis=0)):
         rows = np.flatnonzero(decisions[:, j])
         contributions, _ = model.contributions(X[rows], int(j) if classifier.multilabel_ else model.classes_[j])
-        parts.append(_largest(contributions, rows, int(j), top))
+        parts.append(_largest(contributions[:, : len(names)], rows, int(j), top))
     document, category, term, value = map(np.concatenate, zip(*parts, strict=True)) if parts else np.empty((4, 0))
     order = np.argsort(document, kind="stable")
     arrays = [

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
@@ -20,15 +20,19 @@ from bayesift.classifier.explanation import Explanation, explain_text
 from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.parts import (
+    attach_vectors,
+    beside,
     can_grow,
     check_lengths,
     classifier_of,
     content_of,
+    embedder_for,
     feature_masks,
     learn_batch,
     may_use_pairs,
     missing_message,
     model_for,
+    used_columns,
     vectorizer_for,
     weigh_classes,
 )
@@ -37,7 +41,7 @@ from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowled
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
 from bayesift.records import RECORDS, Corpus
-from bayesift.text import TermVectorizer
+from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
 if TYPE_CHECKING:
@@ -71,6 +75,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     knowledge : what people know about words, for models with a prior of weights
     class_weight : weights of the labels as a dictionary, or "balanced"; for models that have `class_weight`, or for one
         label per text take sample weights
+    embedder : a `TextEmbedder`, whose columns stand beside those of the terms; None for terms only. "auto" is one with
+        the vectors of the extra `embeddings`, where that is installed and the model is "auto", which uses them where
+        they lower the loss of documents held out
 
     Attributes
     ----------
@@ -81,6 +88,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     vectorizer_, selection_, estimator_ : the fitted parts; `estimator_.estimator_` is the model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
+    embedder_ : the fitted `TextEmbedder`; None where the model does not use vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no documents were
 
     Examples
@@ -94,6 +102,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     """
 
     abstention_: Abstention | None = None
+    embedder_: TextEmbedder | None = None
 
     def __init__(
         self,
@@ -106,6 +115,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         random_state: int | None = 0,
         knowledge: TermKnowledge | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        embedder: TextEmbedder | str | None = "auto",
     ) -> None:
         self.model = model
         self.vectorizer = vectorizer
@@ -115,6 +125,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.knowledge = knowledge
         self.class_weight = class_weight
+        self.embedder = embedder
 
     def fit(
         self,
@@ -154,6 +165,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         pairs = vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
         if vectorizer is not None and pairs:
             vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
+        embedder = embedder_for(self.embedder, model, given)
+        given = given if embedder is None else given.whole()
         X = given.values if vectorizer is None else vectorizer.fit_transform(given.values)
         if X.shape[0] != y.shape[0]:
             raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
@@ -171,13 +184,20 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         more = feature_masks(model, selection, multilabel=form.multilabel)
         if weights is not None:
             more["sample_weight"] = weights
-        if vectorizer is not None and pairs:
-            more["ngram_lengths"] = vectorizer.ngram_lengths_
-        estimator.fit(X if selection is None else selection.transform(X), y, **more)
-        if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:
-            words = np.flatnonzero(vectorizer.ngram_lengths_ == 1)
-            estimator.estimator_.keep_columns(words)
-            vectorizer, X = vectorizer.only_words(), X[:, words]
+        lengths = vectorizer.ngram_lengths_ if vectorizer is not None and pairs else None
+        rows = X if selection is None else selection.transform(X)
+        if embedder is not None:
+            rows, lengths = beside(rows, embedder.fit_transform(given.values), lengths)
+        if lengths is not None and has_fit_parameter(model, "ngram_lengths"):
+            more["ngram_lengths"] = lengths
+        estimator.fit(rows, y, **more)
+        if "ngram_lengths" in more:
+            used = used_columns(estimator.estimator_, more["ngram_lengths"])
+            estimator.estimator_.keep_columns(np.flatnonzero(used))
+            embedder = embedder if estimator.estimator_.uses_vectors_ else None
+            if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:
+                vectorizer, X = vectorizer.only_words(), X[:, np.flatnonzero(vectorizer.ngram_lengths_ == 1)]
+        self.embedder_ = embedder
         self.label_form_, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
         self.text_columns_ = given.column_names
         self.coverage_ = coverage
@@ -197,6 +217,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def _words_of(self, vectors: Any) -> sparse.csr_array:
         """The columns of the shortest n-grams: one word can be unknown, its pairs are too."""
         rows = sparse.csr_array(vectors)
+        if self.embedder_ is not None:
+            rows = rows[:, : len(self.terms())]
         if self.vectorizer_ is None or self.vectorizer_.ngram_range[0] == self.vectorizer_.ngram_range[1]:
             return rows
         lengths = self.vectorizer_.ngram_lengths_
@@ -405,8 +427,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if given.are_vectors != (self.vectorizer_ is None):
             kind = "vectors" if given.are_vectors else "texts"
             raise DataError(f"the model was not trained on {kind}")
+        given = given if self.embedder_ is None else given.whole()
         X = given.values if self.vectorizer_ is None else self.vectorizer_.transform(given.values)
-        return X if self.selection_ is None else self.selection_.transform(X)
+        X = X if self.selection_ is None else self.selection_.transform(X)
+        return X if self.embedder_ is None else beside(X, self.embedder_.transform(given.values))[0]
 
     def scores_of(self, X: Any) -> Array:
         """Probabilities of vectors, or scores of a model without probabilities, texts x categories."""
@@ -420,7 +444,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([-scores, scores]) if scores.shape[1] == 1 and not self.multilabel_ else scores
 
     def terms(self) -> list[str]:
-        """The terms of the model, in the order of its columns."""
+        """The terms of the model, in the order of its columns; columns of vectors come after them."""
         check_is_fitted(self)
         if self.vectorizer_ is None:
             n_terms = self.estimator_.n_features_in_ if self.selection_ is None else self.selection_.n_features_in_
@@ -438,19 +462,32 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         return explain_text(self, text, categories=categories, top=top)
 
-    def save(self, path: str | Path) -> None:
-        """Save the model: to one zip file if the path ends in .zip, else to a folder."""
-        save_model(content_of(self), path)
+    def save(self, path: str | Path, *, bundle_vectors: bool = False) -> None:
+        """Save the model: to one zip file if the path ends in .zip, else to a folder.
+
+        A model that uses word vectors knows them by their digest and needs the same ones again, unless
+        `bundle_vectors` puts them into the file: of vectors of whole words those of the training texts.
+        """
+        save_model(content_of(self, bundle_vectors=bundle_vectors), path)
 
     @classmethod
-    def load(cls, path: str | Path, *, mapped: bool = False) -> Self:
-        """Load a saved model; no code in the file is executed. `mapped` as in `load_model`."""
+    def load(cls, path: str | Path, *, mapped: bool = False, vectors: WordVectors | None = None) -> Self:
+        """Load a saved model; no code in the file is executed. `mapped` as in `load_model`.
+
+        `vectors` are the word vectors that it was fitted with, if they are neither in the file nor of the extra
+        `embeddings`; others are refused.
+        """
         content = load_model(path, mapped=mapped)
         try:
             classifier: Self = classifier_of(cls, content)
-            return classifier
         except DataError as error:
             raise DataError(f"damaged model: {error}", file=path) from error
+        if classifier.embedder_ is not None:
+            try:
+                attach_vectors(classifier.embedder_, vectors)
+            except DataError as error:
+                raise DataError(str(error), file=path) from error
+        return classifier
 
     @property
     def current_model(self) -> Any:

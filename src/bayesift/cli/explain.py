@@ -18,7 +18,7 @@ from bayesift.cli.console import busy, stdout, table
 from bayesift.cli.options import AsJson, ModelPath
 
 if TYPE_CHECKING:
-    from bayesift.classifier import CategoryExplanation, Explanation, TextClassifier
+    from bayesift.classifier import CategoryExplanation, Explanation, TermContribution, TextClassifier
 
 _BAR = 16  # columns of a bar
 _TERM = 24  # columns of a term at most
@@ -82,19 +82,30 @@ def _rounded(value: float) -> str:
 
 def _bars(category: CategoryExplanation) -> Table:
     """A row per term: its bar to the left of the axis if it is against the category, else to the right."""
-    rows: list[tuple[str, float, float | None]] = [("(before any word)", category.prior, None)]
-    rows += [(t.term, t.contribution, t.deviation) for t in category.terms]
+    rows: list[tuple[str, float, str]] = [("(before any word)", category.prior, "")]
+    rows += [(t.term, t.contribution, _note(t)) for t in category.terms]
     largest = max([1e-12, *(abs(value) for _, value, _ in rows if math.isfinite(value))])
+    longest = min(_TERM, max(len(name) for name, _, _ in rows))
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
-    table.add_column("", justify="right", no_wrap=True, overflow="ellipsis", max_width=_TERM)
+    table.add_column(
+        "", justify="right", no_wrap=True, overflow="ellipsis", min_width=min(_TERM, longest), max_width=_TERM
+    )
     table.add_column(f"{'against':>{_BAR - 1}} │ for", no_wrap=True, min_width=2 * _BAR + 1)
-    table.add_column("log odds", justify="right", no_wrap=True)
-    table.add_column("", justify="right", no_wrap=True)
-    for name, value, deviation in rows:
+    table.add_column("log odds", justify="right", no_wrap=True, min_width=8)
+    table.add_column("", overflow="fold")
+    for name, value, note in rows:
         against, given = _bar(-value / largest, "▐"), _bar(value / largest, "▌")
         bars = f"[red]{against:>{_BAR}}[/red][dim]│[/dim][green]{given}[/green]"
-        table.add_row(escape(name), bars, f"{value:+.3f}", "" if not deviation else f"± {deviation:.3f}")
+        table.add_row(escape(name), bars, f"{value:+.3f}", escape(note))
     return table
+
+
+def _note(term: TermContribution) -> str:
+    """What is known of a contribution besides its size: its standard deviation, and what of it is meaning."""
+    note = f"± {term.deviation:.3f} " if term.deviation else ""
+    if term.meaning:
+        note += f"{term.meaning:+.2f} by meaning"
+    return f"{note}, like {', '.join(term.like)}" if term.like else note.strip()
 
 
 def _bar(share: float, half: str) -> str:

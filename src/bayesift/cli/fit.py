@@ -64,6 +64,10 @@ def fit(
             "evidence, or a factor of its standard deviations.",
         ),
     ] = None,
+    bundle_vectors: Annotated[
+        bool,
+        Option("--bundle-vectors", help="Put the word vectors into the model file; done for those of --vectors."),
+    ] = False,
     *,
     learner: LearnerOptions = LearnerOptions(),
     source: CorpusOptions = CorpusOptions(),
@@ -104,7 +108,8 @@ def fit(
             print_findings(corpus, part, strip_html=learner.strip_html)
         start = time.perf_counter()
         classifier = _fit_part(part, model, learner, known, parameters, multilabel=source.multilabel, quiet=quiet)
-    _save(classifier, output, model, time.perf_counter() - start, quiet=quiet)
+    bundle = bundle_vectors or learner.has_vectors
+    _save(classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet)
     return classifier
 
 
@@ -137,9 +142,11 @@ def default_place(corpus: str) -> Path:
     return Path(f"{name or 'bayesift'}.model.zip")
 
 
-def _save(classifier: TextClassifier, output: Path, model: str, seconds: float, *, quiet: bool) -> None:
+def _save(
+    classifier: TextClassifier, output: Path, model: str, seconds: float, *, bundle_vectors: bool, quiet: bool
+) -> None:
     with busy(f"saving {output}", quiet=quiet):
-        classifier.save(output)
+        classifier.save(output, bundle_vectors=bundle_vectors)
     if quiet:
         return
     if classifier.coverage_ is not None:

@@ -242,6 +242,14 @@ class LearnerOptions:
     unspaced: Annotated[
         str, Option(help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words at spaces.")
     ] = "ngrams"
+    vectors: Annotated[
+        str | None,
+        Option(
+            help="Word vectors to use beside words: a file or folder, or none. By default those of the extra "
+            "embeddings, where it is installed and the model is auto.",
+            metavar="PATH",
+        ),
+    ] = None
     strip_html: Annotated[bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")] = False
     terms: Annotated[int | None, Option(help="Keep this many terms, those with the highest scores.")] = None
     score: Annotated[str, Option(help="Score of terms, used by --terms.")] = "likelihood-ratio"
@@ -266,6 +274,11 @@ class LearnerOptions:
     seed: Seed = 0
     jobs: Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)] = -1
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether word vectors of a file are to be used."""
+        return self.vectors not in (None, "none")
+
     def classifier(
         self,
         model: str,
@@ -277,9 +290,12 @@ class LearnerOptions:
         """An unfitted classifier; `parameters` are those of the learner."""
         from bayesift.classifier import TextClassifier
         from bayesift.models import LEARNERS
-        from bayesift.text import TermVectorizer
+        from bayesift.text import TermVectorizer, TextEmbedder
 
         self.check_names(model)
+        embedder = {None: "auto", "none": None}.get(self.vectors, self.vectors)
+        if self.has_vectors:
+            embedder = TextEmbedder(self.vectors, n_jobs=self.jobs)
         vectorizer = TermVectorizer(
             weighting=cast("WeightingName", self.weighting) if self.weighting else LEARNERS[model].weighting,
             stop_words=self.stop_words,
@@ -298,6 +314,7 @@ class LearnerOptions:
             selection=self._selection(),
             threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
+            embedder=embedder,
             random_state=self.seed,
             knowledge=knowledge,
         )

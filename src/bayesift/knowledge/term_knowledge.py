@@ -300,7 +300,7 @@ class TermKnowledge:
             words[category] = {
                 names[posterior.terms[i]]: Belief(mode=float(means[posterior.terms[i]]), scale=float(deviations[i]))
                 for i in largest
-                if deviations[i] > 0
+                if deviations[i] > 0 and posterior.terms[i] < len(names)
             }
         return cls(words=words)
 

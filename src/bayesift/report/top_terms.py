@@ -44,7 +44,7 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
         raise ValueError(f"k must be at least 1, got {k!r}")
     names, model = classifier.terms(), classifier.estimator_.estimator_
     return [
-        CategoryWords(category, _largest(names, weights, _deviations(model, row), k))
+        CategoryWords(category, _largest(names, weights[: len(names)], _deviations(model, row), k))
         for row, (category, weights) in enumerate(zip(classifier.categories_, _term_weights(model), strict=True))
     ]
 

@@ -1,11 +1,13 @@
-"""Text to term vectors: tokens, stop words, stems, a vocabulary that can grow, weights."""
+"""Text to term vectors: tokens, stop words, stems, a vocabulary that can grow, weights; and to means of vectors."""
 
 from bayesift.text.counting import WEIGHTINGS, weigh
+from bayesift.text.embedding import TextEmbedder
 from bayesift.text.language import ENGLISH_STOP_WORDS, stemmer, stop_words_of
 from bayesift.text.markup import strip_html
 from bayesift.text.scripts import UNSPACED
 from bayesift.text.tokens import ANALYZERS
 from bayesift.text.vectorizer import TermVectorizer
+from bayesift.text.vectors import WordVectors
 from bayesift.text.zipf import zipf_figure
 
 __all__ = [
@@ -14,6 +16,8 @@ __all__ = [
     "UNSPACED",
     "WEIGHTINGS",
     "TermVectorizer",
+    "TextEmbedder",
+    "WordVectors",
     "stemmer",
     "stop_words_of",
     "strip_html",

@@ -194,6 +194,22 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         numbers = counts.terms[counts.indices]
         return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
 
+    def count_terms(self, texts: Iterable[str]) -> tuple[sparse.csr_array, Words]:
+        """The counts of all terms of texts, in the vocabulary or not, and these terms; needs no `fit`.
+
+        Examples
+        --------
+        >>> counts, terms = TermVectorizer().count_terms(["corn and corn", ""])
+        >>> counts.toarray().tolist(), terms.to_strings()
+        ([[2.0, 1.0], [0.0, 0.0]], ['corn', 'and'])
+        """
+        self._check_parameters()
+        table = WordTable()
+        counts = list(self._count(texts, table, grow=True))
+        with self._threads() as (pool, width):
+            matrix = assemble(counts, np.arange(len(table), dtype=np.int32), len(table), pool, width)
+        return matrix, table.words
+
     def n_terms(self, texts: Iterable[str]) -> Array:
         """The number of distinct terms of each text, in the vocabulary or not.
 

@@ -48,10 +48,20 @@ _FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
 _KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
 _WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
 _WORTH_PAIRS = 0.99  # the same of the whole stack, up to which the model uses them
+_WORTH_VECTORS = 0.995  # the same of vectors
+_ODDS_OF_VECTORS = 3.0  # log prior odds that vectors help: a few documents cannot say that they do not
+_TRUST = (1.0,)  # scales of the prior of vectors relative to that of words
 
 
-def _candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Candidate]:
+def _candidates(effort: Effort, *, exclusive: bool, pairs: bool, vectors: bool) -> list[Candidate]:
     """The candidates, the most useful first; classes that exclude one another share a softmax model."""
+    words = _word_candidates(effort, exclusive=exclusive, pairs=pairs)
+    main, first = (SoftmaxMember if exclusive else LogisticMember), sum(not candidate.pairs for candidate in words)
+    dense = [Candidate(main(30.0), pairs=False, vectors=factor) for factor in _TRUST] if vectors else []
+    return words[:first] + dense + words[first:]
+
+
+def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Candidate]:
     main = SoftmaxMember if exclusive else LogisticMember
     if effort == "quick":
         return [Candidate(m, pairs=False) for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))]
@@ -111,7 +121,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     members_, weights_, offset_ : the members of the model, their weights in the score, and b
-    uses_pairs_ : whether it uses columns of several words
+    uses_pairs_, uses_vectors_ : whether it uses columns of several words, and columns of vectors
     calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose weights calibrate
     shares_ : the root mean square that each member adds to the score
     held_out_ : the held-out probabilities, a `HeldOut`; None in a model that was loaded, or where there were none
@@ -130,13 +140,17 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     ['grain', 'crude']
     """
 
-    FITTED = (*LogOddsMixin.FITTED, "members_", "weights_", "shares_", "offset_", "uses_pairs_", "calibration_")
+    FITTED = (
+        *(*LogOddsMixin.FITTED, "members_", "weights_", "shares_", "offset_"),
+        *("uses_pairs_", "uses_vectors_", "calibration_"),
+    )
 
     members_: tuple[Member, ...]
     weights_: Array
     shares_: Array
     offset_: float
     uses_pairs_: bool
+    uses_vectors_: bool
     calibration_: BetaCalibration | None
     held_out_: HeldOut | None
 
@@ -159,7 +173,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         """Compare the members on documents held out, then fit those of the model to all documents.
 
         Documents of weight 0 are left out. `ngram_lengths` has the number of words that each column joins; columns of
-        several words are used only where they lower the loss. Without it all columns are words.
+        several words, and columns of vectors (0 words), are used only where they lower the loss. Without it all columns
+        are words.
         """
         self._check_parameters()
         start = time.perf_counter()
@@ -171,7 +186,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         lengths = _lengths_of(ngram_lengths, rows.shape[1])
         size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
         used = np.flatnonzero(weights)
-        candidates = _candidates(self.effort, exclusive=exclusive, pairs=lengths is not None)
+        several, dense = (False, False) if lengths is None else (bool(np.any(lengths > 1)), bool(np.any(lengths == 0)))
+        candidates = _candidates(self.effort, exclusive=exclusive, pairs=several, vectors=dense)
         fitting = CrossFitting(
             candidates,
             Sample(rows / size, labels, weights).take(used),
@@ -184,14 +200,15 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         )
         stacker = Stacker(fitting.held_out, exclusive=exclusive, random_state=self.random_state)
         pairs = np.array([candidate.pairs for candidate in candidates])
+        vectors = np.array([candidate.vectors > 0.0 for candidate in candidates])
         for place in range(len(candidates)):
             if (pairs[place] and not _pairs_may_pay(stacker, pairs)) or not fitting.score(place):
                 break
-        choice = _choose(stacker, pairs)
+        choice = _choose(stacker, pairs, vectors)
         linear, _ = fitting.combine(choice.weights)
         kept = np.flatnonzero(choice.weights)
         self.members_ = tuple(candidates[place].member for place in kept)
-        self.uses_pairs_ = bool(np.any(pairs[kept]))
+        self.uses_pairs_, self.uses_vectors_ = bool(np.any(pairs[kept])), bool(np.any(vectors[kept]))
         self.weights_, self.shares_, self.offset_ = choice.weights[kept], choice.shares[kept], choice.offset
         self.calibration_, scores = None, choice.scores
         if targets.multilabel and len(scores):
@@ -226,7 +243,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         text = self.members_[0].kind if len(self.members_) == 1 else f"a stack of {self._shares_of_kinds()}"
-        return f"{text}; words and word pairs" if self.uses_pairs_ else text
+        columns = ["words", *["word pairs"] * self.uses_pairs_, *["vectors"] * self.uses_vectors_]
+        return f"{text}; {', '.join(columns[:-1])} and {columns[-1]}" if len(columns) > 1 else text
 
     def _shares_of_kinds(self) -> str:
         of_kind: dict[str, float] = defaultdict(float)
@@ -274,20 +292,26 @@ def _typical_length(rows: sparse.csr_array) -> float:
     return float(np.sqrt(rows.data @ rows.data / n_documents)) if n_documents else 1.0
 
 
-def _choose(stacker: Stacker, pairs: Array) -> Choice:
-    """The stack of all members or only of those without word pairs, or the best member where that is as good."""
+def _choose(stacker: Stacker, pairs: Array, vectors: Array) -> Choice:
+    """The stack of members by words, also by vectors, or also by word pairs, or the best member where that is as good.
+
+    Richer columns have to lower the loss.
+    """
     scores = stacker.held_out.scores
     tried = np.flatnonzero([np.any(member) for member in scores])
     if not len(tried):
         weights = np.append(1.0, np.zeros(len(pairs) - 1))
         return Choice(weights, weights, 0.0, scores[0], np.nan)
-    words = tried[~pairs[tried]]
-    chosen, best = words, stacker.judge(words)
-    if len(words) < len(tried):
-        richer = stacker.judge(tried)
-        if richer.loss < _WORTH_PAIRS * best.loss:
-            chosen, best = tried, richer
-    members = [stacker.judge(np.array([place])) for place in chosen] if len(chosen) > 1 else []
+    chosen = tried[~(pairs | vectors)[tried]]
+    best = stacker.judge(chosen)
+    for also, worth, odds in ((vectors, _WORTH_VECTORS, _ODDS_OF_VECTORS), (pairs, _WORTH_PAIRS, 0.0)):
+        more = np.union1d(chosen, tried[also[tried]])
+        if len(more) > len(chosen):
+            richer = stacker.judge(more)
+            if richer.loss < worth * best.loss + odds:
+                chosen, best = more, richer
+    alone = chosen[vectors[chosen]] if np.any(vectors[chosen]) else chosen
+    members = [stacker.judge(np.array([place])) for place in alone] if len(chosen) > 1 else []
     return min([best, *members], key=lambda choice: choice.loss)
 
 

@@ -31,10 +31,20 @@ def most_documents(n_categories: int, cells: int = _CELLS) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A member and the columns that it uses: those of single words, or all."""
+    """A member and the columns that it uses: those of single words, of several, and of vectors.
+
+    `vectors` multiplies the dense columns, which scales their prior; those of factor 0 are left out.
+    """
 
     member: Member
     pairs: bool = True
+    vectors: float = 0.0
+    words: bool = True
+
+    def columns(self, ngram_lengths: Array) -> Array:
+        """The columns, by the number of words that each joins; 0 for vectors."""
+        kept = (ngram_lengths == 1) & self.words | (ngram_lengths > 1) & self.pairs
+        return np.flatnonzero(kept | (ngram_lengths == 0) & (self.vectors > 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +89,7 @@ class CrossFitting:
     n_folds : how many folds; below 2 nothing is held out
     enough : documents to score, at most
     some_folds : whether the folds that are not needed for `enough` documents are left out
-    ngram_lengths : the number of words that each column joins; 1 for all without it
+    ngram_lengths : the number of words that each column joins, 0 for columns of vectors; 1 for all without it
     progress : called with the number of fits done and their total
     deadline : what `time.perf_counter` will say when the fits should be done
     """
@@ -98,8 +108,7 @@ class CrossFitting:
         deadline: float | None = None,
     ) -> None:
         self.candidates, self.whole, self.settings, self.ngram_lengths = candidates, sample, settings, ngram_lengths
-        self.words = None if ngram_lengths is None else np.flatnonzero(ngram_lengths == 1)
-        self.of_words = sample if self.words is None else sample.of_columns(self.words)
+        self.parts: dict[tuple[bool, bool, float], Sample] = {}
         labels = sample.labels.toarray() != 0
         self.folds = _folds_of(labels, n_folds, settings.random_state)
         if some_folds:
@@ -118,7 +127,7 @@ class CrossFitting:
         """
         candidate, documents, out = self.candidates[place], self.held_out.documents, self.held_out.scores[place]
         begin, sample = time.perf_counter(), self._sample(candidate)
-        lengths = self.ngram_lengths if candidate.pairs else None
+        lengths = None if self.ngram_lengths is None else self.ngram_lengths[candidate.columns(self.ngram_lengths)]
         for done, fold in enumerate(self.used_folds, 1):
             part = np.flatnonzero(self.folds[documents] == fold)
             rest = sample.take(np.flatnonzero(self.folds != fold))
@@ -147,8 +156,10 @@ class CrossFitting:
             if isinstance(fitted, NeighborOdds):
                 neighbors = fitted
                 continue
-            columns = slice(None) if candidate.pairs or self.words is None else self.words
-            total[:, columns] += weight * fitted.weights
+            lengths = self.ngram_lengths
+            columns = slice(None) if lengths is None else candidate.columns(lengths)
+            factors = 1.0 if lengths is None else np.where(lengths[columns] == 0, candidate.vectors, 1.0)
+            total[:, columns] += weight * factors * fitted.weights
             intercepts += weight * fitted.intercepts
         self.counter.finish()
         return Hyperplanes(total, intercepts), neighbors
@@ -159,7 +170,16 @@ class CrossFitting:
         return fitted
 
     def _sample(self, candidate: Candidate) -> Sample:
-        return self.whole if candidate.pairs else self.of_words
+        if self.ngram_lengths is None:
+            return self.whole
+        kind = candidate.words, candidate.pairs, candidate.vectors
+        if kind not in self.parts:
+            columns = candidate.columns(self.ngram_lengths)
+            part = self.whole.of_columns(columns)
+            factors = np.where(self.ngram_lengths[columns] == 0, candidate.vectors, 1.0)
+            part.rows.data *= factors[part.rows.indices]
+            self.parts[kind] = part
+        return self.parts[kind]
 
     def _join_training_after(self, enough: int) -> None:
         """Hold out only the first folds that together have enough documents."""
@@ -186,16 +206,21 @@ def as_new(rows: sparse.csr_array, training: sparse.csr_array, ngram_lengths: Ar
     """Rows as they would be if only the training documents were known: without terms that those lack.
 
     Columns of several words (`ngram_lengths` above 1) must be in two training documents. Rows of one length, or their
-    words and pairs, keep it, as a vectorizer would give it to what is left of them.
+    words and pairs, keep it, as a vectorizer would give it to what is left of them. Vectors (0 words) stay.
     """
-    pairs = np.zeros(rows.shape[1], dtype=bool) if ngram_lengths is None else ngram_lengths > 1
+    n_words = np.ones(rows.shape[1], dtype=np.int64) if ngram_lengths is None else ngram_lengths
+    pairs, vectors = n_words > 1, n_words[rows.indices] == 0
     known = np.bincount(training.indices, minlength=training.shape[1]) > pairs
     owners = 2 * np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) + pairs[rows.indices]
-    data = np.where(known[rows.indices], rows.data, 0.0)
-    before, after = (np.sqrt(np.bincount(owners, part**2, minlength=2 * rows.shape[0])) for part in (rows.data, data))
+    data = np.where(known[rows.indices] | vectors, rows.data, 0.0)
+    before, after = (
+        np.sqrt(np.bincount(owners, np.where(vectors, 0.0, part) ** 2, minlength=2 * rows.shape[0]))
+        for part in (rows.data, data)
+    )
     lengths = before[before > 0]
     if len(lengths) and np.ptp(lengths) <= 1e-6 * lengths.max():
-        data = data * np.divide(before, after, out=np.ones(len(before)), where=after > 0)[owners]
+        longer = np.divide(before, after, out=np.ones(len(before)), where=after > 0)
+        data = data * np.where(vectors, 1.0, longer[owners])
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
 

@@ -10,7 +10,15 @@ from bayesift.models.linear.path import Path, Validation, default_scales
 from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
 from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.scale import SCALE_RULES, CrossValidation, Evidence, NormBased, ScaleSearch, log_evidence
+from bayesift.models.linear.scale import (
+    SCALE_RULES,
+    BlockScales,
+    CrossValidation,
+    Evidence,
+    NormBased,
+    ScaleSearch,
+    log_evidence,
+)
 from bayesift.models.linear.solvers import SOLVERS
 from bayesift.models.linear.solvers.variational import variational_posterior
 
@@ -19,6 +27,7 @@ __all__ = [
     "PRIORS",
     "SCALE_RULES",
     "SOLVERS",
+    "BlockScales",
     "CrossValidation",
     "Evidence",
     "GaussianPrior",

@@ -17,7 +17,7 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.models.base import LinearScoresMixin, models_of, rows_of, scores_of, stack_rows, terms_of
 from bayesift.models.linear.links import Link, link_of, log_likelihoods, probabilities
-from bayesift.models.linear.path import Choice, Path, Progress, column, default_scales, follow
+from bayesift.models.linear.path import Choice, Path, Progress, default_scales, follow
 from bayesift.models.linear.posterior import Posterior, normalised_bounds, posterior_of, score_interval, variances_of
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution, document_weights
@@ -138,7 +138,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         or "laplace", "gaussian" or "jeffreys"
     prior_scale : the factor of the standard deviations of the prior: 1 (None), a number, or a rule that chooses it:
         "norm", "cross-validation", "one-standard-error", "search", "evidence" (Gaussian priors), or `NormBased`,
-        `CrossValidation`, `ScaleSearch` or `Evidence` with parameters
+        `CrossValidation`, `ScaleSearch` or `Evidence` with parameters; or `BlockScales`, one for each block of columns
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
     solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique
     tol : when a model has converged. Gaussian priors: at most tol^2 of the objective is left to gain. Laplace priors:
@@ -161,6 +161,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     coef_ : models x terms, sparse when most weights are 0
     intercept_ : one per model
     prior_scale_ : what the standard deviations of the prior were multiplied by, one per model
+    column_scales_ : with `BlockScales` the factor of it for each column, else None
     validation_ : the losses of the scales that were compared, a `Validation`; None where none were
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
@@ -227,7 +228,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             targets, problem = self._read(X, y, sample_weight, feature_mask)
             choice = self._choose_scale(problem)
             if self.prior_scale is not None:
-                problem = problem.varied(prior=problem.prior.rescaled(column(choice.scales)))
+                problem = problem.varied(prior=choice.rescale(problem.prior))
             solutions = solve_all(
                 problem, self.solver, self._starts(problem), self.n_jobs, progress=self._report(problem)
             )
@@ -235,7 +236,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             self.__dict__ = before
             raise
         self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, problem.coupled
-        self.prior_scale_, self.validation_ = choice.scales, choice.validation
+        self.prior_scale_, self.validation_, self.column_scales_ = choice.scales, choice.validation, choice.factors
         self._keep(solutions)
         self._keep_posteriors(self._posteriors_of(problem))
         return self
@@ -245,7 +246,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         if self.posterior != "mode":
             raise ValueError("without the documents only the mode is known; use posterior='mode'")
         self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
-        self.prior_scale_, self.validation_ = np.ones(len(solutions)), None
+        self.prior_scale_, self.validation_, self.column_scales_ = np.ones(len(solutions)), None, None
         self.n_features_in_ = len(solutions[0].coefficients)
         self._keep([solution.compacted() for solution in solutions])
         return self
@@ -299,7 +300,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             raise DataError("prior_scale_ must be positive numbers")
         if self.softmax_ and (self.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
-        posteriors, self.validation_ = self.posteriors_, None
+        posteriors, self.validation_, self.column_scales_ = self.posteriors_, None, None
         del self.posteriors_
         if self.posterior == "normal" and not (fits(posteriors, list[Posterior]) and len(posteriors) == n_models):
             raise DataError("the posterior is not one per model")

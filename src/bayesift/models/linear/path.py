@@ -17,7 +17,7 @@ from bayesift.charts import Axis, Figure, Frame, Intervals, Layer, Line, Panel, 
 from bayesift.kernels.products import transposed_times
 from bayesift.models.base import stack_rows
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.priors import row_of
+from bayesift.models.linear.priors import Prior, row_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import solve_all
 
@@ -52,10 +52,15 @@ class Validation:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One scale per model, and how it was found."""
+    """One scale per model, and how it was found; with blocks of columns also a factor of the scale for each column."""
 
     scales: Array
     validation: Validation | None = None
+    factors: Array | None = None
+
+    def rescale(self, prior: Prior) -> Prior:
+        """The prior with these scales."""
+        return rescaled(prior, self.scales, self.factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +150,11 @@ def column(scales: Any) -> Any:
     """Scales of models as priors read them: a number where all are the same, else a column."""
     values = np.asarray(scales, dtype=float)
     return float(values[0]) if np.all(values == values[0]) else values[:, np.newaxis]
+
+
+def rescaled(prior: Prior, scales: Array, factors: Array | None = None) -> Prior:
+    """A prior with one scale per model, and with `factors` one factor of it per column."""
+    return prior.rescaled(column(scales) if factors is None else column(scales) * factors)
 
 
 def _gradients_at_modes(problem: Problem, models: list[int]) -> Array:

@@ -12,6 +12,7 @@ from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
 from bayesift.kernels.linear import column_norms
 from bayesift.models.base import Row, SparseRow, compact_row
+from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 from bayesift.threads import computed_once
@@ -94,6 +95,11 @@ class Problem:
     def columns(self) -> sparse.csc_array:
         """The matrix by columns."""
         return sparse.csc_array(self.rows)
+
+    @computed_once
+    def design(self) -> Design:
+        """The matrix as solvers multiply it: dense columns apart, if there are any."""
+        return Design(self.rows, dense_columns(self.rows))
 
     @computed_once
     def norms(self) -> Array:
@@ -180,6 +186,7 @@ class Problem:
 
 _COMPUTED_FROM = {
     "columns": {"rows"},
+    "design": {"rows"},
     "norms": {"rows"},
     "sums": {"rows", "importance", "balance"},
     "_shared_penalty": {"rows", "prior"},

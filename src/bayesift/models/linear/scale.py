@@ -19,6 +19,7 @@ every scale, so that what is compared is not noise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
@@ -33,11 +34,12 @@ from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.path import (
     Choice,
+    MinimumSearch,
     Progress,
     Validation,
-    column,
     default_scales,
     prior_spread,
+    rescaled,
     search_scales,
 )
 from bayesift.models.linear.problem import Problem, Solution
@@ -143,34 +145,48 @@ class Evidence:
 
     def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
         """The scales of all models."""
+        self.check(problem)
+        return search_scales(
+            problem, EvidenceLosses(problem, solver, n_jobs, shared=self.shared), progress, shared=self.shared
+        )
+
+    @staticmethod
+    def check(problem: Problem) -> None:
+        """Refuse a problem whose evidence is not known."""
         if not problem.prior.smooth:
             raise ValueError(f"the evidence needs a Gaussian prior, not a {problem.prior.kind} one")
         if problem.coupled:
             raise ValueError("the evidence of a softmax model is not known; use multiclass='one-vs-rest'")
-        everyone = list(range(problem.members.shape[0]))
-        last: list[Solution | None] = [None] * len(everyone)
+
+
+class EvidenceLosses:
+    """Minus the log evidence at any scale; each model starts from its mode of the last call."""
+
+    def __init__(self, problem: Problem, solver: str, n_jobs: int | None, *, shared: bool) -> None:
+        self.problem, self.solver, self.n_jobs, self.shared = problem, solver, n_jobs, shared
+        self.last: list[Solution | None] = [None] * problem.members.shape[0]
         _ = problem.columns, problem.norms, problem.start_intercepts
 
-        def losses(scales: Array, models: list[int]) -> tuple[Array, Array]:
-            named = everyone if self.shared else models
-            every = np.ones(len(everyone))
-            every[named] = scales
-            at_scale = problem.varied(prior=problem.prior.rescaled(column(every)))
-            found = solve_all(at_scale, solver, [last[c] for c in named], n_jobs, categories=named)
-            for c, solution in zip(named, found, strict=True):
-                last[c] = solution
-            values = in_threads(
-                lambda pair: -log_evidence(at_scale, *pair), list(zip(named, found, strict=True)), n_jobs
-            )
-            found_losses = np.fromiter(values, dtype=float)
-            found_losses = np.array([found_losses.sum()]) if self.shared else found_losses
-            return found_losses, np.full(len(found_losses), np.nan)
-
-        return search_scales(problem, losses, progress, shared=self.shared)
+    def __call__(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
+        """The losses of models, one scale each, and no standard errors; their total where models share a scale."""
+        everyone, last = list(range(len(self.last))), self.last
+        named = everyone if self.shared else models
+        every = np.ones(len(everyone))
+        every[named] = scales
+        at_scale = self.problem.varied(prior=rescaled(self.problem.prior, every, factors))
+        found = solve_all(at_scale, self.solver, [last[c] for c in named], self.n_jobs, categories=named)
+        for c, solution in zip(named, found, strict=True):
+            last[c] = solution
+        pairs = list(zip(named, found, strict=True))
+        values = in_threads(lambda pair: -log_evidence(at_scale, *pair), pairs, self.n_jobs)
+        losses = np.fromiter(values, dtype=float)
+        losses = np.array([losses.sum()]) if self.shared else losses
+        return losses, np.full(len(losses), np.nan)
 
 
 Rule = Literal["best", "one-standard-error"]
 
+_STEP, _REACH = np.log(2.0), np.log(64.0)  # of the factor of a block
 _TOLERANCE = 0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
 
 
@@ -238,11 +254,11 @@ class HeldOut:
         self.parts = [self._without(documents) for documents in self.held_out]
         self.last: list[list[Solution | None]] = [[None] * n_models for _ in self.parts]
 
-    def losses(self, scales: Array, models: list[int]) -> tuple[Array, Array]:
+    def losses(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
         """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh; folds x models."""
         every = np.ones(self.problem.members.shape[0])
         every[models] = scales
-        prior = self.problem.prior.rescaled(column(every))
+        prior = rescaled(self.problem.prior, every, factors)
         totals = [self._fold(k, part.varied(prior=prior), models) for k, part in enumerate(self.parts)]
         losses, weights = (np.array(rows) for rows in zip(*totals, strict=True))
         return losses, weights
@@ -396,6 +412,97 @@ class ScaleSearch:
         return search_scales(problem, losses, progress, shared=shared)
 
 
+@storable("block-scales")
+@dataclass(frozen=True)
+class BlockScales:
+    """A scale for each block of columns, such as words, character n-grams and vectors: how far each is to be trusted.
+
+    The scale that all blocks share is searched for first. Then each block but the largest is given a factor of its own,
+    one after the other, by steps that start at the last modes, and the shared scale once more. All models have the same
+    scales.
+
+    Parameters
+    ----------
+    blocks : the names of the blocks and their numbers of columns, in the order of the columns
+    by : "folds", the held-out log-likelihood, or "evidence" for Gaussian priors
+    folds, random_state : as in `CrossValidation`
+    rounds : how often each block is searched
+
+    Examples
+    --------
+    >>> X = [[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2], [0, 1, -1.1]]
+    >>> rule = BlockScales((("words", 2), ("vectors", 1)), by="evidence")
+    >>> from bayesift.models.linear import SparseBayesClassifier
+    >>> model = SparseBayesClassifier(prior="gaussian", prior_scale=rule).fit(X, [1, 1, 0, 0, 1, 0])
+    >>> model.column_scales_.shape
+    (3,)
+    """
+
+    blocks: tuple[tuple[str, int], ...]
+    by: Literal["folds", "evidence"] = "folds"
+    folds: int = 5
+    rounds: int = 1
+    random_state: int | None = 0
+    kind: ClassVar[str] = "blocks"
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.blocks]
+        if not names or len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
+            raise ValueError(f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}")
+        if self.by not in ("folds", "evidence"):
+            raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
+
+    @classmethod
+    def of(cls, transformer: Any, **parameters: Any) -> BlockScales:
+        """The blocks of a fitted `ColumnTransformer` of scikit-learn."""
+        parts = {name: part.stop - part.start for name, part in transformer.output_indices_.items()}
+        return cls(tuple((name, size) for name, size in parts.items() if size), **parameters)
+
+    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+        """The scales of all models and the factors of all columns."""
+        sizes = [size for _, size in self.blocks]
+        if sum(sizes) != problem.n_terms:
+            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {problem.n_terms:,}")
+        losses = self._losses(problem, solver, n_jobs)
+        shared = search_scales(problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True)
+        largest = int(np.argmax(sizes))
+        logs = np.append(np.zeros(len(sizes)), np.log(float(shared.scales[0])))
+
+        def loss(logarithms: Array) -> float:
+            return float(losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0])
+
+        for _ in range(self.rounds):
+            for place in [place for place in range(len(logs)) if place != largest]:
+                logs[place] = _best_along(logs, place, loss)
+        scales = np.full_like(shared.scales, np.exp(logs[-1]))
+        return Choice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
+
+    def _losses(self, problem: Problem, solver: str, n_jobs: int | None) -> Callable[..., tuple[Array, Array]]:
+        """The total loss of all models at a scale and factors of columns, and its standard error."""
+        everyone = list(range(problem.members.shape[0]))
+        if self.by == "evidence":
+            Evidence().check(problem)
+            evidence = EvidenceLosses(problem, solver, n_jobs, shared=True)
+            return lambda scale, factors: evidence(np.full(len(everyone), scale), everyone, factors)
+        held_out = HeldOut(problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs)
+
+        def losses(scale: float, factors: Array | None) -> tuple[Array, Array]:
+            return mean_and_error(*together(*held_out.losses(np.full(len(everyone), scale), everyone, factors)))
+
+        return losses
+
+
+def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> float:
+    """The best value of one of several logarithms of scales, the others as they are."""
+    start = float(logs[place])
+    search = MinimumSearch(start, _STEP, (start - _REACH, start + _REACH), _STEP / 2)
+    while (value := search.next_place()) is not None:
+        tried = logs.copy()
+        tried[place] = value
+        search.add(value, loss(tried))
+    return search.best
+
+
 def folds_of(problem: Problem, n_folds: int, random_state: int | None) -> Array:
     """The fold in which each document is held out; see `deal_folds`."""
     return deal_folds(problem.members.T, n_folds=n_folds, random_state=random_state)
@@ -416,7 +523,9 @@ SCALE_RULES: dict[str, ScaleRule] = {
     "search": ScaleSearch(),
     "evidence": Evidence(),
 }
-_KINDS: dict[str, type[Any]] = {rule.kind: rule for rule in (NormBased, CrossValidation, ScaleSearch, Evidence)}
+_KINDS: dict[str, type[Any]] = {
+    rule.kind: rule for rule in (NormBased, CrossValidation, ScaleSearch, Evidence, BlockScales)
+}
 
 
 def scale_rule_of(prior_scale: Any) -> ScaleRule:

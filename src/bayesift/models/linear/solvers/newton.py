@@ -7,14 +7,11 @@ L-BFGS is scipy's, one category at a time. Both stop as dual coordinate ascent d
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from bayesift.arrays import Array
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
-from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import penalty_rows
 from bayesift.models.linear.problem import Problem, Solution
@@ -29,7 +26,7 @@ class _Block:
     """Weights (terms, then the intercept; one column per category) and the derivatives of their posterior."""
 
     def __init__(self, problem: Problem, categories: list[int], starts: list[Solution | None]) -> None:
-        self.rows, self.link = problem.rows, problem.link
+        self.design, self.link = problem.design, problem.link
         self.signs = np.stack([problem.signs(c) for c in categories], axis=1)
         self.importance = np.stack([problem.importance_of(c) for c in categories], axis=1)
         penalties = [penalty_rows(problem.prior, c, problem.n_terms) for c in categories]
@@ -52,14 +49,14 @@ class _Block:
     def scores(self, weights: Array) -> Array:
         """X weights + intercept, documents x categories."""
         out = np.empty(self.signs.shape)
-        times(self.rows.indptr, self.rows.indices, self.rows.data, weights, out)
+        self.design.times(weights, out)
         out += weights[-1]
         return out
 
     def back(self, values: Array) -> Array:
         """The transposed product, with the sum of the values last."""
         out = np.empty(self.weights.shape)
-        transposed_times(self.rows.indptr, self.rows.indices, self.rows.data, values, out)
+        self.design.transposed_times(values, out)
         out[-1] = values.sum(axis=0)
         out *= self.used
         return out
@@ -83,9 +80,9 @@ class _Block:
         size: Array = np.sum(gradient**2 / np.where(scale > 0, scale, 1.0), axis=0)
         return size
 
-    def direction(self, gradient: Array, curvatures: Array, squares: Any, forcing: Array) -> Array:
+    def direction(self, gradient: Array, curvatures: Array, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
-        diagonal = self.precision + np.vstack([squares.T @ curvatures, curvatures.sum(axis=0)[None]])
+        diagonal = self.precision + np.vstack([self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]])
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
         step, residual = np.zeros_like(gradient), -gradient
         scaled = residual / diagonal
@@ -114,7 +111,6 @@ def solve_by_newton(problem: Problem, categories: list[int], starts: list[Soluti
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
     block = _Block(problem, categories, starts)
-    squares = problem.rows.multiply(problem.rows).tocsr()
     scores = block.scores(block.weights)
     loss, residuals, curvatures = block.objective(scores, block.weights)
     trace, first = [loss], None
@@ -128,7 +124,7 @@ def solve_by_newton(problem: Problem, categories: list[int], starts: list[Soluti
             break
         first = size if first is None else first
         forcing = np.where(ended, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25))
-        step = block.direction(np.where(ended, 0.0, gradient), curvatures, squares, forcing)
+        step = block.direction(np.where(ended, 0.0, gradient), curvatures, forcing)
         found = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
         failed |= ~found.accepted
         block.weights += found.lengths * step

@@ -24,6 +24,7 @@ from scipy.special import logsumexp
 
 from bayesift.arrays import Array
 from bayesift.kernels import softmax as kernels
+from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
@@ -39,8 +40,8 @@ class NormalModel:
     """The posterior over theta, terms (and intercepts, last) x classes; classes are padded to a multiple of four."""
 
     def __init__(self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array) -> None:
-        self.rows, self.columns = rows, sparse.csc_array(rows)
-        self.squares = self.columns.data**2
+        self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
+        self.columns = sparse.csc_array(self.design.sparse)
         self.labels, self.importance, self.n_classes = labels_of(problem), problem.importance, problem.members.shape[0]
         free, precision, middle = problem.intercept
         self.centre = self._padded(centre, middle)
@@ -67,15 +68,21 @@ class NormalModel:
         return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
 
     def _scores_of(self, weights: Array) -> Array:
-        out = np.empty((self.rows.shape[0], weights.shape[1]))
-        kernels.products(self.rows.indptr, self.rows.indices, self.rows.data, weights, out)
+        rows, dense = self.design.sparse, self.design.dense
+        out = np.empty((rows.shape[0], weights.shape[1]))
+        kernels.products(rows.indptr, rows.indices, rows.data, weights, out)
+        if len(dense):
+            out += self.design.table @ weights[dense]
         out += weights[-1]
         return out
 
-    def _back(self, values: Array, data: Array) -> Array:
-        """The transposed product with a matrix of these entries, and sums of the values last."""
-        out = np.empty_like(self.spread)
-        kernels.products(self.columns.indptr, self.columns.indices, data, values, out)
+    def _back(self, values: Array, power: int = 1) -> Array:
+        """The transposed product with the matrix, or with that of its squares, and sums of the values last."""
+        out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
+        entries = data if power == 1 else data**power
+        kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
+        if len(dense):
+            out[dense] = (self.design.table if power == 1 else self.design.table**power).T @ values
         out[-1] = values.sum(axis=0)
         return out
 
@@ -100,13 +107,13 @@ class NormalModel:
         """The gradient of the objective."""
         residuals = self.importance[:, np.newaxis] * probabilities
         residuals[np.arange(len(residuals)), self.labels] -= self.importance
-        gradient: Array = self.spread * self._back(residuals, self.columns.data) + self.ridge * theta
+        gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
         return gradient
 
     def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
         weighted = self.importance[:, np.newaxis] * probabilities
-        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), self.squares) + self.ridge
+        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), 2) + self.ridge
         diagonal[diagonal <= 0] = 1.0
         step, residual = np.zeros_like(gradient), -gradient
         search = residual / diagonal
@@ -117,7 +124,7 @@ class NormalModel:
                 break
             changes = self.moves(search)
             changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
-            image = self.spread * self._back(weighted * changes, self.columns.data) + self.ridge * search
+            image = self.spread * self._back(weighted * changes) + self.ridge * search
             curvature = float(np.vdot(search, image))
             if curvature <= 0:
                 break

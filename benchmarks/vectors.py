@@ -1,0 +1,262 @@
+"""Word vectors, with the extra `embeddings`: `python -m benchmarks.vectors [embed | fit | few | all | peers | curves]`.
+
+    embed   documents a second against wordllama's own `embed`, 20 Newsgroups
+    fit     CPU time of a fit to words and vectors against one to words, 10,000 short texts of 68 classes
+    few     the default learner with the extra against without, 5 and 10 examples a class, five draws
+    all     the same with all training documents
+    peers   scikit-learn's LogisticRegression on the same columns, C and the weight of the vectors chosen by three folds
+    curves  accuracy at 1, 2, 5, 10, 32 and 100 examples a class, by words, by vectors and by both; and naive Bayes
+            with and without expectation-maximisation over the other training texts (Nigam et al. 2000)
+
+Corpora without a split are cut by one fixed permutation. Settings were chosen on training documents only. CPU times are
+of one thread; run with OPENBLAS_NUM_THREADS=1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Figure, Frame, Line, Panel
+from bayesift.charts.svg import series
+from bayesift.classifier import TextClassifier
+from bayesift.datasets import (
+    load_customer_reviews,
+    load_newsgroups,
+    load_sms_spam,
+    load_subjectivity,
+    load_trec_questions,
+)
+from bayesift.models import NaiveBayesClassifier, make_learner
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
+from bayesift.records import Corpus
+from bayesift.text import TermVectorizer, TextEmbedder
+
+RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
+Parts = tuple[list[str], Array, list[str], Array]
+
+_JUDGED = {"customer reviews": 1200, "subjectivity": 2500, "SMS spam": 1800}  # test documents, where there is no split
+CORPORA: dict[str, Callable[[], Corpus]] = {
+    "TREC questions": load_trec_questions,
+    "customer reviews": load_customer_reviews,
+    "subjectivity": load_subjectivity,
+    "SMS spam": load_sms_spam,
+    "20 Newsgroups": load_newsgroups,
+}
+SENTENCES = list(CORPORA)[:-1]
+
+
+def parts_of(name: str) -> Parts:
+    """Training texts and labels, test texts and labels."""
+    corpus = CORPORA[name]()
+    if name in _JUDGED:
+        order = np.random.default_rng(99).permutation(len(corpus))
+        rows = order[_JUDGED[name] :], order[: _JUDGED[name]]
+        train, test = (corpus.select(part) for part in rows)
+    else:
+        train, test = corpus.split("train"), corpus.split("test")
+    return train.texts, np.array(train.labels), test.texts, np.array(test.labels)
+
+
+def draw(labels: Array, size: int | None, seed: int) -> Array:
+    """So many documents of each class, or all."""
+    order = np.random.default_rng(seed).permutation(len(labels))
+    if size is None:
+        return order
+    return np.concatenate([order[labels[order] == name][:size] for name in np.unique(labels)])
+
+
+def judge(probabilities: Array, classes: Array, truth: Array) -> tuple[float, float]:
+    """Accuracy in percent and log loss."""
+    right = np.mean(np.asarray(classes)[probabilities.argmax(axis=1)] == truth)
+    return 100 * float(right), float(log_loss(truth, np.clip(probabilities, 1e-12, 1.0), labels=list(classes)))
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """A result and its CPU seconds."""
+    start = time.process_time()
+    return work(), time.process_time() - start
+
+
+def fit_text(texts: list[str], labels: Array, *, extra: bool) -> tuple[TextClassifier, float]:
+    """The default learner and its CPU seconds."""
+    fitted, seconds = timed(lambda: TextClassifier(embedder="auto" if extra else None).fit(texts, labels))
+    return fitted, seconds
+
+
+def compare(sizes: tuple[int | None, ...], draws: int) -> None:
+    """Print the default learner with and without the extra."""
+    for name in CORPORA:
+        texts, labels, new, truth = parts_of(name)
+        for size in sizes:
+            found: dict[bool, list[tuple[float, ...]]] = {True: [], False: []}
+            for seed in range(1000, 1000 + draws):
+                rows = draw(labels, size, seed)
+                for extra, results in found.items():
+                    fitted, seconds = fit_text([texts[i] for i in rows], labels[rows], extra=extra)
+                    results.append((*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds))
+            ours, plain = (np.array(found[extra]).mean(axis=0) for extra in (True, False))
+            print(f"{name}, {size or 'all'}: {_shown(ours)} with, {_shown(plain)} without", flush=True)
+
+
+def _shown(values: Array) -> str:
+    return f"{values[0]:.1f} / {values[1]:.3f} ({values[2]:.1f} s)"
+
+
+def embed() -> None:
+    """Print the speed of embedding."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+    from wordllama.inference import WordLlamaInference
+
+    found: Any = find_spec("wordllama")
+    folder = Path(found.submodule_search_locations[0])
+    table = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    texts = load_newsgroups().split("train").texts
+    TextEmbedder().fit(texts[:50])
+    _, ours = timed(lambda: TextEmbedder().fit_transform(texts))
+    some = texts[::10]
+    _, theirs = timed(lambda: WordLlamaInference(table, tokenizer).embed(some))
+    speeds = len(texts) / ours, len(some) / theirs
+    print(f"{speeds[0]:,.0f} documents/s, wordllama {speeds[1]:,.0f}: {speeds[0] / speeds[1]:.0f}x")
+
+
+def short_texts() -> tuple[list[str], Array]:
+    """10,000 questions and subject lines; classes of five texts or more."""
+    questions, news = load_trec_questions(fine=True), load_newsgroups().split("train")
+    subjects = [text.partition("Subject:")[2].partition("\n")[0].strip() for text in news.texts]
+    texts, labels = [*questions.texts, *subjects], np.array([*questions.labels, *news.labels])
+    names, counts = np.unique(labels, return_counts=True)
+    kept = np.flatnonzero(np.isin(labels, names[counts >= 5]))
+    chosen = np.random.default_rng(0).permutation(kept)[:10_000]
+    return [texts[i] for i in chosen], labels[chosen]
+
+
+def fit() -> None:
+    """Print the time of fits with and without blocks."""
+    texts, labels = short_texts()
+    words = TermVectorizer(weighting="sublinear-tf-idf").fit_transform(texts)
+    both = sparse.csr_array(sparse.hstack([words, sparse.csr_array(TextEmbedder().fit_transform(texts))]))
+    print(f"{len(texts):,} texts, {len(np.unique(labels))} classes")
+    settings = {"prior": GaussianPrior(variance=30.0), "tol": 1e-2, "multiclass": "softmax"}
+    for _ in range(2):
+        seconds = [timed(lambda X=X: SparseBayesClassifier(**settings).fit(X, labels))[1] for X in (words, both)]
+        print(f"softmax: words {seconds[0]:.1f} s, words and vectors {seconds[1]:.1f} s")
+    seconds = [timed(lambda e=e: TextClassifier(embedder=e).fit(texts, labels))[1] for e in (None, "auto")]
+    print(f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s ({seconds[1] / seconds[0]:.1f}x)")
+
+
+def peers() -> None:
+    """Print scikit-learn on the same columns beside ours."""
+    for name in SENTENCES:
+        texts, labels, new, truth = parts_of(name)
+        ours, seconds = fit_text(texts, labels, extra=True)
+        measured = np.array([*judge(ours.predict_proba(new), ours.classes_, truth), seconds])
+        (model, transform), theirs = timed(lambda t=texts, y=labels: _tuned(t, y))
+        other = np.array([*judge(model.predict_proba(transform(new)), model.classes_, truth), theirs])
+        print(f"{name}: ours {_shown(measured)}, scikit-learn {_shown(other)}", flush=True)
+
+
+def _tuned(texts: list[str], labels: Array) -> tuple[Any, Callable[[list[str]], Any]]:
+    """The best LogisticRegression on tf-idf and vectors."""
+    vectorizer, embedder = TermVectorizer(weighting="sublinear-tf-idf", ngram_range=(1, 2)), TextEmbedder()
+    words, dense = vectorizer.fit_transform(texts), embedder.fit_transform(texts)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(dense, labels))
+
+    def loss(C: float, factor: float) -> float:
+        X, total = _joined(words, factor * dense), 0.0
+        for rest, held_out in folds:
+            model = LogisticRegression(C=C, max_iter=500).fit(X[rest], labels[rest])
+            total += float(log_loss(labels[held_out], model.predict_proba(X[held_out]), labels=model.classes_))
+        return total
+
+    C, factor = min(((C, f) for C in (1.0, 10.0, 100.0) for f in (0.3, 1.0)), key=lambda pair: loss(*pair))
+    model = LogisticRegression(C=C, max_iter=500).fit(_joined(words, factor * dense), labels)
+    return model, lambda new: _joined(vectorizer.transform(new), factor * embedder.transform(new))
+
+
+def _joined(words: Any, dense: Array) -> sparse.csr_array:
+    return sparse.csr_array(sparse.hstack([words, sparse.csr_array(dense)]))
+
+
+def naive_bayes(texts: list[str], labels: Array, others: list[str], rounds: int) -> Callable[[list[str]], Array]:
+    """Naive Bayes, and with `rounds` of expectation-maximisation over texts without labels; gives probabilities."""
+    vectorizer = TermVectorizer()
+    X = vectorizer.fit_transform([*texts, *others])
+    known, unknown, model = X[: len(texts)], X[len(texts) :], NaiveBayesClassifier().fit(X[: len(texts)], labels)
+    for _ in range(rounds):
+        weights = model.predict_proba(unknown)
+        rows = sparse.vstack([known, *[unknown] * len(model.classes_)], format="csr")
+        repeated = np.concatenate([labels, np.repeat(model.classes_, unknown.shape[0])])
+        model = NaiveBayesClassifier().fit(rows, repeated, np.concatenate([np.ones(len(labels)), weights.T.ravel()]))
+    return lambda new: np.asarray(model.predict_proba(vectorizer.transform(new)))
+
+
+def _learners(texts: list[str], labels: Array, others: list[str]) -> Iterator[tuple[str, Callable[[list[str]], Array]]]:
+    yield "words", TextClassifier(embedder=None).fit(texts, labels).predict_proba
+    yield "words and vectors", TextClassifier().fit(texts, labels).predict_proba
+    embedder = TextEmbedder()
+    alone = make_learner("logistic-gaussian").set_params(prior=GaussianPrior(variance=30.0))
+    alone.fit(embedder.fit_transform(texts), labels)
+    yield "vectors", lambda new: np.asarray(alone.predict_proba(embedder.transform(new)))
+    yield "naive Bayes", naive_bayes(texts, labels, [], 0)
+    yield "naive Bayes + EM", naive_bayes(texts, labels, others, 7)
+
+
+def curves(draws: int = 3) -> None:
+    """Print learning curves and draw them."""
+    sizes, panels = (1, 2, 5, 10, 32, 100), []
+    for place, name in enumerate(SENTENCES):
+        texts, labels, new, truth = parts_of(name)
+        found: dict[str, list[float]] = {}
+        for size in sizes:
+            right: dict[str, list[float]] = {}
+            for seed in range(draws):
+                rows = draw(labels, size, seed)
+                rest = [texts[i] for i in np.setdiff1d(np.arange(len(texts)), rows)[:2000]]
+                for learner, predict in _learners([texts[i] for i in rows], labels[rows], rest):
+                    right.setdefault(learner, []).append(judge(predict(new), np.unique(labels), truth)[0])
+            for learner, values in right.items():
+                found.setdefault(learner, []).append(float(np.mean(values)))
+            print(f"{name}, {size}: " + ", ".join(f"{key} {np.mean(v):.1f}" for key, v in right.items()), flush=True)
+        panels.append(_panel(name, place, sizes, found))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    Figure("Learning curves", panels, width=1362, height=346).save(RESULTS / "vectors.svg")
+
+
+def _panel(name: str, place: int, sizes: tuple[int, ...], found: dict[str, list[float]]) -> Panel:
+    lines = [
+        Line([(float(n), value) for n, value in zip(sizes, values, strict=True)], series(k), key, marked=True)
+        for k, (key, values) in enumerate(found.items())
+    ]
+    y = Axis.over("right, %", [value for values in found.values() for value in values])
+    x = Axis("examples a class", tuple(map(float, sizes)), log=True)
+    return Panel(x, y, lines, Frame(52.0 + 330 * place, 340.0 + 330 * place, 30, 302), name)
+
+
+COMMANDS: dict[str, Callable[[], None]] = {
+    "embed": embed,
+    "fit": fit,
+    "few": lambda: compare((5, 10), 5),
+    "all": lambda: compare((None,), 1),
+    "peers": peers,
+    "curves": curves,
+}
+
+if __name__ == "__main__":
+    for command in sys.argv[1:] or list(COMMANDS):
+        COMMANDS[command]()

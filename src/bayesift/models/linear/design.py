@@ -1,0 +1,73 @@
+"""Products of a matrix that is sparse in most columns and dense in some, such as words beside vectors of meaning.
+
+Dense columns are multiplied by BLAS and the others by the kernels of sparse matrices, each in its own storage, so that
+neither pays for the other. A matrix without dense columns is multiplied by the kernels alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.kernels.products import times, transposed_times
+from bayesift.threads import computed_once
+
+_FULL = 0.95  # of the rows have an entry in a dense column
+_FEWEST = 32  # dense columns that are worth a table of their own
+
+
+def dense_columns(rows: sparse.csr_array) -> Array:
+    """The columns with an entry in nearly all rows, if there are many of them; else none."""
+    counts = np.bincount(rows.indices, minlength=rows.shape[1])
+    found = np.flatnonzero(counts >= max(1.0, _FULL * rows.shape[0]))
+    return found if len(found) >= _FEWEST else found[:0]
+
+
+class Design:
+    """Products with documents x terms and with its transpose.
+
+    Parameters
+    ----------
+    rows : documents x terms
+    dense : the columns to be multiplied by BLAS
+    """
+
+    def __init__(self, rows: sparse.csr_array, dense: Array) -> None:
+        self.shape, self.dense = rows.shape, dense
+        self.sparse = rows
+        if len(dense):
+            self.table = np.ascontiguousarray(rows[:, dense].toarray())
+            others = np.ones(rows.shape[1], dtype=bool)
+            others[dense] = False
+            self.sparse = _only(rows, others)
+
+    def times(self, weights: Array, out: Array) -> None:
+        """Write X weights; weights of terms are the first rows, others are ignored."""
+        times(self.sparse.indptr, self.sparse.indices, self.sparse.data, weights, out)
+        if len(self.dense):
+            out += self.table @ weights[self.dense]
+
+    def transposed_times(self, values: Array, out: Array) -> None:
+        """Write X' values into the first rows of `out`."""
+        transposed_times(self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out)
+        if len(self.dense):
+            out[self.dense] = self.table.T @ values
+
+    @computed_once
+    def _squares(self) -> sparse.csr_array:
+        return self.sparse.multiply(self.sparse).tocsr()
+
+    def squares_times(self, values: Array) -> Array:
+        """The transposed product of the squares of all entries."""
+        out: Array = self._squares.T @ values
+        if len(self.dense):
+            out[self.dense] = (self.table**2).T @ values
+        return out
+
+
+def _only(rows: sparse.csr_array, kept: Array) -> sparse.csr_array:
+    """The matrix with the entries of these columns only, in the same shape."""
+    chosen = kept[rows.indices]
+    indptr = np.concatenate([[0], np.cumsum(chosen)])[rows.indptr].astype(np.int32)
+    return sparse.csr_array((rows.data[chosen], rows.indices[chosen], indptr), shape=rows.shape)

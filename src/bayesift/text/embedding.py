@@ -1,0 +1,207 @@
+"""Texts to dense rows: means of the vectors of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError, MissingExtraError
+from bayesift.state import expect_array, storable
+from bayesift.text.counting import weigh
+from bayesift.text.vectorizer import TermVectorizer
+from bayesift.text.vectors import WordVectors
+
+Averaging = Literal["log-tf", "tf", "sublinear-tf-idf"]
+
+_LEAST = 1e-12
+
+
+@storable("text-embedder")
+class TextEmbedder(TransformerMixin, BaseEstimator):
+    """Turns texts into dense rows: the mean of the vectors of their words, centred and scaled on the training texts.
+
+        row = (v / |v| - centre) / size,    v = sum_t w_t v_t
+
+    t are words, or the pieces that the vectors have for words, w_t their weights. `size` is such that training rows
+    have a mean square length of one, as term vectors of length one have. Texts without a known word are rows of zeros.
+
+    Parameters
+    ----------
+    vectors : `WordVectors`, or the path of a file or folder that `WordVectors.load` reads; None takes those of the
+        extra `embeddings`
+    averaging : the weights of words, formulas in `bayesift.text.weigh`: "log-tf", "tf", or "sublinear-tf-idf", which
+        counts rare words more
+    n_jobs : number of threads; -1 for all cores
+
+    Attributes
+    ----------
+    vectors_ : the `WordVectors`
+    digest_ : their digest, by which a saved model knows them
+    centre_, size_ : as in the formula
+
+    Examples
+    --------
+    >>> vectors = WordVectors.of(["corn", "wheat", "oil"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    >>> TextEmbedder(vectors).fit_transform(["Corn and wheat", "oil"]).round(2)
+    array([[ 0.73, -0.69],
+           [-0.73,  0.69]])
+    """
+
+    FITTED = ("documents_", "n_documents_", "centre_", "size_", "digest_", "source_")
+    UNSTORED = ("vectors", "n_jobs")
+
+    documents_: sparse.csr_array
+    n_documents_: int
+    centre_: Array
+    size_: float
+    digest_: str
+    source_: str
+
+    def __init__(
+        self,
+        vectors: Any = None,
+        *,
+        averaging: Averaging = "log-tf",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.vectors = vectors
+        self.averaging = averaging
+        self.n_jobs = n_jobs
+
+    def fit(self, texts: Iterable[str], y: object = None) -> Self:
+        """Learn the frequencies of words, the centre and the size of rows."""
+        self.fit_transform(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: object = None) -> Array:
+        """Fit to texts and return their rows, in one pass."""
+        self._check_parameters()
+        self.vectors_ = vectors_of(self.vectors)
+        counts = self._counts(texts)
+        self.n_documents_ = int(counts.shape[0])
+        frequencies = np.bincount(counts.indices, minlength=counts.shape[1])
+        self.documents_ = sparse.csr_array(frequencies[np.newaxis].astype(np.float64))
+        rows = self._directions(counts)
+        used = np.any(rows, axis=1)
+        self.centre_ = rows[used].mean(axis=0) if used.any() else np.zeros(rows.shape[1])
+        rows[used] -= self.centre_
+        self.size_ = max(float(np.sqrt(np.sum(rows**2) / max(1, np.count_nonzero(used)))), _LEAST)
+        self.digest_, self.source_ = self.vectors_.digest, self.vectors_.source
+        rows /= self.size_
+        return rows
+
+    def transform(self, texts: Iterable[str]) -> Array:
+        """The rows of texts, texts x dimensions."""
+        check_is_fitted(self)
+        rows = self._directions(self._counts(texts))
+        rows[np.any(rows, axis=1)] -= self.centre_
+        rows /= self.size_
+        return rows
+
+    def word_parts(self, text: str) -> tuple[list[str], Array]:
+        """The words of a text and what each adds to its row, words x dimensions.
+
+        The parts add up to the row of `transform`, plus `centre_ / size_`.
+
+        Examples
+        --------
+        >>> vectors = WordVectors.of(["corn", "oil"], [[1.0, 0.0], [0.0, 1.0]])
+        >>> words, parts = TextEmbedder(vectors).fit(["corn", "oil"]).word_parts("corn of mine")
+        >>> words, parts.round(2).tolist()
+        (['corn', 'of', 'mine'], [[1.41, 0.0], [0.0, 0.0], [0.0, 0.0]])
+        """
+        check_is_fitted(self)
+        counts, words = self._counter().count_terms([text])
+        pieces = self.vectors_.pieces(words)
+        occurrences = sparse.csr_array(sparse.diags_array(counts.toarray()[0]) @ pieces)
+        weighed = self._weighed(sparse.csr_array(occurrences.sum(axis=0)[np.newaxis]))
+        totals = np.maximum(occurrences.sum(axis=0), 1.0)
+        shares = sparse.csr_array(occurrences @ sparse.diags_array(weighed.toarray()[0] / totals))
+        used = np.unique(shares.indices)
+        parts = np.asarray(shares[:, used] @ self.vectors_.take(used).astype(np.float64))
+        length = max(float(np.linalg.norm(parts.sum(axis=0))), _LEAST)
+        return words.to_strings(), parts / (length * self.size_)
+
+    def needed_rows(self) -> Array:
+        """The rows that a copy of the vectors needs: those of the training words, or of all pieces of words."""
+        check_is_fitted(self)
+        whole_words = self.vectors_.words is not None
+        return self.documents_.indices.copy() if whole_words else np.arange(self.vectors_.n_rows)
+
+    def attach(self, vectors: WordVectors) -> Self:
+        """Use these vectors, which must be those that the embedder was fitted with."""
+        check_is_fitted(self, "digest_")
+        if vectors.digest != self.digest_:
+            raise DataError(
+                f"the model was fitted with other vectors ({self.source_}) than those that are here ({vectors.source})"
+            )
+        self.vectors_ = vectors
+        return self
+
+    def get_feature_names_out(self, input_features: object = None) -> Array:
+        """Names of the columns: the number of each dimension."""
+        check_is_fitted(self)
+        return np.array([f"dimension {place}" for place in range(len(self.centre_))], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "vectors_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _post_load(self) -> None:
+        self._check_parameters()
+        n_columns = len(expect_array(self.centre_, "centre_", np.float64, (None,)))
+        if n_columns < 1 or not self.size_ > 0 or self.n_documents_ < 0:
+            raise DataError("not a fitted embedder of texts")
+
+    def _check_parameters(self) -> None:
+        if self.averaging not in get_args(Averaging):
+            raise ValueError(f"averaging must be one of {', '.join(get_args(Averaging))}, got {self.averaging!r}")
+
+    def _counter(self) -> TermVectorizer:
+        return TermVectorizer(min_length=1, unspaced="words", n_jobs=self.n_jobs)
+
+    def _counts(self, texts: Iterable[str]) -> sparse.csr_array:
+        """How often each row of the vectors is in each text; every distinct word is looked up once."""
+        counts, words = self._counter().count_terms(texts)
+        return sparse.csr_array(counts @ self.vectors_.pieces(words))
+
+    def _weighed(self, counts: sparse.csr_array) -> sparse.csr_array:
+        frequencies, n_documents = self.documents_.toarray()[0], max(self.n_documents_, 1)
+        return weigh(counts, self.averaging, document_frequencies=frequencies, n_documents=n_documents)
+
+    def _directions(self, counts: sparse.csr_array) -> Array:
+        """Weighted sums of vectors, of length one."""
+        weighed = self._weighed(counts)
+        present = np.bincount(weighed.indices, minlength=weighed.shape[1]) > 0
+        used, places = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - 1
+        parts = (weighed.data.astype(np.float32), places[weighed.indices], weighed.indptr)
+        inside = sparse.csr_array(parts, shape=(weighed.shape[0], len(used)))
+        sums = np.asarray(inside @ self.vectors_.take(used), dtype=np.float64)
+        sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), _LEAST)
+        return sums
+
+
+def vectors_of(given: Any) -> WordVectors:
+    """Vectors as they are, those of a path, or for None those of the extra `embeddings`."""
+    if isinstance(given, WordVectors):
+        return given
+    if isinstance(given, str | Path):
+        return WordVectors.load(given)
+    if given is not None:
+        raise TypeError(f"vectors must be WordVectors or a path, not a {type(given).__name__}")
+    found = WordVectors.installed()
+    if found is None:
+        raise MissingExtraError('there are no word vectors here; run: pip install "bayesift[embeddings]"')
+    return found
