@@ -141,7 +141,7 @@ def test_descent_along_columns_meets_the_conditions_of_the_model(weakest):
     weights, step, moved = np.r_[0.5, np.zeros(size - 1)], np.zeros(size), np.zeros(strong.sum())
     minimise_by_columns(
         chosen, starts, places, scaled, squares, rest, sums, h.sum(), gradient, bias_gradient, penalty, weights, step,
-        moved, 1e-12,
+        moved, 1e-12, 3,
     )  # fmt: skip
     metric = X[strong].T * h[strong] @ X[strong] + np.diag(h[~strong] @ X[~strong] ** 2)
     common, found = (bias_gradient - sums @ step) / h.sum(), weights + step

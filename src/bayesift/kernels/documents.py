@@ -86,6 +86,8 @@ def separate_documents(model: Model, scores: Array) -> Documents:
 
 def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
     """Assign places to the documents of these terms."""
+    if documents.filled[0] == len(documents.numbers):
+        return
     _assign_places(
         matrix.indptr, matrix.indices, chosen, model.importance, documents.filled, documents.places, documents.numbers,
         documents.signs, documents.importance, documents.scores,

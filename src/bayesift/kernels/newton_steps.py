@@ -22,7 +22,7 @@ from bayesift.kernels.linear import L2, MODE, best_weight, column_dot, penalty_o
 
 FLAT = 1e-10  # added to curvatures, so that a flat direction has a step
 _PASSES, _SHORT_PASSES = 20, 10  # over all weights, and after each over those off their mode
-_COLUMN_PASSES, _SHORT_COLUMN_PASSES = 3, 6  # the same along columns
+_SHORT_COLUMN_PASSES = 6  # the same along columns
 
 
 def least_curvature(curvatures: Array, share: float) -> float:
@@ -227,6 +227,7 @@ def minimise_by_columns(
     step: Array,
     moved: Array,
     goal: float,
+    rounds: int,
 ) -> int:
     """Coordinate descent, with more passes over the weights off their mode than over all; writes step and Z step.
 
@@ -234,7 +235,7 @@ def minimise_by_columns(
     """
     share = 1.0 / total if total > 0.0 else 0.0
     common, passes = neg_bias_gradient * share, 0
-    for _ in range(_COLUMN_PASSES):
+    for _ in range(rounds):
         for short in range(1 + _SHORT_COLUMN_PASSES):
             largest = 0.0
             for column in range(len(chosen)):

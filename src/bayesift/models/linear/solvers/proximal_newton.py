@@ -42,11 +42,14 @@ _GROWTH = 1.0  # of the working set a round
 _SHARE = 48  # of the terms that violate their conditions at the start
 _GRAMS, _STEPS = 3, 8  # a round
 _PASS, _SQUARE = 30, 3  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
-_LARGE = 1 << 22  # entries of a set of which no copy is made
+_LARGE = 1 << 20  # entries of a set of which no copy is made
 _FRESH = 0.1  # the share of the violation that a step by a new Gram matrix leaves
-_INNER, _COLUMN_INNER = 0.05, 0.1  # the share of the violation that the minimum of the model may leave
+_INNER = 0.05  # the share of the violation that the minimum of the model may leave
+_COLUMN_INNER = 0.1, 0.3  # the same along columns, and while the set grows
+_ROUNDS = 3, 30  # of passes along columns, at least, and at most while they cost less than a pass over the matrix
+_BY_ROWS = 3  # times as many entries by columns take as long as the whole matrix by rows
 _LITTLE = 0.1  # of the mean curvature of a document: in Gram matrices less counts on the diagonal alone
-_REST = 0.001  # of the curvature, along columns
+_REST = 0.001, 0.01  # of the curvature, which along columns counts on the diagonal alone; the same
 _ENOUGH_DECREASE = 1e-4
 
 
@@ -71,6 +74,7 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
         if worst <= tolerance:
             break
         chosen = select_terms(found.found, found.priority, model.penalty, weights, found.moved)
+        descent.growing = len(chosen) < len(found.found)
         descent.improve(chosen, worst, tolerance, cautious=k < CAUTIOUS, neg_gradient=found.neg_gradient[chosen])
     return Solution(weights, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance))
 
@@ -101,11 +105,15 @@ def select_terms(found: Array, priority: Array, penalty: Array, weights: Array, 
 
 
 class Descent:
-    """Newton steps on working sets of one category: weights and bias move in place, the documents with them."""
+    """Newton steps on working sets of one category: weights and bias move in place, the documents with them.
+
+    While the set is `growing`, because more terms violate their conditions than it holds, steps need not be precise.
+    """
 
     def __init__(self, matrix: Matrix, model: Model, documents: Documents, weights: Array, bias: Array) -> None:
         self.matrix, self.model, self.documents = matrix, model, documents
         self.weights, self.bias, self.loss = weights, bias, math.nan
+        self.growing = False
 
     def start(self, tolerance: float) -> None:
         """Bring grouped documents to the scores of the weights, and the intercept to its best value."""
@@ -132,7 +140,7 @@ class Descent:
         goal = max(0.1 * worst, 0.5 * tolerance)
         terms, pairs = self._copy(chosen)
         if terms is None:
-            self._step_by_columns(chosen, neg_gradient, max(_COLUMN_INNER * worst, 0.1 * tolerance), cautious=cautious)
+            self._step_by_columns(chosen, neg_gradient, worst, tolerance, cautious=cautious)
         else:
             self._steps_by_gram(terms, pairs, worst, goal, tolerance, cautious=cautious)
         if abs(self.bias_neg_gradient()) > goal:
@@ -201,14 +209,16 @@ class Descent:
         )  # fmt: skip
         return max(left, abs(self.bias_neg_gradient()))
 
-    def _step_by_columns(self, chosen: Array, neg_gradient: Array | None, inner: float, *, cautious: bool) -> None:
+    def _step_by_columns(
+        self, chosen: Array, neg_gradient: Array | None, worst: float, tolerance: float, *, cautious: bool
+    ) -> None:
         """One Newton step along the columns of a set, from the documents that hold most of the curvature."""
         matrix, documents, model = self.matrix, self.documents, self.model
         if neg_gradient is None:
             neg_gradient = exact_gradient(matrix, model, documents, chosen, np.empty(len(model.importance)))
         n, bias_gradient = int(documents.filled[0]), self.bias_neg_gradient()
         curvatures = documents.curvatures[:n]
-        numbers = documents.numbers[2:n][curvatures[2:] >= steps.least_curvature(curvatures, _REST)]
+        numbers = documents.numbers[2:n][curvatures[2:] >= steps.least_curvature(curvatures, _REST[self.growing])]
         numbers.sort()
         slots, by_document = np.full(len(model.importance), -1, dtype=np.int32), np.zeros(len(model.importance))
         slots[numbers] = np.arange(len(numbers))
@@ -221,17 +231,29 @@ class Descent:
         columns = matrix.indptr, matrix.indices, matrix.data
         steps.weigh_columns(*columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
         total, moved = self._total(curvatures), np.zeros(len(numbers))
+        rounds = min(max(_ROUNDS[0], len(matrix.data) // (4 * int(starts[-1]) + 1)), _ROUNDS[1])
         steps.minimise_by_columns(
             chosen, starts, places, scaled, squares, rest, sums, total, neg_gradient, bias_gradient, model.penalty,
-            self.weights, step, moved, inner,
+            self.weights, step, moved, max(_COLUMN_INNER[self.growing] * worst, 0.1 * tolerance), rounds,
         )  # fmt: skip
         del places, scaled
         common, by_term = self._common(total, bias_gradient, sums, step), np.zeros(len(matrix.norms))
         by_term[chosen] = step
-        rows = matrix.row_indptr, matrix.row_indices, matrix.row_data
-        direction, scores = documents.direction[:n], documents.scores[:n]
-        steps.move_scores_by_rows(*rows, documents.numbers, by_term, common, direction, scores)
+        self._move_scores(chosen, by_term, common)
         self._line_search(chosen, step, neg_gradient, common, bias_gradient, cautious=cautious)
+
+    def _move_scores(self, chosen: Array, by_term: Array, common: float) -> None:
+        """Take the step of the weights `by_term` and the intercept, by columns where the set is small, else by rows."""
+        matrix, documents, n = self.matrix, self.documents, int(self.documents.filled[0])
+        direction, scores = documents.direction[:n], documents.scores[:n]
+        if _BY_ROWS * np.sum(matrix.indptr[chosen + 1] - matrix.indptr[chosen]) > len(matrix.data):
+            rows = matrix.row_indptr, matrix.row_indices, matrix.row_data
+            steps.move_scores_by_rows(*rows, documents.numbers, by_term, common, direction, scores)
+            return
+        direction[:] = common
+        columns = matrix.indptr, matrix.indices, matrix.data
+        add_scores(*columns, chosen, by_term, documents.places, direction)
+        scores += direction
 
     def _common(self, total: float, bias_gradient: float, sums: Array, step: Array) -> float:
         """The best step of the intercept with that of the weights."""
