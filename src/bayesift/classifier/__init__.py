@@ -5,6 +5,7 @@ from bayesift.classifier.expectation import ExpectedQuality, expected_quality
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
 from bayesift.classifier.labels import LabelForm, Labels, read_labels
 from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
+from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamItem, StreamLearner
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.classifier.texts import Texts, read_texts
 
@@ -18,6 +19,10 @@ __all__ = [
     "LabelForm",
     "Labels",
     "Predictions",
+    "StreamAnswer",
+    "StreamFolder",
+    "StreamItem",
+    "StreamLearner",
     "TermContribution",
     "TextClassifier",
     "Texts",

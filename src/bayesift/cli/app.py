@@ -18,6 +18,7 @@ from bayesift.cli.demo import demo
 from bayesift.cli.evaluate import compare, evaluate
 from bayesift.cli.explain import explain, inspect, models
 from bayesift.cli.fit import fit
+from bayesift.cli.learn import learn
 
 _FIRST, _MORE, _SERVICES = "First steps", "More about models", "Corpora, streams, reviews and services"
 
@@ -55,6 +56,13 @@ add_command(
 )
 add_command(app, explain, "explain model 'the plot is thin but the music is lovely'", panel=_FIRST)
 add_command(app, demo, panel=_MORE)
+add_command(
+    app,
+    learn,
+    "learn mails.jsonl --state mails.stream",
+    "tail -f mails.jsonl | bayesift learn --stream --state mails.stream --reasons",
+    panel=_MORE,
+)
 add_command(app, inspect, "inspect model --top 20", panel=_MORE)
 add_command(app, models, panel=_MORE)
 app.add_typer(datasets.app, rich_help_panel=_SERVICES)
