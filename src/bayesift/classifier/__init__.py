@@ -4,6 +4,7 @@ from bayesift.classifier.abstention import Abstention, Doubts, ExpectedQuality, 
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
 from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
+from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamItem, StreamLearner
 from bayesift.classifier.text_classifier import TextClassifier
 
 __all__ = [
@@ -16,6 +17,10 @@ __all__ = [
     "LabelForm",
     "Labels",
     "Predictions",
+    "StreamAnswer",
+    "StreamFolder",
+    "StreamItem",
+    "StreamLearner",
     "TermContribution",
     "TextClassifier",
     "Texts",

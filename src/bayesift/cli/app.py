@@ -17,6 +17,7 @@ from bayesift.cli.demo import demo
 from bayesift.cli.evaluate import compare, evaluate
 from bayesift.cli.explain import explain, inspect, models
 from bayesift.cli.fit import fit
+from bayesift.cli.learn import learn
 from bayesift.cli.options import add_command, command_group
 from bayesift.cli.warm_up import warm_up
 
@@ -56,6 +57,13 @@ add_command(
 )
 add_command(app, explain, "explain model 'the plot is thin but the music is lovely'", panel=_FIRST)
 add_command(app, demo, panel=_MORE)
+add_command(
+    app,
+    learn,
+    "learn mails.jsonl --state mails.stream",
+    "tail -f mails.jsonl | bayesift learn --stream --state mails.stream --reasons",
+    panel=_MORE,
+)
 add_command(app, inspect, "inspect model --top 20", panel=_MORE)
 add_command(app, models, panel=_MORE)
 add_command(app, warm_up, "warm-up", "warm-up --models auto", name="warm-up", panel=_MORE)

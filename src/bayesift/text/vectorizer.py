@@ -287,6 +287,15 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         made._set_vocabulary(self.vocabulary_.table.words.take(chosen), self._frequencies.take(chosen))
         return made
 
+    def first_terms(self, n_terms: int) -> Self:
+        """The vectorizer itself, or one of its first terms if it has more."""
+        if len(self.vocabulary_) <= n_terms:
+            return self
+        made: Self = clone(self)
+        first = np.arange(n_terms)
+        made._set_vocabulary(self.vocabulary_.table.words.take(first), self._frequencies.take(first))
+        return made
+
     def _set_vocabulary(self, words: Words, frequencies: Frequencies) -> None:
         self.vocabulary_ = Vocabulary(words)
         self._frequencies = frequencies

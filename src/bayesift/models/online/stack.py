@@ -17,7 +17,7 @@ from bayesift.errors import DataError
 from bayesift.models.base import CategoriesMixin
 from bayesift.models.online.stack_explanation import ExpertParts, expert_parts, term_parts
 from bayesift.models.online.stack_state import StackState
-from bayesift.state import storable
+from bayesift.state import check_classes, storable
 from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names, union_of_classes
 
 
@@ -99,6 +99,8 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
         """Learn from the documents, once, in random order; or in their own with `shuffle=False`."""
         _check_settings(self)
         targets = check_targets(y)
+        if not targets.multilabel:
+            check_two_classes(targets.classes)
         labels = _labels_of(targets, targets.classes)
         rows = check_terms(self, X, n_documents=targets.n_documents)
         if self.shuffle:
@@ -111,8 +113,8 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
 
-        X may have more columns than before, and y new classes or columns. `classes` are labels that may come, which
-        the first documents may lack.
+        X may have more columns than before, and y new classes or columns; the first documents may be of one class.
+        `classes` are further labels that may come.
         """
         self._learn(X, y, classes)
         return self
@@ -124,6 +126,13 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
         """
         probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
         return probabilities
+
+    def add_terms(self, n_terms: int) -> Self:
+        """Add columns of terms that no document had, up to so many; nothing else moves."""
+        check_is_fitted(self)
+        self._state.grow_terms(n_terms)
+        self.n_features_in_ = self._state.n_terms
+        return self
 
     def predict(self, X: Any) -> Array:
         """The most probable class, or the indicator of the categories more probable than not."""
@@ -201,7 +210,9 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
         if self._state.n_rates != len(self.rates):
             raise DataError("the weights do not fit the rates")
         self.n_features_in_ = self._state.n_terms
-        self._check_classes(self._state.n_categories)
+        n_models = self._state.n_categories
+        alone = not self.multilabel_ and n_models == 1 and len(self.classes_) == 1
+        check_classes(self.classes_, 1, multilabel=False) if alone else self._check_classes(n_models)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
@@ -225,12 +236,16 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self._state = StackState.empty(n_terms, n_models, len(self.rates))
 
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
-        """Add terms and categories."""
+        """Add terms and categories; the model of two classes is that of the second."""
         state = self._state
         state.grow_terms(n_terms)
-        if n_models > state.n_categories and self._is_binary():
-            state.mirror()
         places = np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
+        if not self.multilabel_ and len(known) > len(self.classes_):
+            if self._is_binary():
+                state.mirror()
+            elif len(self.classes_) == 1 and len(known) == 2 and places[0] == 0:
+                state.mirror()
+                state.take(0)
         if n_models > state.n_categories:
             state.grow_categories(places, n_models, float(self.prior_variance))
         self.classes_ = known
@@ -267,9 +282,7 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
 def _labels_of(targets: Targets, classes: Array) -> Array:
     """0 and 1, documents x models: of two classes the second is enough."""
     members = targets.members_over(classes)
-    if not targets.multilabel:
-        check_two_classes(classes)
-        members = members[[1]] if len(classes) == 2 else members
+    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
     labels: Array = np.ascontiguousarray(members.toarray().T, dtype=np.float64)
     return labels
 

@@ -149,6 +149,12 @@ class StackState:
             axis = 0 if name == "own" else -1
             setattr(self, name, np.ascontiguousarray(np.concatenate([array, getattr(self, name)], axis=axis)))
 
+    def take(self, place: int) -> None:
+        """Keep one category only."""
+        for name in ("weights", "intercepts", "pairs"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., [place]]))
+        self.own = self.own[[place]]
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled; kernels change arrays, which may have come read-only."""
         for name, value in state.items():

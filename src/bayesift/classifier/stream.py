@@ -1,0 +1,400 @@
+"""Learning from a stream of texts: predict, then learn; judgements may come late; the state survives a kill."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.classifier.inputs import LabelForm
+from bayesift.classifier.parts import vectorizer_for
+from bayesift.classifier.text_classifier import TextClassifier
+from bayesift.errors import DataError
+from bayesift.files import whole_file
+from bayesift.models import OnlineStackedClassifier
+from bayesift.text import TermVectorizer
+from bayesift.thresholds import ThresholdedClassifier
+
+STATE, JOURNAL = "stream.json", "journal.jsonl"
+_SMALLEST = 1e-15  # probability that a loss counts at least
+
+
+@dataclass(frozen=True, slots=True)
+class StreamItem:
+    """A document of a stream, or a label that comes after it.
+
+    Parameters
+    ----------
+    id : names the document
+    text : None for a judgement of a document that came before
+    labels : one label, several in a tuple, or None if nobody has judged the document yet
+    """
+
+    id: str
+    text: str | None = None
+    labels: str | tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAnswer:
+    """What was predicted of a document before its label was learned.
+
+    Parameters
+    ----------
+    scores : probabilities of the categories known by then, the largest first
+    loss : the log loss of the label that came with the document, if one did
+    reasons : the terms that added most to the log odds of the most probable category, and how much
+    """
+
+    id: str
+    categories: tuple[str, ...]
+    scores: dict[str, float]
+    loss: float | None = None
+    reasons: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass
+class StreamLearner:
+    """Predicts every document of a stream, then learns its labels with an `OnlineStackedClassifier`.
+
+    Labels are one per document, or collections of any number; the first label says which. New labels become new
+    categories. The results do not depend on how a stream is cut into batches.
+
+    Parameters
+    ----------
+    vectorizer : unfitted; its weights should have no idf, which the model takes from the documents so far
+    max_terms : once so many words are known, further ones are ignored, so that memory stays bounded
+    max_waiting : how many documents without a label are kept for late judgements; beyond it the oldest is dropped
+    top : how many probabilities and reasons an answer lists
+    reasons : whether answers hold reasons
+
+    Attributes
+    ----------
+    n_lines, n_learned : how many items were read, and documents learned
+    n_measured, total_loss : how many documents came with their label, and the sum of their losses
+    unknown : ids of the last batch that were judged without having been read
+
+    Examples
+    --------
+    >>> stream = StreamLearner()
+    >>> mails = [("free prize", "spam"), ("lunch today", "ham"), ("free lunch", "ham"), ("prize draw", "spam")]
+    >>> answers = stream.learn(StreamItem(str(i), text, label) for i, (text, label) in enumerate(mails * 5))
+    >>> stream.learn([StreamItem("new", "a free prize draw")])[0].categories
+    ('spam',)
+    """
+
+    vectorizer: TermVectorizer = field(default_factory=TermVectorizer)
+    max_terms: int = 100_000
+    max_waiting: int = 10_000
+    top: int = 5
+    reasons: bool = False
+    n_lines: int = field(default=0, init=False)
+    n_learned: int = field(default=0, init=False)
+    n_measured: int = field(default=0, init=False)
+    total_loss: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self.model = OnlineStackedClassifier(idf=True)
+        self.categories: list[str] = []
+        self.single: bool | None = None
+        self.waiting: dict[str, str] = {}
+        self.unknown: list[str] = []
+        self.vectorizer = vectorizer_for("online-stack", self.vectorizer)
+
+    def learn(self, items: Iterable[StreamItem]) -> list[StreamAnswer]:
+        """Predict and learn items in their order; gives an answer for each that has a text.
+
+        Judgements of documents that are not known are left out; their ids are in `unknown`.
+        """
+        batch, texts = self._with_texts(items)
+        X = self._vectors(texts)
+        answers: list[StreamAnswer] = []
+        start = 0
+        while start < len(batch):
+            end = self._run_end(batch, start)
+            answers += self._step(batch[start:end], X[start:end])
+            start = end
+        return answers
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean log loss of the predictions of documents that came with a label; nan before the first."""
+        return self.total_loss / self.n_measured if self.n_measured else math.nan
+
+    @property
+    def classifier(self) -> TextClassifier:
+        """A `TextClassifier` of what was learned so far; at least two categories are needed."""
+        if len(self.categories) < 2:
+            raise DataError("only one category was seen; a classifier needs two")
+        single = bool(self.single)
+        form = (
+            LabelForm("single", self._names(), "str") if single else LabelForm("sets", self._names(), "object", "list")
+        )
+        rule = ThresholdedClassifier(self.model, rule="auto").new_rule()
+        rule.fit(np.zeros((1, form.n_scores)), None)
+        estimator = ThresholdedClassifier.assembled(self.model, rule, multilabel=not single)
+        return TextClassifier.assembled(form, estimator, self.vectorizer)
+
+    def _with_texts(self, items: Iterable[StreamItem]) -> tuple[list[StreamItem], list[str]]:
+        """The items and their texts, those of late judgements from the documents that wait."""
+        batch, texts = [], []
+        self.unknown = []
+        for item in items:
+            self.n_lines += 1
+            text = item.text
+            if text is None:
+                text = self.waiting.pop(item.id, None)
+            elif item.labels is None:
+                self.waiting[item.id] = text
+                if len(self.waiting) > self.max_waiting:
+                    del self.waiting[next(iter(self.waiting))]
+            if text is None or (item.text is None and item.labels is None):
+                self.unknown.append(item.id)
+                continue
+            self._check_form(item)
+            batch.append(item)
+            texts.append(text)
+        return batch, texts
+
+    def _check_form(self, item: StreamItem) -> None:
+        if item.labels is None:
+            return
+        single = isinstance(item.labels, str)
+        if self.single is None:
+            self.single = single
+        if single != self.single:
+            raise DataError(
+                f"document {item.id}: labels were {_FORMS[self.single]} before, and now are {_FORMS[single]}"
+            )
+
+    def _vectors(self, texts: list[str]) -> sparse.csr_array:
+        """Documents x words known so far, at most `max_terms`; new words get the next columns."""
+        if not texts:
+            return sparse.csr_array((0, 1))
+        if not hasattr(self.vectorizer, "vocabulary_") or len(self.vectorizer.vocabulary_) < self.max_terms:
+            self.vectorizer = self.vectorizer.partial_fit(texts).first_terms(self.max_terms)
+        X = self.vectorizer.transform(texts)
+        X.resize((X.shape[0], max(X.shape[1], 1)))
+        if self.categories:
+            self.model.add_terms(X.shape[1])
+        return X
+
+    def _run_end(self, batch: list[StreamItem], start: int) -> int:
+        """The end of the documents that the model may take together: a new category or a reason stops it."""
+        known = set(self.categories)
+        kind = batch[start].labels is None
+        if self.reasons or not known.issuperset(_as_tuple(batch[start].labels)):
+            return start + 1
+        for end in range(start + 1, len(batch)):
+            if (batch[end].labels is None) != kind or not known.issuperset(_as_tuple(batch[end].labels)):
+                return end
+        return len(batch)
+
+    def _step(self, run: list[StreamItem], X: sparse.csr_array) -> list[StreamAnswer]:
+        """Predict, then learn documents that the model takes together."""
+        names, reasons = self._names(), [self._reasons(X)] if self.reasons else [()] * len(run)
+        if run[0].labels is None or not (self.categories or run[0].labels):
+            return self._answers(run, names, self._probabilities(X), [None] * len(run), reasons)
+        new = [label for label in _as_tuple(run[0].labels) if label not in self.categories]
+        before = self._probabilities(X) if new else None
+        self.categories += new
+        after = self._learn(run, X)
+        losses = self._losses(run, after)
+        self.n_learned += len(run)
+        for item, loss in zip(run, losses, strict=True):
+            if item.text is not None:
+                self.total_loss += loss
+                self.n_measured += 1
+        return self._answers(run, names, after if before is None else before, losses, reasons)
+
+    def _learn(self, run: list[StreamItem], X: sparse.csr_array) -> Array:
+        """Learn, and give the probabilities before each document."""
+        if self.single:
+            return self.model.progressive_proba(X, np.array([str(item.labels) for item in run]))
+        place = {name: column for column, name in enumerate(self.categories)}
+        rows = [row for row, item in enumerate(run) for _ in _as_tuple(item.labels)]
+        columns = [place[label] for item in run for label in _as_tuple(item.labels)]
+        shape = len(run), len(self.categories)
+        return self.model.progressive_proba(X, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape))
+
+    def _names(self) -> tuple[str, ...]:
+        """The categories in the order of their probabilities."""
+        return tuple(sorted(self.categories) if self.single else self.categories)
+
+    def _probabilities(self, X: sparse.csr_array) -> Array:
+        return self.model.predict_proba(X) if self.categories else np.zeros((X.shape[0], 0))
+
+    def _losses(self, run: list[StreamItem], probabilities: Array) -> list[float]:
+        """The log loss of one label, or the mean over categories of that of each."""
+        names = np.array(self._names())
+        member = np.array([np.isin(names, _as_tuple(item.labels)) for item in run])
+        clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
+        if self.single:
+            return [float(-np.log(row[place][0])) for row, place in zip(clipped, member, strict=True)]
+        losses: list[float] = (-np.where(member, np.log(clipped), np.log1p(-clipped)).mean(axis=1)).tolist()
+        return losses
+
+    def _answers(
+        self,
+        run: list[StreamItem],
+        names: Sequence[str],
+        probabilities: Array,
+        losses: Sequence[float | None],
+        reasons: Sequence[Any],
+    ) -> list[StreamAnswer]:
+        answers = []
+        for item, row, loss, reason in zip(run, probabilities, losses, reasons, strict=True):
+            if item.text is None:
+                continue
+            best = np.argsort(-row, kind="stable")
+            assigned = best[:1] if self.single else best[row[best] > 0.5]
+            scores = {names[place]: float(row[place]) for place in best[: self.top]}
+            answers.append(StreamAnswer(item.id, tuple(names[place] for place in assigned), scores, loss, reason))
+        return answers
+
+    def _reasons(self, X: sparse.csr_array) -> tuple[tuple[str, float], ...]:
+        """The terms that add most to the log odds of the most probable category."""
+        if len(self.categories) < 2:
+            return ()
+        best = self.model.classes_[np.argmax(self.model.predict_proba(X)[0])]
+        parts, _ = self.model.contributions(X, best)
+        order = np.argsort(-np.abs(parts.data), kind="stable")[: self.top]
+        terms = self.vectorizer.vocabulary_.table.words.take(parts.indices[order].astype(np.int64)).to_strings()
+        return tuple(zip(terms, parts.data[order].tolist(), strict=True))
+
+
+_FORMS = {True: "single", False: "lists"}
+
+
+def _as_tuple(labels: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return () if labels is None else (labels,) if isinstance(labels, str) else labels
+
+
+class StreamFolder:
+    """A folder with the state of a `StreamLearner`: a snapshot, and the lines that came after it.
+
+    Lines are added to the journal after they were learned and answered. A process that is killed loses nothing but the
+    batch it was working on: opening the folder learns the lines of the journal again, with the same result.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._journal: Any = None
+
+    def open(self, learner: StreamLearner, parse: Any) -> None:
+        """Bring a new learner to the state of the folder; `parse` makes items of lines."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if (self.folder / STATE).exists():
+            self._load(learner)
+        saved, journal = learner.n_lines, self.folder / JOURNAL
+        if journal.exists():
+            with journal.open("rb") as stream:
+                after = self._start_of(stream.readline(), saved)
+                lines = [line for line in stream if line.endswith(b"\n")][saved - after :]
+            for start in range(0, len(lines), 256):
+                learner.learn(parse(lines[start : start + 256]))
+        self._save(learner, whole=learner.n_lines > saved)
+
+    def add(self, lines: Sequence[bytes]) -> None:
+        """Note lines that were learned."""
+        self._journal.write(b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines))
+        self._journal.flush()
+
+    def save(self, learner: StreamLearner) -> None:
+        """Write a snapshot, and begin a new journal."""
+        self._save(learner, whole=True)
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def _save(self, learner: StreamLearner, *, whole: bool) -> None:
+        """A snapshot needs two categories; until then the journal holds everything."""
+        self.close()
+        journal = self.folder / JOURNAL
+        if whole and len(learner.categories) > 1:
+            model = f"model-{learner.n_lines}.zip"
+            learner.classifier.save(self.folder / model)
+            state = {name: getattr(learner, name) for name in _SAVED} | {"model": model}
+            with whole_file(self.folder / STATE, "w") as stream:
+                json.dump(state, stream)
+            with whole_file(journal) as stream:
+                stream.write(json.dumps({"after": learner.n_lines}).encode() + b"\n")
+            for old in self.folder.glob("model-*.zip"):
+                if old.name != model:
+                    with suppress(OSError):
+                        old.unlink()
+        elif not journal.exists():
+            with whole_file(journal) as stream:
+                stream.write(b'{"after": 0}\n')
+        self._cut_torn_line(journal)
+        self._journal = journal.open("ab")
+
+    @staticmethod
+    def _cut_torn_line(journal: Path) -> None:
+        content = journal.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            with whole_file(journal) as stream:
+                stream.write(whole)
+
+    def _load(self, learner: StreamLearner) -> None:
+        try:
+            state = json.loads((self.folder / STATE).read_text("utf-8"))
+            for name in _SAVED:
+                setattr(learner, name, state[name])
+            classifier = TextClassifier.load(self.folder / state["model"])
+        except (KeyError, TypeError, ValueError, OSError) as error:
+            raise DataError(f"is not the state of a stream ({error})", file=self.folder / STATE) from error
+        learner.vectorizer, learner.model = classifier.vectorizer_, classifier.estimator_.estimator_
+
+    def _start_of(self, header: bytes, saved: int) -> int:
+        try:
+            after = int(json.loads(header)["after"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError("is not the journal of a stream", file=self.folder / JOURNAL) from error
+        if not 0 <= after <= saved:
+            raise DataError("does not follow the snapshot of its folder", file=self.folder / JOURNAL)
+        return after
+
+
+_SAVED = ("n_lines", "n_learned", "n_measured", "total_loss", "single", "categories", "waiting")
+
+
+def read_items(
+    lines: Iterable[bytes], names: tuple[str, str, str] = ("id", "text", "label"), first: int = 1
+) -> Iterator[Any]:
+    """A `StreamItem` for each JSON line, or the `DataError` that says what is wrong with it.
+
+    `names` are the fields of id, text and label; documents without an id are named by the number of their line.
+    """
+    for number, line in enumerate(lines, first):
+        try:
+            yield _read_item(line, names, number)
+        except DataError as error:
+            yield error
+
+
+def _read_item(line: bytes, names: tuple[str, str, str], number: int) -> StreamItem:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise DataError(f"line {number} is not JSON") from error
+    if not isinstance(record, dict):
+        raise DataError(f"line {number} is not a JSON object")
+    key, text, label = (record.get(name) for name in names)
+    if text is not None and not isinstance(text, str):
+        raise DataError(f"line {number}: {names[1]!r} is not a text")
+    if text is None and (key is None or label is None):
+        raise DataError(f"line {number} has no {names[1]!r}; a late judgement has {names[0]!r} and {names[2]!r}")
+    labels = label if label is None else tuple(map(str, label)) if isinstance(label, list) else str(label)
+    return StreamItem(str(number if key is None else key), text, labels)

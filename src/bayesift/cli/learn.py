@@ -1,0 +1,225 @@
+"""`bayesift learn`: a pipe that predicts each document, then learns its label."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+from typer import Argument, Option
+
+from bayesift.cli.options import INPUT, OUTPUT, TERMS, Quiet, SkipBad
+
+if TYPE_CHECKING:
+    from bayesift.classifier.stream import StreamAnswer, StreamLearner
+
+
+def learn(
+    documents: Annotated[str, Argument(metavar="DOCUMENTS", help="A file of JSON lines; - for stdin.")] = "-",
+    state: Annotated[
+        Path | None, Option(help="Folder that keeps what was learned; a later run goes on from there.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Save the model when the input ends: a folder, or a file that ends in .zip."),
+    ] = None,
+    save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = 20_000,
+    from_start: Annotated[
+        bool,
+        Option("--from-start", help="The input starts from its beginning: skip the lines that the state has learned."),
+    ] = False,
+    stream: Annotated[bool, Option("--stream", help="Answer each line at once instead of in batches.")] = False,
+    reasons: Annotated[
+        bool, Option("--reasons", help="List the words behind the likeliest category; slower.", rich_help_panel=OUTPUT)
+    ] = False,
+    top: Annotated[int, Option(help="How many probabilities and reasons to list.", min=1, rich_help_panel=OUTPUT)] = 5,
+    no_answers: Annotated[
+        bool, Option("--no-answers", help="Only learn; print no answers.", rich_help_panel=OUTPUT)
+    ] = False,
+    id_field: Annotated[str, Option("--id", help="Field of the id.", rich_help_panel=INPUT)] = "id",
+    text_field: Annotated[str, Option("--text", help="Field of the text.", rich_help_panel=INPUT)] = "text",
+    label_field: Annotated[
+        str, Option("--label", help="Field of the label, or of a list of labels.", rich_help_panel=INPUT)
+    ] = "label",
+    wait: Annotated[
+        int, Option(help="How many documents without a label to keep for late judgements.", min=0)
+    ] = 10_000,
+    max_terms: Annotated[
+        int, Option(help="Ignore new words once so many are known, to bound memory.", min=1, rich_help_panel=TERMS)
+    ] = 100_000,
+    stop_words: Annotated[
+        str | None, Option(help="Leave out the stop words of this language.", rich_help_panel=TERMS)
+    ] = None,
+    stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.", rich_help_panel=TERMS)] = None,
+    *,
+    skip_bad: SkipBad = False,
+    quiet: Quiet = False,
+) -> StreamLearner:
+    """Predict each document of a stream, then learn its label.
+
+    Reads JSON lines {"id": ..., "text": ..., "label": ...} and writes a line for each text: the categories predicted
+    before its label was learned, their probabilities, and the loss. A text without a label is only predicted; its label
+    may come later, as {"id": ..., "label": ...}. A label is one name or a list of names; new ones become categories.
+    """
+    from bayesift.classifier.stream import StreamFolder, StreamLearner
+    from bayesift.model_file import check_place
+    from bayesift.text import TermVectorizer
+
+    if output is not None:
+        check_place(output)
+    if from_start and state is None:
+        raise typer.BadParameter("needs --state", param_hint="--from-start")
+    vectorizer = TermVectorizer(stop_words=stop_words, stemmer=stemmer)
+    learner = StreamLearner(vectorizer, max_terms=max_terms, max_waiting=wait, top=top, reasons=reasons)
+    folder = None if state is None else StreamFolder(state)
+    names = id_field, text_field, label_field
+    run = _Run(learner, names, skip_bad=skip_bad, progress=_Progress(quiet=quiet))
+    if folder is not None:
+        folder.open(learner, run.items)
+        run.resume(quiet=quiet)
+    skip, size, saved = learner.n_lines if from_start else 0, 1 if stream else 256, learner.n_lines
+    with _opened(documents) as source:
+        lines = islice(source, skip, None)
+        while batch := list(islice(lines, size)):
+            for answer in run.learn(batch):
+                if not no_answers:
+                    print(_answer_line(answer, reasons=reasons))
+            sys.stdout.flush()
+            if folder is not None:
+                folder.add(batch)
+                if learner.n_lines - saved >= save_every:
+                    folder.save(learner)
+                    saved = learner.n_lines
+    if folder is not None:
+        folder.save(learner)
+        folder.close()
+    if output is not None:
+        learner.classifier.save(output)
+    run.tell(quiet=quiet)
+    return learner
+
+
+@contextmanager
+def _opened(documents: str) -> Iterator[BinaryIO | IO[bytes]]:
+    """Stdin, or the file of the documents."""
+    from bayesift.errors import DataError
+
+    if documents == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        with Path(documents).open("rb") as stream:
+            yield stream
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise DataError(f"cannot be read ({error.strerror})", file=Path(documents)) from error
+
+
+class _Run:
+    """Learns batches of lines and counts what was wrong with them."""
+
+    def __init__(self, learner: StreamLearner, names: tuple[str, str, str], *, skip_bad: bool, progress: Any) -> None:
+        self.learner = learner
+        self.progress = progress
+        self.problems: list[str] = []
+        self.n_problems = 0
+        self._names = names
+        self._skip_bad = skip_bad
+
+    def items(self, lines: list[bytes]) -> list[Any]:
+        """The items of lines; a bad line is refused, or counted and left out."""
+        from bayesift.classifier.stream import StreamItem, read_items
+
+        items = []
+        for item in read_items(lines, self._names, self.learner.n_lines + 1):
+            if isinstance(item, StreamItem):
+                items.append(item)
+            elif not self._skip_bad:
+                raise item
+            else:
+                self._note(str(item))
+                items.append(StreamItem(""))  # keeps its place in the count of lines
+        return items
+
+    def learn(self, lines: list[bytes]) -> list[StreamAnswer]:
+        """Learn a batch of lines; gives the answers."""
+        from bayesift.errors import DataError
+
+        answers = self.learner.learn(self.items(lines))
+        for name in filter(None, self.learner.unknown):
+            message = f"document {name!r} was judged, but has not come, was judged before, or waited too long"
+            if not self._skip_bad:
+                raise DataError(message)
+            self._note(message)
+        self.progress.update(self.learner)
+        return answers
+
+    def resume(self, *, quiet: bool) -> None:
+        """Say where a run goes on."""
+        self.progress.skip(self.learner)
+        if self.learner.n_lines and not quiet:
+            print(f"goes on after line {self.learner.n_lines:,}", file=sys.stderr)
+
+    def tell(self, *, quiet: bool) -> None:
+        """Say what was done."""
+        if self.n_problems:
+            print(f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}", file=sys.stderr)
+        if not quiet:
+            learner = self.learner
+            loss = "" if math.isnan(learner.mean_loss) else f", mean log loss before learning {learner.mean_loss:.4f}"
+            print(
+                f"{learner.n_lines:,} lines read, {learner.n_learned:,} documents learned, "
+                f"{len(learner.categories):,} categories{loss}",
+                file=sys.stderr,
+            )
+
+    def _note(self, message: str) -> None:
+        self.n_problems += 1
+        if len(self.problems) < 10:
+            self.problems.append(message)
+
+
+class _Progress:
+    """Prints the progressive loss whenever the number of documents has doubled."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._next, self._n, self._loss = 1, 0, 0.0
+        self._headed = False
+
+    def skip(self, learner: StreamLearner) -> None:
+        """Start from what was learned before."""
+        self._n, self._loss = learner.n_measured, learner.total_loss
+        self._next = 2 * max(learner.n_measured, 1)
+
+    def update(self, learner: StreamLearner) -> None:
+        """Print a line if it is time."""
+        if self._quiet or learner.n_measured < self._next:
+            return
+        if not self._headed:
+            print("   documents  categories   mean loss  since last line", file=sys.stderr)
+            self._headed = True
+        recent = (learner.total_loss - self._loss) / (learner.n_measured - self._n)
+        print(
+            f"{learner.n_measured:12,} {len(learner.categories):11,} {learner.mean_loss:11.4f} {recent:16.4f}",
+            file=sys.stderr,
+        )
+        self.skip(learner)
+
+
+def _answer_line(answer: StreamAnswer, *, reasons: bool) -> str:
+    record: dict[str, Any] = {
+        "id": answer.id,
+        "categories": list(answer.categories),
+        "scores": {name: float(f"{score:.6g}") for name, score in answer.scores.items()},
+    }
+    if answer.loss is not None:
+        record["loss"] = float(f"{answer.loss:.6g}")
+    if reasons:
+        record["reasons"] = [[term, float(f"{value:.4g}")] for term, value in answer.reasons]
+    return json.dumps(record, ensure_ascii=False)
