@@ -23,13 +23,14 @@ class TermContribution:
     """What one term adds to the log odds of a category; negative values are evidence against it.
 
     `weight` is that of the term in the text's vector; `deviation` the standard deviation of the contribution, if the
-    model keeps its posterior.
+    model keeps its posterior; `inclusion` the probability that the term matters to the category, if the model says so.
     """
 
     term: str
     weight: float
     contribution: float
     deviation: float | None = None
+    inclusion: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +149,16 @@ def explain_category(
         low, high = model.probability_interval(X)
         integrated, interval = model.predict_proba_integrated(X)[0, column], (low[0, column], high[0, column])
         deviations = model.contribution_std(X, key).data
+    inclusion = None
+    if hasattr(model, "inclusion_"):
+        inclusion = model.inclusion_of(key)[X.indices]
     largest = tuple(
         TermContribution(
             terms[X.indices[i]],
             float(X.data[i]),
             float(contributions.data[i]),
             None if deviations is None else float(deviations[i]),
+            None if inclusion is None else float(inclusion[i]),
         )
         for i in np.argsort(-np.abs(contributions.data), kind="stable")[:top]
     )

@@ -36,7 +36,8 @@ def explain(
 ) -> Explanation:
     """Show which words speak for a category, and which against.
 
-    With a model fitted with --posterior, the uncertainty of the probability and of each word is shown, too.
+    With a model fitted with --posterior, the uncertainty of the probability and of each word is shown, too; with a
+    spike-and-slab model also how probable it is that each word matters to the category.
     """
     from bayesift.classifier import TextClassifier
 
@@ -82,19 +83,30 @@ def _rounded(value: float) -> str:
 
 def _bars(category: CategoryExplanation) -> Table:
     """A row per term: its bar to the left of the axis if it is against the category, else to the right."""
-    rows: list[tuple[str, float, float | None]] = [("(before any word)", category.prior, None)]
-    rows += [(t.term, t.contribution, t.deviation) for t in category.terms]
-    largest = max([1e-12, *(abs(value) for _, value, _ in rows if math.isfinite(value))])
+    rows: list[tuple[str, float, float | None, float | None]] = [("(before any word)", category.prior, None, None)]
+    rows += [(t.term, t.contribution, t.deviation, t.inclusion) for t in category.terms]
+    largest = max([1e-12, *(abs(value) for _, value, _, _ in rows if math.isfinite(value))])
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True, overflow="ellipsis", max_width=_TERM)
     table.add_column(f"{'against':>{_BAR - 1}} │ for", no_wrap=True, min_width=2 * _BAR + 1)
     table.add_column("log odds", justify="right", no_wrap=True)
     table.add_column("", justify="right", no_wrap=True)
-    for name, value, deviation in rows:
+    sure = any(inclusion is not None for _, _, _, inclusion in rows)
+    if sure:
+        table.add_column("matters", justify="right", no_wrap=True)
+    for name, value, deviation, inclusion in rows:
         against, given = _bar(-value / largest, "▐"), _bar(value / largest, "▌")
         bars = f"[red]{against:>{_BAR}}[/red][dim]│[/dim][green]{given}[/green]"
-        table.add_row(escape(name), bars, f"{value:+.3f}", "" if not deviation else f"± {deviation:.3f}")
+        cells = [escape(name), bars, f"{value:+.3f}", "" if not deviation else f"± {deviation:.3f}"]
+        table.add_row(*cells, *([_share(inclusion)] if sure else []))
     return table
+
+
+def _share(inclusion: float | None) -> str:
+    """An inclusion probability; what only rounding makes certain is not called so."""
+    if inclusion is None:
+        return ""
+    return ">99%" if inclusion > 0.995 else "<1%" if inclusion < 0.005 else f"{inclusion:.0%}"
 
 
 def _bar(share: float, half: str) -> str:
@@ -152,6 +164,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
                 "top_terms": [word.word for word in listed],
                 "weights": [word.weight for word in listed],
                 "deviations": [word.deviation for word in listed],
+                "inclusion": [word.inclusion for word in listed],
             }
             for category, threshold, listed in zip(classifier.categories_, _thresholds(classifier), words, strict=True)
         ],
@@ -198,9 +211,12 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
 
 
 def _words(row: dict[str, Any]) -> str:
-    """The words of a category, with weight and standard deviation if the model keeps its posterior."""
-    words = zip(row["top_terms"], row["weights"], row["deviations"], strict=True)
-    return ", ".join(word if sd is None else f"{word} {weight:.2f}±{sd:.2f}" for word, weight, sd in words)
+    """The words of a category, with weight, standard deviation and inclusion probability if the model has them."""
+    words = zip(row["top_terms"], row["weights"], row["deviations"], row["inclusion"], strict=True)
+    return ", ".join(
+        word if sd is None else f"{word} {weight:.2f}±{sd:.2f}{'' if share is None else f' ({_share(share)})'}"
+        for word, weight, sd, share in words
+    )
 
 
 def _knowledge(knowledge: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from bayesift.models.linear import (
     Logit,
     Probit,
     SparseBayesClassifier,
+    SpikeSlabClassifier,
 )
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
@@ -71,6 +72,7 @@ __all__ = [
     "RocchioClassifier",
     "SparseBayesClassifier",
     "SparseNMF",
+    "SpikeSlabClassifier",
     "StackedClassifier",
     "TopicSVMClassifier",
     "TopicSimilarity",

@@ -14,6 +14,7 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import SCALE_RULES, CrossValidation, NormBased, ScaleSearch
 from bayesift.models.linear.solvers import SOLVERS
 from bayesift.models.linear.solvers.variational import variational_posterior
+from bayesift.models.linear.variational import InclusionPosterior, SpikeSlab, SpikeSlabClassifier, inclusion_posterior
 
 __all__ = [
     "LINKS",
@@ -23,6 +24,7 @@ __all__ = [
     "CrossValidation",
     "Evidence",
     "GaussianPrior",
+    "InclusionPosterior",
     "JeffreysPrior",
     "LaplacePrior",
     "Link",
@@ -37,8 +39,11 @@ __all__ = [
     "ScaleSearch",
     "Solution",
     "SparseBayesClassifier",
+    "SpikeSlab",
+    "SpikeSlabClassifier",
     "Validation",
     "default_scales",
+    "inclusion_posterior",
     "integrated_probabilities",
     "log_evidence",
     "posterior_of",
