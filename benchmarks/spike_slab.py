@@ -1,4 +1,4 @@
-"""The spike-and-slab posterior of every word against the mode under a Laplace prior: time, and log loss of new texts."""
+"""The spike-and-slab posterior of every word against the mode under a Laplace prior: time and log loss."""
 
 from __future__ import annotations
 
