@@ -21,6 +21,8 @@ Arrays = dict[str, Array]
 LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "online-perceptron": {"shuffle": False},
     "online-gp": {"shuffle": False},
+    "sparse-nmf": {"delta": 1.0},
+    "topic-similarity": {"method": "additive"},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
 }
 

@@ -131,6 +131,20 @@ def fit_additive(codes: Array, left: Array, right: Array, same: Array, *, rounds
     return AdditiveModel(float(offset), weights, factors, variances)
 
 
+def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
+    """All factors 1 and all pairs of weight 1: naive Bayes on topics (eq. 28), F being the log odds themselves.
+
+    As in `fit_additive`, a topic on which documents of one category differ more than others is left out.
+    """
+    columns, everything = np.ascontiguousarray(codes.T), np.ones(len(left))
+    squares = (np.square(column[left] - column[right]) for column in columns)
+    variances = np.array([_variances(square, everything, same) for square in squares]).T
+    factors = (variances[0] < variances[1]).astype(np.float64)
+    safe = np.where(factors > 0, variances, 1.0)
+    weights = 0.5 * (1.0 / safe[0] - 1.0 / safe[1])
+    return AdditiveModel(float(0.5 * np.sum(np.log(safe[1] / safe[0]))), weights, factors, variances)
+
+
 def best_factor(margins: Array, importance: Array) -> float:
     """The a that minimises sum importance e^{-a margins}, by Newton's method from 0 with halved steps."""
     factor, losses = 0.0, importance

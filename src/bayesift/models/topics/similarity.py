@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.models.baselines.neighbors import squared_distances
-from bayesift.models.topics.additive import draw_pairs, fit_additive
+from bayesift.models.topics.additive import draw_pairs, fit_additive, fit_naive_bayes
 from bayesift.state import StateMixin, expect_array, storable
 from bayesift.validation import Targets, check_targets
 
@@ -29,8 +29,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         log odds = slope F + shift,    F = offset - sum_m weights_m (z_m - z'_m)^2
 
     z are square roots of codes, of Euclidean length one; F is an additive logistic regression on zero-mean normal
-    densities of same- and different-category differences. The paper's has codes themselves, one stage a topic, slope 2
-    and shift 0.
+    densities of same- and different-category differences. The paper's (`paper`) has codes themselves, one stage per
+    topic, slope 2 and shift 0.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         `bayesift.models.topics.additive` for how they are drawn
     n_rounds : number of stages per topic; 1 is the paper's
     roots : compare square roots of codes, whose differences hang less on the few largest; otherwise the codes
-    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 and 0
+    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 (naive Bayes: 1) and 0
+    method : "additive", or "naive-bayes": all factors 1 (eq. 28), topics counted as independent
     random_state : draws the pairs
 
     Attributes
@@ -79,13 +80,26 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         n_rounds: int = 5,
         roots: bool = True,
         calibrated: bool = True,
+        method: str = "additive",
         random_state: Any = 0,
     ) -> None:
         self.n_pairs = n_pairs
         self.n_rounds = n_rounds
         self.roots = roots
         self.calibrated = calibrated
+        self.method = method
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """The paper's own form: differences of the codes, one stage per topic, P = 1 / (1 + e^{-2F}).
+
+        Examples
+        --------
+        >>> TopicSimilarity.paper(n_pairs=1000)
+        TopicSimilarity(calibrated=False, n_pairs=1000, n_rounds=1, roots=False)
+        """
+        return cls(**{"n_rounds": 1, "roots": False, "calibrated": False, **parameters})
 
     def fit(self, codes: Any, y: Any) -> Self:
         """Learn from codes (documents x topics) and labels or an indicator matrix."""
@@ -97,12 +111,17 @@ class TopicSimilarity(StateMixin, BaseEstimator):
             raise ValueError(f"n_pairs must be at least 2, got {self.n_pairs!r}")
         if self.n_rounds < 1:
             raise ValueError(f"n_rounds must be at least 1, got {self.n_rounds!r}")
+        if self.method not in ("additive", "naive-bayes"):
+            raise ValueError(f"method must be 'additive' or 'naive-bayes', got {self.method!r}")
         pairs = draw_pairs(targets.members, self.n_pairs, check_random_state(self.random_state))
-        model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
+        if self.method == "additive":
+            model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
+        else:
+            model = fit_naive_bayes(unit, pairs.left, pairs.right, pairs.same)
         self.offset_, self.weights_ = model.offset, model.weights
         self.factors_, self.variances_ = model.factors, model.variances
         self.same_share_ = pairs.same_share
-        self.slope_, self.shift_ = 2.0, 0.0
+        self.slope_, self.shift_ = 2.0 if self.method == "additive" else 1.0, 0.0
         if self.calibrated:
             scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
             line = LogisticRegression(C=_LOOSE).fit(scores[:, np.newaxis], pairs.same)
