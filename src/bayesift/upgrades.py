@@ -22,6 +22,8 @@ LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "online-perceptron": {"shuffle": False},
     "online-gp": {"shuffle": False},
     "auto": {"uses_vectors_": False},
+    "sparse-nmf": {"delta": 1.0},
+    "topic-similarity": {"method": "additive"},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
 }
 

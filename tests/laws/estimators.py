@@ -21,6 +21,7 @@ from bayesift.models import (
     RocchioClassifier,
     SparseBayesClassifier,
     SparseNMF,
+    SpikeSlabClassifier,
     StackedClassifier,
     TopicSimilarity,
     TopicSimilarityClassifier,
@@ -48,6 +49,8 @@ CLASSIFIERS = [
     NeighborsClassifier(n_neighbors=1000),
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
+    SpikeSlabClassifier(inclusion=0.5, slab_variance=1.0, tol=1e-6),
+    SpikeSlabClassifier(link="probit", inclusion=0.5, slab_variance=1.0, tol=1e-6),
 ]
 ORDERED_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
     OnlinePerceptron(),

@@ -25,7 +25,8 @@ class TermContribution:
     """What one term adds to the log odds of a category; negative values are evidence against it.
 
     `weight` is that of the term in the text's vector; `deviation` the standard deviation of the contribution, if the
-    model keeps its posterior. `meaning` is the part of the contribution that comes from word vectors, if the model uses
+    model keeps its posterior; `inclusion` the probability that the term matters to the category, if the model says so.
+    `meaning` is the part of the contribution that comes from word vectors, if the model uses
     them, and where that is the larger part `like` are the known words that are nearest by them.
     """
 
@@ -35,6 +36,7 @@ class TermContribution:
     deviation: float | None = None
     meaning: float | None = None
     like: tuple[str, ...] = ()
+    inclusion: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +160,14 @@ def explain_category(
         low, high = model.probability_interval(X)
         integrated, interval = model.predict_proba_integrated(X)[0, column], (low[0, column], high[0, column])
         deviations = model.contribution_std(X, key).data
+    inclusion = model.inclusion_of(key)[X.indices] if hasattr(model, "inclusion_") else None
     found = [
         TermContribution(
             terms[X.indices[i]],
             float(X.data[i]),
             float(contributions.data[i]),
             None if deviations is None else float(deviations[i]),
+            inclusion=None if inclusion is None else float(inclusion[i]),
         )
         for i in np.flatnonzero(X.indices < len(terms))
     ]

@@ -36,7 +36,8 @@ def explain(
 ) -> Explanation:
     """Show which words speak for a category, and which against.
 
-    With a model fitted with --posterior, the uncertainty of the probability and of each word is shown, too.
+    With a model fitted with --posterior, the uncertainty of the probability and of each word is shown, too; with a
+    spike-and-slab model also how probable it is that each word matters to the category.
     """
     from bayesift.classifier import TextClassifier
 
@@ -101,11 +102,18 @@ def _bars(category: CategoryExplanation) -> Table:
 
 
 def _note(term: TermContribution) -> str:
-    """What is known of a contribution besides its size: its standard deviation, and what of it is meaning."""
+    """What is known of a contribution besides its size: how sure it is, and what of it is meaning."""
     note = f"± {term.deviation:.3f} " if term.deviation else ""
+    if term.inclusion is not None:
+        note += f"matters {_share(term.inclusion)} "
     if term.meaning:
         note += f"{term.meaning:+.2f} by meaning"
     return f"{note}, like {', '.join(term.like)}" if term.like else note.strip()
+
+
+def _share(inclusion: float) -> str:
+    """An inclusion probability; what only rounding makes certain is not called so."""
+    return ">99%" if inclusion > 0.995 else "<1%" if inclusion < 0.005 else f"{inclusion:.0%}"
 
 
 def _bar(share: float, half: str) -> str:
@@ -163,6 +171,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
                 "top_terms": [word.word for word in listed],
                 "weights": [word.weight for word in listed],
                 "deviations": [word.deviation for word in listed],
+                "inclusion": [word.inclusion for word in listed],
             }
             for category, threshold, listed in zip(classifier.categories_, _thresholds(classifier), words, strict=True)
         ],
@@ -209,9 +218,12 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
 
 
 def _words(row: dict[str, Any]) -> str:
-    """The words of a category, with weight and standard deviation if the model keeps its posterior."""
-    words = zip(row["top_terms"], row["weights"], row["deviations"], strict=True)
-    return ", ".join(word if sd is None else f"{word} {weight:.2f}±{sd:.2f}" for word, weight, sd in words)
+    """The words of a category, with weight, standard deviation and inclusion probability if the model has them."""
+    words = zip(row["top_terms"], row["weights"], row["deviations"], row["inclusion"], strict=True)
+    return ", ".join(
+        word if sd is None else f"{word} {weight:.2f}±{sd:.2f}{'' if share is None else f' ({_share(share)})'}"
+        for word, weight, sd, share in words
+    )
 
 
 def _knowledge(knowledge: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from bayesift.models.linear import (
     Logit,
     Probit,
     SparseBayesClassifier,
+    SpikeSlabClassifier,
 )
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
@@ -72,6 +73,7 @@ __all__ = [
     "RocchioClassifier",
     "SparseBayesClassifier",
     "SparseNMF",
+    "SpikeSlabClassifier",
     "StackedClassifier",
     "TopicSVMClassifier",
     "TopicSimilarity",

@@ -18,7 +18,13 @@ from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifi
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.baselines.svm import KernelSVM
 from bayesift.models.ensemble import AutoClassifier, StackedClassifier
-from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import (
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    SparseBayesClassifier,
+    SpikeSlabClassifier,
+)
 from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
@@ -143,6 +149,10 @@ for _link, _prior, _description in (
     # Jeffreys' prior keeps very few terms: those of every document must weigh nothing.
     _register = _register_ltc if isinstance(_prior, JeffreysPrior) else _register_linear
     _register(_name, _description, partial(SparseBayesClassifier, link=_link, prior=_prior))
+for _link in ("logit", "probit"):
+    _name = "logistic" if _link == "logit" else "probit"
+    _description = f"{_name} regression that says how probable it is that each word matters (spike and slab)"
+    _register_linear(f"{_name}-spike-slab", _description, partial(SpikeSlabClassifier, link=_link))
 _register_linear(
     "committee", "two logistic regressions and naive Bayes, stacked; one linear model", StackedClassifier.committee
 )

@@ -61,11 +61,15 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class WordWeight:
-    """A word and its weight for a category, below 0 if against it, with its standard deviation if the model has one."""
+    """A word and its weight for a category, below 0 if against it.
+
+    With its standard deviation and the probability that it matters (`inclusion`), if the model has them.
+    """
 
     word: str
     weight: float
     deviation: float | None = None
+    inclusion: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,15 +44,20 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
         raise ValueError(f"k must be at least 1, got {k!r}")
     names, model = classifier.terms(), classifier.estimator_.estimator_
     return [
-        CategoryWords(category, _largest(names, weights[: len(names)], _deviations(model, row), k))
+        CategoryWords(
+            category, _largest(names, weights[: len(names)], _deviations(model, row), _inclusion(model, row), k)
+        )
         for row, (category, weights) in enumerate(zip(classifier.categories_, _term_weights(model), strict=True))
     ]
 
 
-def _largest(names: list[str], weights: Array, deviations: Array | None, k: int) -> tuple[WordWeight, ...]:
+def _largest(
+    names: list[str], weights: Array, deviations: Array | None, inclusion: Array | None, k: int
+) -> tuple[WordWeight, ...]:
     order = np.argsort(-weights, kind="stable")[:k]
+    more = (deviations, inclusion)
     return tuple(
-        WordWeight(names[j], float(weights[j]), None if deviations is None else float(deviations[j]))
+        WordWeight(names[j], float(weights[j]), *(None if values is None else float(values[j]) for values in more))
         for j in order
         if weights[j] > 0
     )
@@ -65,6 +70,14 @@ def _deviations(model: Any, row: int) -> Array | None:
     variances = model.coef_variance_[[min(row, model.coef_variance_.shape[0] - 1)]]
     deviations: Array = np.sqrt(variances.toarray()[0])
     return deviations
+
+
+def _inclusion(model: Any, row: int) -> Array | None:
+    """The probabilities that words matter to a category, of a model with a spike-and-slab prior."""
+    if not hasattr(model, "inclusion_"):
+        return None
+    probabilities: Array = model.inclusion_[[min(row, model.inclusion_.shape[0] - 1)]].toarray()[0]
+    return probabilities
 
 
 def _term_weights(model: Any) -> Iterator[Array]:

@@ -163,6 +163,32 @@ def test_paper_probability_without_calibration():
     assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(1 / (1 + np.exp(-2 * F)))
 
 
+def test_naive_bayes_is_the_sum_of_log_ratios_of_densities():
+    """Equation 28 with equal priors, over the pairs that were drawn."""
+    codes, labels = coded()
+    similarity = TopicSimilarity.paper(method="naive-bayes", n_pairs=2000, random_state=1).fit(codes, labels)
+    unit = normalize(codes)
+    members = sparse.csr_array(np.eye(3, dtype=int)[labels].T)
+    pairs = draw_pairs(members, 2000, np.random.RandomState(1))
+    x = unit[pairs.left] - unit[pairs.right]
+    same, different = (np.sqrt(np.mean(x[part] ** 2, axis=0)) for part in (pairs.same, ~pairs.same))
+    new = unit[0] - unit[1]
+    ratios = norm.logpdf(new, scale=same) - norm.logpdf(new, scale=different)
+    expected = ratios[same < different].sum()
+    assert similarity.log_odds(codes[:1], codes[1:2])[0, 0] == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="method"):
+        TopicSimilarity(method="magic").fit(codes, labels)
+
+
+def test_the_papers_form():
+    codes, labels = coded()
+    similarity = TopicSimilarity.paper(n_pairs=2000).fit(codes, labels)
+    assert (similarity.slope_, similarity.shift_) == (2.0, 0.0)
+    unit = normalize(codes)
+    F = similarity.offset_ - similarity.weights_ @ (unit[0] - unit[1]) ** 2
+    assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(1 / (1 + np.exp(-2 * F)))
+
+
 def test_reversed_topics_are_left_out():
     generator = np.random.default_rng(0)
     labels = np.arange(200) % 2

@@ -22,7 +22,22 @@ from bayesift.models.topics.factorisation import (
     multiplicative_codes,
 )
 
-PENALTIES = ["squared", "absolute"]
+PENALTIES = ["squared", "absolute", "log", "exponential"]
+QUADRATIC = ["squared", "absolute"]
+MONOTONE = ["coordinate", "multiplicative"]
+DELTA = 0.7
+ACTIVITY = {
+    "squared": lambda x: x**2,
+    "absolute": lambda x: x,
+    "log": lambda x: np.log(1 + x**2 / DELTA**2),
+    "exponential": lambda x: -np.exp(-(x**2) / DELTA**2),
+}
+SLOPES = {
+    "squared": lambda x: 2 * x,
+    "absolute": lambda x: 1.0,
+    "log": lambda x: 2 * x / (DELTA**2 + x**2),
+    "exponential": lambda x: 2 * x / DELTA**2 * np.exp(-(x**2) / DELTA**2),
+}
 
 
 def documents(n_documents=40, n_terms=25, seed=0):
@@ -38,13 +53,13 @@ def plain_objective(V, H, W, w, alpha, penalty):
     V, R, w = V[:, w > 0], R[:, w > 0], w[w > 0]
     logs = np.zeros_like(V)
     logs[V > 0] = V[V > 0] * np.log(V[V > 0] / R[V > 0])
-    return np.sum(w * (logs - V + R)) + alpha * (np.sum(H**2) if penalty == "squared" else np.sum(H))
+    return np.sum(w * (logs - V + R)) + alpha * np.sum(ACTIVITY[penalty](H))
 
 
 def problem(alpha=0.0, penalty="squared", importance="variance", seed=0, n_topics=4, V=None):
     V = documents(seed=seed) if V is None else V
     rows = sparse.csr_array(V)
-    objective = Objective.of(rows, importance_of(rows, importance), alpha, penalty)
+    objective = Objective.of(rows, importance_of(rows, importance), alpha, penalty, DELTA)
     generator = np.random.default_rng(seed + 1)
     H, W = generator.random((len(V), n_topics)), generator.random((V.shape[1], n_topics))
     W[objective.importance == 0] = 0
@@ -90,7 +105,7 @@ def test_objective_is_equation_8(penalty, importance):
     sparsity=st.floats(0, 0.9),
     seed=st.integers(0, 10_000),
 )
-@pytest.mark.parametrize("solver", UPDATES)
+@pytest.mark.parametrize("solver", MONOTONE)
 @settings(deadline=None, max_examples=150)
 def test_objective_never_rises(solver, alpha, penalty, importance, n_topics, scale, sparsity, seed):
     """Any alpha, any start, at every single iteration, topics of sum one at each."""
@@ -114,7 +129,7 @@ def test_one_topic_has_the_sums_of_rows_and_columns(solver):
     np.testing.assert_allclose(result.basis[:, 0], V.sum(axis=0) / V.sum(), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("penalty", QUADRATIC)
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, alpha):
     """The converse need not hold: an entry that was multiplied down to 0 stays there, a step brings it back."""
@@ -122,6 +137,37 @@ def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, a
     rest = factorise(objective, H, W, max_iter=2000, tol=-np.inf, check_every=1000, solver="coordinate")
     further = factorise(objective, rest.codes, rest.basis, max_iter=20, tol=-np.inf, solver="multiplicative")
     assert further.objectives[-1] == pytest.approx(rest.objectives[-1], rel=1e-6)
+
+
+def test_printed_rules_are_those_of_the_paper_and_may_raise_the_objective():
+    """Rules 9 to 11 as printed, over dense matrices: W is terms x topics, H topics x documents."""
+    V, objective, H, W = problem(0.5)
+    w, codes, basis, values = objective.importance, H.T.copy(), W.copy(), [objective.value(H, W)]
+    result = factorise(objective, H, W, max_iter=10, tol=-np.inf, check_every=1, solver="printed")
+    for _ in range(10):
+        products = basis @ codes
+        ratios = np.divide(V.T, products, out=np.zeros_like(products), where=products > 0)
+        b = (w @ basis)[:, np.newaxis]
+        beta = 8 * 0.5 * codes * (basis.T @ (w[:, np.newaxis] * ratios))
+        codes = (-b + np.sqrt(b**2 + beta)) / (4 * 0.5)
+        products = basis @ codes
+        ratios = np.divide(V.T, products, out=np.zeros_like(products), where=products > 0)
+        basis = basis * (ratios @ codes.T) / codes.sum(axis=1)
+        basis = basis / basis.sum(axis=0)
+        values.append(objective.value(np.ascontiguousarray(codes.T), basis))
+    np.testing.assert_allclose(result.objectives, values, rtol=1e-8)
+    longer = factorise(objective, H, W, max_iter=200, tol=-np.inf, check_every=1, solver="printed")
+    assert np.any(np.diff(longer.objectives) > 1e-6)
+
+
+def test_concave_penalties_favour_few_large_parts():
+    def spread(penalty):
+        nmf = SparseNMF(n_components=4, alpha=0.3, penalty=penalty, max_iter=5000).fit(documents())
+        codes = nmf.transform(documents())
+        codes = codes[codes.sum(axis=1) > 0]
+        return np.mean(codes.sum(axis=1) ** 2 / np.sum(codes**2, axis=1))  # the effective number of parts
+
+    assert max(spread("log"), spread("exponential")) < spread("squared")
 
 
 def test_coordinate_steps_reach_zero():
@@ -164,7 +210,7 @@ def test_scikit_learns_solution_has_our_objective_and_stays():
     assert objective.value(codes, basis) == pytest.approx(theirs, rel=1e-5)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("penalty", QUADRATIC)
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 20.0])
 def test_basis_step_minimises_its_bound(penalty, alpha):
     """Against scipy on the bound in a topic's column and the scale of its codes, the constraint substituted."""
@@ -218,11 +264,11 @@ def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
 def test_codes_meet_the_optimality_conditions(penalty, alpha):
     """H >= 0, gradient >= 0, their product 0."""
     V = documents()
-    nmf = SparseNMF(n_components=4, alpha=alpha, penalty=penalty, code_tol=1e-10, max_iter=500).fit(V)
+    nmf = SparseNMF(n_components=4, alpha=alpha, penalty=penalty, delta=DELTA, code_tol=1e-10, max_iter=5000).fit(V)
     codes, W, w = nmf.transform(V), nmf.components_, nmf.importance_
     products = codes @ W
     ratios = np.divide(V * w, products, out=np.zeros_like(V), where=(V > 0) & (products > 0))
-    penalty_slope = 2 * alpha * codes if penalty == "squared" else alpha
+    penalty_slope = alpha * SLOPES[penalty](codes)
     gradient = W @ w + penalty_slope - ratios @ W.T
     spoken = V.sum(axis=1) > 0
     assert np.all(codes >= 0)
@@ -331,6 +377,7 @@ def test_shares_add_up_to_the_code():
         {"n_components": 0},
         {"alpha": -1.0},
         {"penalty": "cubic"},
+        {"delta": 0.0},
         {"importance": "mine"},
         {"start": "nowhere"},
         {"solver": "magic"},

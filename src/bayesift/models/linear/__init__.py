@@ -21,6 +21,7 @@ from bayesift.models.linear.scale import (
 )
 from bayesift.models.linear.solvers import SOLVERS
 from bayesift.models.linear.solvers.variational import variational_posterior
+from bayesift.models.linear.variational import InclusionPosterior, SpikeSlab, SpikeSlabClassifier, inclusion_posterior
 
 __all__ = [
     "LINKS",
@@ -31,6 +32,7 @@ __all__ = [
     "CrossValidation",
     "Evidence",
     "GaussianPrior",
+    "InclusionPosterior",
     "JeffreysPrior",
     "LaplacePrior",
     "Link",
@@ -45,8 +47,11 @@ __all__ = [
     "ScaleSearch",
     "Solution",
     "SparseBayesClassifier",
+    "SpikeSlab",
+    "SpikeSlabClassifier",
     "Validation",
     "default_scales",
+    "inclusion_posterior",
     "integrated_probabilities",
     "log_evidence",
     "posterior_of",

@@ -3,8 +3,12 @@
     sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + alpha sum_ia S(H_ia),    H, W >= 0,  sum_j W_ja = 1
 
 V is documents x terms, H (codes) documents x topics, W (basis) terms x topics. S(x) is x^2 (the paper's choice, a
-ridge, which spreads a code over more topics and makes topics more local) or x (which shrinks codes: with w = 1 it
-divides them all by 1 + alpha, since the sums of topics are fixed, and sets none to 0).
+ridge, which spreads a code over more topics and makes topics more local), x (which shrinks codes: with w = 1 it
+divides them all by 1 + alpha, since the sums of topics are fixed, and sets none to 0), or one of the others that the
+paper names after its eq. 7, log(1 + x^2 / delta^2) and -exp(-x^2 / delta^2), which favour few large parts.
+
+The latter two are concave in x^2: at the present codes they lie below a square with the factor S'(x^2) of each entry,
+1 / (delta^2 + x^2) or exp(-x^2 / delta^2) / delta^2, which the updates minimise in their place.
 
 No update raises the objective. Codes are updated with the basis fixed, then the basis *and the scales of the codes*
 with the codes fixed: a topic's scale may move between W and H without changing the divergence. With free column sums
@@ -19,8 +23,8 @@ Multiplicative updates minimise the bound of `bayesift.kernels.topics` (eq. 9 of
     - sum_j C_ja log W_ja + h_a sum_j w_j W_ja + alpha q_a S_a^2,   C_ja = W_ja sum_i w_j V_ij H_ia / (HW')_ij,
 
 with the minimum W_ja = C_ja / (w_j h_a + p_a), p_a = 2 alpha q_a S_a (or alpha h_a), S_a the unique root of
-S = sum_j C_ja / (w_j h_a + 2 alpha q_a S). Rules 10 and 11 of the paper renormalise W alone, which raises the
-objective. For w = 1 and alpha = 0 the two steps are those of Lee & Seung.
+S = sum_j C_ja / (w_j h_a + 2 alpha q_a S). Rules 10 and 11 of the paper renormalise W alone, which may raise the
+objective; "printed" are these. For w = 1 and alpha = 0 the two steps are those of Lee & Seung.
 """
 
 from __future__ import annotations
@@ -47,8 +51,8 @@ from bayesift.kernels.topics import (
 from bayesift.threads import computed_once
 
 Importance = Literal["variance", "uniform"]
-Penalty = Literal["squared", "absolute"]
-Solver = Literal["coordinate", "multiplicative"]
+Penalty = Literal["squared", "absolute", "log", "exponential"]
+Solver = Literal["coordinate", "multiplicative", "printed"]
 Start = Callable[[sparse.csr_array, int, np.random.RandomState], tuple[Array, Array]]
 
 _ROUNDING = 1e-12
@@ -66,12 +70,15 @@ class Objective:
     importance: Array
     alpha: float = 0.0
     penalty: Penalty = "squared"
+    delta: float = 1.0
 
     @classmethod
-    def of(cls, X: sparse.csr_array, importance: Array, alpha: float, penalty: Penalty) -> Objective:
+    def of(
+        cls, X: sparse.csr_array, importance: Array, alpha: float, penalty: Penalty, delta: float = 1.0
+    ) -> Objective:
         """The objective of documents x terms."""
         values = X.data * importance[X.indices]
-        return cls(sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), importance, alpha, penalty)
+        return cls(sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), importance, alpha, penalty, delta)
 
     @computed_once
     def columns(self) -> sparse.csr_array:
@@ -86,14 +93,22 @@ class Objective:
         return float(np.sum(xlogy(self.rows.data, values)) - np.sum(self.rows.data))
 
     @property
-    def curvature(self) -> float:
-        """The second derivative of the penalty."""
-        return 2.0 * self.alpha if self.penalty == "squared" else 0.0
+    def concave(self) -> bool:
+        """Whether S is concave in x^2: every code has a curvature of its own."""
+        return self.penalty in ("log", "exponential")
+
+    def curvatures(self, codes: Array) -> Array:
+        """The second derivative of the penalty, or of the square above it at these codes; a number or one per code."""
+        if self.penalty == "log":
+            return np.asarray(2.0 * self.alpha / (self.delta**2 + codes**2))
+        if self.penalty == "exponential":
+            return np.asarray(2.0 * self.alpha * np.exp(-((codes / self.delta) ** 2)) / self.delta**2)
+        return np.asarray(2.0 * self.alpha if self.penalty == "squared" else 0.0)
 
     def slopes(self, basis: Array) -> Array:
         """The constant part of the bound's derivative in a code: sum_j w_j W_ja, plus alpha for S(x) = x."""
         masses: Array = self.importance @ basis
-        return masses if self.penalty == "squared" else masses + self.alpha
+        return masses + self.alpha if self.penalty == "absolute" else masses
 
     def divergence(self, codes: Array, basis: Array) -> float:
         """The first sum, over terms that have a weight in some topic."""
@@ -103,8 +118,16 @@ class Objective:
 
     def value(self, codes: Array, basis: Array) -> float:
         """The objective."""
-        size = np.sum(codes**2) if self.penalty == "squared" else np.sum(codes)
-        return self.divergence(codes, basis) + self.alpha * float(size)
+        return self.divergence(codes, basis) + self.alpha * float(np.sum(self._activity(codes)))
+
+    def _activity(self, codes: Array) -> Array:
+        """S of each code."""
+        if self.penalty == "absolute":
+            return codes
+        squares: Array = (codes / self.delta) ** 2 if self.concave else codes**2
+        if self.penalty == "log":
+            return np.asarray(np.log1p(squares))
+        return -np.exp(-squares) if self.penalty == "exponential" else squares
 
 
 def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
@@ -182,16 +205,31 @@ def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Arr
 def coordinate_codes(
     objective: Objective, codes: Array, basis: Array, *, repeats: int = 1, tolerance: float = 0.0
 ) -> int:
-    """Update the codes in place, up to `repeats` times; the result is the largest number of updates of a document."""
-    rows, slopes, curvature = objective.rows, objective.slopes(basis), objective.curvature
+    """Update the codes in place, up to `repeats` times; the result is the largest number of updates of a document.
+
+    Under a penalty that is concave in x^2 updates are multiplicative.
+    """
+    if objective.concave:
+        return _repeated_codes(objective, codes, basis, repeats, tolerance)
+    rows, slopes, curvature = objective.rows, objective.slopes(basis), float(objective.curvatures(codes))
     return int(descend_codes(rows.indptr, rows.indices, rows.data, basis, slopes, curvature, codes, repeats, tolerance))
+
+
+def _repeated_codes(objective: Objective, codes: Array, basis: Array, repeats: int, tolerance: float) -> int:
+    for repeat in range(repeats):
+        before = codes.copy()
+        multiplicative_codes(objective, codes, basis)
+        moved = np.abs(codes - before).max(axis=1, initial=0.0)
+        if np.all(moved <= tolerance * codes.max(axis=1, initial=0.0)):
+            return repeat + 1
+    return repeats
 
 
 def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
     """Update the basis and the scales of the codes in place; a topic without terms starts again with all terms."""
     columns, importance, masses = objective.columns, objective.importance, codes.sum(axis=0)
-    slopes = np.zeros(len(masses)) if objective.penalty == "squared" else objective.alpha * masses
-    curvatures, sums = objective.curvature * np.sum(codes**2, axis=0), basis.sum(axis=0)
+    slopes = objective.alpha * masses if objective.penalty == "absolute" else np.zeros(len(masses))
+    curvatures, sums = np.sum(objective.curvatures(codes) * codes**2, axis=0), basis.sum(axis=0)
     descend_basis(
         columns.indptr, columns.indices, columns.data, codes, importance, masses, slopes, curvatures, sums, basis
     )
@@ -203,8 +241,14 @@ def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
 
 def multiplicative_codes(objective: Objective, codes: Array, basis: Array) -> None:
     """Update the codes in place."""
-    rows, slopes = objective.rows, objective.slopes(basis)
-    update_codes(rows.indptr, rows.indices, rows.data, basis, slopes, objective.curvature, codes)
+    rows, slopes, curvatures = objective.rows, objective.slopes(basis), objective.curvatures(codes)
+    if objective.concave:
+        shares = np.empty_like(codes)
+        gather_shares(rows.indptr, rows.indices, rows.data, codes, basis, shares)
+        roots = slopes + np.sqrt(slopes**2 + 4.0 * curvatures * shares)
+        codes[:] = np.divide(2.0 * shares, roots, out=np.zeros_like(codes), where=roots > 0)
+    else:
+        update_codes(rows.indptr, rows.indices, rows.data, basis, slopes, float(curvatures), codes)
 
 
 def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> None:
@@ -212,11 +256,11 @@ def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> No
     columns, shares = objective.columns, np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
     masses = codes.sum(axis=0)
-    if objective.curvature == 0.0:
+    if objective.penalty == "absolute" or objective.alpha == 0.0:
         slopes = objective.alpha * masses
         scales = _sums(objective, shares, masses, slopes)[0]
     else:
-        slopes, scales = _balanced(objective, shares, masses, objective.curvature * np.sum(codes**2, axis=0))
+        slopes, scales = _balanced(objective, shares, masses, np.sum(objective.curvatures(codes) * codes**2, axis=0))
     divide_shares(shares, objective.importance, masses, slopes, scales, basis)
     codes *= np.where(scales > 0, scales, 1.0)
 
@@ -255,9 +299,20 @@ def multiplicative_update(objective: Objective, codes: Array, basis: Array) -> N
     multiplicative_basis(objective, codes, basis)
 
 
+def printed_update(objective: Objective, codes: Array, basis: Array) -> None:
+    """Rules 9, 10 and 11 of the paper, in place: W is renormalised without its codes, which may raise the objective."""
+    multiplicative_codes(objective, codes, basis)
+    columns, shares = objective.columns, np.empty_like(basis)
+    gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
+    bottoms = objective.importance[:, np.newaxis] * codes.sum(axis=0)
+    np.divide(shares, bottoms, out=basis, where=bottoms > 0)
+    basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
+
+
 UPDATES: dict[str, Callable[[Objective, Array, Array], None]] = {
     "coordinate": coordinate_update,
     "multiplicative": multiplicative_update,
+    "printed": printed_update,
 }
 
 
@@ -285,7 +340,7 @@ def factorise(
 ) -> Factorisation:
     """Minimise the objective from a start; terms of importance 0 get no weight.
 
-    It stops when the objective falls by at most the share `tol` of its first value in `check_every` iterations.
+    It stops when the objective changes by at most the share `tol` of its first value in `check_every` iterations.
     """
     codes, basis = codes.copy(), basis * (objective.importance > 0)[:, np.newaxis]
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
@@ -296,7 +351,7 @@ def factorise(
             update(objective, codes, basis)
             iteration += 1
         objectives.append(objective.value(codes, basis))
-        converged = objectives[-2] - objectives[-1] <= tol * abs(objectives[0])
+        converged = abs(objectives[-2] - objectives[-1]) <= tol * abs(objectives[0])
         if progress is not None:
             progress(iteration)
     return Factorisation(codes, basis, np.array(objectives), iteration, converged)

@@ -143,6 +143,20 @@ def fit_additive(codes: Array, left: Array, right: Array, same: Array, *, rounds
     return AdditiveModel(float(offset), weights, factors, variances)
 
 
+def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
+    """All factors 1 and all pairs of weight 1: naive Bayes on topics (eq. 28), F being the log odds themselves.
+
+    As in `fit_additive`, a topic on which documents of one category differ more than others is left out.
+    """
+    columns, everything = np.ascontiguousarray(codes.T), np.ones(len(left))
+    squares = (np.square(column[left] - column[right]) for column in columns)
+    variances = np.array([_variances(square, everything, same) for square in squares]).T
+    factors = (variances[0] < variances[1]).astype(np.float64)
+    safe = np.where(factors > 0, variances, 1.0)
+    weights = 0.5 * (1.0 / safe[0] - 1.0 / safe[1])
+    return AdditiveModel(float(0.5 * np.sum(np.log(safe[1] / safe[0]))), weights, factors, variances)
+
+
 def best_factor(margins: Array, importance: Array) -> float:
     """The a that minimises sum importance e^{-a margins}, by Newton's method from 0 with halved steps."""
     factor, losses = 0.0, importance
@@ -181,8 +195,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         log odds = slope F + shift,    F = offset - sum_m weights_m (z_m - z'_m)^2
 
     z are square roots of codes, of Euclidean length one; F is an additive logistic regression on zero-mean normal
-    densities of same- and different-category differences. The paper's has codes themselves, one stage a topic, slope 2
-    and shift 0.
+    densities of same- and different-category differences. The paper's (`paper`) has codes themselves, one stage per
+    topic, slope 2 and shift 0.
 
     Parameters
     ----------
@@ -190,7 +204,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         `bayesift.models.topics.similarity` for how they are drawn
     n_rounds : number of stages per topic; 1 is the paper's
     roots : compare square roots of codes, whose differences hang less on the few largest; otherwise the codes
-    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 and 0
+    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 (naive Bayes: 1) and 0
+    method : "additive", or "naive-bayes": all factors 1 (eq. 28), topics counted as independent
     random_state : draws the pairs
 
     Attributes
@@ -231,13 +246,26 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         n_rounds: int = 5,
         roots: bool = True,
         calibrated: bool = True,
+        method: str = "additive",
         random_state: Any = 0,
     ) -> None:
         self.n_pairs = n_pairs
         self.n_rounds = n_rounds
         self.roots = roots
         self.calibrated = calibrated
+        self.method = method
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """The paper's own form: differences of the codes, one stage per topic, P = 1 / (1 + e^{-2F}).
+
+        Examples
+        --------
+        >>> TopicSimilarity.paper(n_pairs=1000)
+        TopicSimilarity(calibrated=False, n_pairs=1000, n_rounds=1, roots=False)
+        """
+        return cls(**{"n_rounds": 1, "roots": False, "calibrated": False, **parameters})
 
     def fit(self, codes: Any, y: Any) -> Self:
         """Learn from codes (documents x topics) and labels or an indicator matrix."""
@@ -251,12 +279,17 @@ class TopicSimilarity(StateMixin, BaseEstimator):
             raise ValueError(f"n_pairs must be at least 2, got {self.n_pairs!r}")
         if self.n_rounds < 1:
             raise ValueError(f"n_rounds must be at least 1, got {self.n_rounds!r}")
+        if self.method not in ("additive", "naive-bayes"):
+            raise ValueError(f"method must be 'additive' or 'naive-bayes', got {self.method!r}")
         pairs = draw_pairs(targets.members, self.n_pairs, check_random_state(self.random_state))
-        model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
+        if self.method == "additive":
+            model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
+        else:
+            model = fit_naive_bayes(unit, pairs.left, pairs.right, pairs.same)
         self.offset_, self.weights_ = model.offset, model.weights
         self.factors_, self.variances_ = model.factors, model.variances
         self.same_share_ = pairs.same_share
-        self.slope_, self.shift_ = 2.0, 0.0
+        self.slope_, self.shift_ = 2.0 if self.method == "additive" else 1.0, 0.0
         if self.calibrated:
             scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
             line = LogisticRegression(C=_LOOSE).fit(scores[:, np.newaxis], pairs.same)

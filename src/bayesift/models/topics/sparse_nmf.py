@@ -50,10 +50,13 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     alpha : strength of the penalty on codes
     penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
         local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
-        all codes by 1 + alpha; it prefers some topics to others only where importance differs
+        all codes by 1 + alpha; it prefers some topics to others only where importance differs. "log" is
+        log(1 + x^2 / delta^2) and "exponential" -exp(-x^2 / delta^2): few large parts rather than many small ones
+    delta : the scale of the latter two
     start : "nndsvda" (from singular vectors, as scikit-learn has it), "nndsvd" (the same on another scale) or "random"
     solver : "coordinate" (one entry at a time, never beyond its minimum) or "multiplicative" (Lee & Seung's updates, in
-        several times the time to the same objective)
+        several times the time to the same objective); "printed" is the paper's rules 9 to 11, with which the objective
+        may rise
     max_iter : the most updates of codes and topics
     tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
     code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
@@ -65,7 +68,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ----------
     components_ : topics x terms
     importance_ : w_j
-    objectives_ : the objective at the start and after every ten updates; it never rises
+    objectives_ : the objective at the start and after every ten updates; it never rises, except with "printed"
     n_iter_ : updates done
 
     References
@@ -95,6 +98,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         importance: Importance = "uniform",
         alpha: float = 0.0,
         penalty: Penalty = "squared",
+        delta: float = 1.0,
         start: str = "nndsvda",
         solver: Solver = "coordinate",
         max_iter: int = 1000,
@@ -107,6 +111,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.importance = importance
         self.alpha = alpha
         self.penalty = penalty
+        self.delta = delta
         self.start = start
         self.solver = solver
         self.max_iter = max_iter
@@ -120,7 +125,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._check_parameters()
         rows = check_terms(self, X, non_negative=True)
         importance = importance_of(rows, self.importance)
-        objective = Objective.of(rows, importance, self.alpha, self.penalty)
+        objective = Objective.of(rows, importance, self.alpha, self.penalty, self.delta)
         start = STARTS[self.start](rows, self.n_components, check_random_state(self.random_state))
         result = factorise(
             objective, *start, max_iter=self.max_iter, tol=self.tol, solver=self.solver, progress=self.progress
@@ -138,7 +143,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """The code of each document, documents x topics; terms that were never seen before say nothing."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False, non_negative=True)
-        objective = Objective.of(rows, self.importance_, self.alpha, self.penalty)
+        objective = Objective.of(rows, self.importance_, self.alpha, self.penalty, self.delta)
         basis = np.ascontiguousarray(self.components_.T)
         totals = rows @ (self.importance_ > 0).astype(np.float64)
         codes = np.tile(totals[:, np.newaxis] / basis.shape[1], (1, basis.shape[1]))
@@ -157,7 +162,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False, non_negative=True)
         basis = np.ascontiguousarray(self.components_.T)
-        return Objective.of(rows, self.importance_, self.alpha, self.penalty).value(np.ascontiguousarray(codes), basis)
+        return Objective.of(rows, self.importance_, self.alpha, self.penalty, self.delta).value(
+            np.ascontiguousarray(codes), basis
+        )
 
     def relevance(self, weight: float = 0.6) -> Array:
         """How well each term stands for each topic, topics x terms: log p(t | a) - (1 - weight) log p(t).
@@ -203,11 +210,11 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         row = check_terms(self, X, reset=False, non_negative=True)
         if row.shape[0] != 1:
             raise ValueError(f"the shares of one document at a time, got {row.shape[0]}")
-        objective = Objective.of(row, self.importance_, self.alpha, self.penalty)
+        objective = Objective.of(row, self.importance_, self.alpha, self.penalty, self.delta)
         parts = self.components_[:, row.indices] * codes[:, np.newaxis]
         products = parts.sum(axis=0)
         parts *= np.divide(objective.rows.data, products, out=np.zeros(row.nnz), where=products > 0)
-        slopes = objective.slopes(np.ascontiguousarray(self.components_.T)) + objective.curvature * codes
+        slopes = objective.slopes(np.ascontiguousarray(self.components_.T)) + objective.curvatures(codes) * codes
         parts /= np.where(slopes > 0, slopes, 1.0)[:, np.newaxis]
         indptr = np.arange(len(codes) + 1) * row.nnz
         indices = np.tile(row.indices, len(codes))
@@ -242,6 +249,8 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         for name in ("alpha", "tol", "code_tol"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be a number of at least 0, got {getattr(self, name)!r}")
+        if not 0 < self.delta < np.inf:
+            raise ValueError(f"delta must be a positive number, got {self.delta!r}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
 
