@@ -30,7 +30,8 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.spike_slab import sweep_terms
-from bayesift.models.base import LinearProbabilitiesMixin, compact, for_each_model, models_of, terms_of
+from bayesift.models.base import compact, for_each_model, models_of, terms_of
+from bayesift.models.linear.classifier import LinearProbabilitiesMixin
 from bayesift.models.linear.links import link_of, log_likelihoods
 from bayesift.models.linear.posterior import Posterior, variances_of
 from bayesift.models.linear.priors import LaplacePrior, prior_of
