@@ -1,13 +1,15 @@
-"""Screening of four reviews against ASReview: `python -m benchmarks.screening ranking|stopping|show [REVIEW ...]`.
+"""Screening of ten reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`.
 
-    ranking    average time to discovery (ATD) and work saved over sampling at 95% recall (WSS@95), a judgement at a
-               time, from one relevant and one irrelevant record; the records are drawn from the seeds of
-               `benchmarks/screening_asreview.py`, whose results (out/benchmarks/screening-asreview*.json) are the peer
-    stopping   the share of runs with at least 95% recall where each rule stops, and what was read until there
-    show       the tables of all runs so far, over the seeds that both sides have; a figure of recall curves a review
+    ranking    the order of reading, a judgement at a time, from one relevant and one irrelevant record; the records
+               are drawn from the seeds of `benchmarks/screening_asreview.py`, whose results
+               (out/benchmarks/screening-asreview.json) are the peer
+    show       measures of both sides over the seeds that both have, ratios with Wilcoxon's test, and CPU seconds
+    stopping   for every rule the share of runs with at least 95% recall where it stops, and what was read until there,
+               in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and reversed ones; the tail
+               of the posterior is learned from the other reviews
+    picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
 
-Runs are kept in out/benchmarks/screening-*.json, a file a review, and what is there is not run again. The model was
-chosen on the seeds 100 to 119 (docs/explanation/screening.md).
+Orders are kept in out/benchmarks/screening-ranking.json, and what is there is not run again.
 """
 
 from __future__ import annotations
@@ -15,148 +17,222 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import wilcoxon
 
-from bayesift.charts import Axis, Band, Figure, Layer, Line, Panel, Rule
+from bayesift.charts import Axis, Band, Figure, Frame, Layer, Line, Panel, Rule
 from bayesift.charts.svg import series
-from bayesift.datasets.screening import REVIEWS, load_review
-from bayesift.screening.relevance import Pool
-from bayesift.screening.simulation import ReviewCurve, simulate_review, simulate_stopping
-from benchmarks.screening_asreview import SEEDS, draw_start
+from bayesift.datasets import load_screening
+from bayesift.datasets.loading import find
+from bayesift.records import Corpus
+from bayesift.screening import STOPPING_RULES, Pool, Posterior, RankDecay, ReviewCurve, learn_tail_shares
+from bayesift.screening.simulation import simulate_review
+from benchmarks.screening_asreview import REVIEWS, SEEDS, draw_start
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
-FILES = {file: name for name, file in REVIEWS.items()}
+ORDERS = RESULTS / "screening-ranking.json"
+PEER = RESULTS / "screening-asreview.json"
+PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "screening-recall.svg"
+MEASURES = ("ATD", "WSS@95", "RRF@10", "loss", "NDCG")
+_COLUMNS, _PANEL = 5, 190  # of the picture
+INTERVAL_FROM = 10  # finds, of which the start is one
+
+Runs = dict[str, dict[str, Any]]
 
 
-def load(review: str) -> tuple[Any, Any]:
-    """Vectors and decisions."""
-    return Pool.of_texts(load_review(FILES[review]).texts).X, _labels(review)
+@cache
+def corpus(review: str) -> Corpus:
+    """The records of a review."""
+    return load_screening(find(review, [f"screening/{review}.csv"], None))
 
 
-def _labels(review: str) -> Any:
-    return load_review(FILES[review]).indicator.toarray()[:, 0]
+@cache
+def labels(review: str) -> Any:
+    """Whether each record is included."""
+    return np.array([bool(document.categories) for document in corpus(review)])
 
 
-def run_ranking(review: str) -> None:
-    """The order of reading of every seed."""
-    X, labels = load(review)
-    for seed, runs, keep in _missing("ranking", review):
-        runs[seed] = simulate_review(X, labels, start=draw_start(labels, int(seed))).order.tolist()
-        keep()
+def run_ranking(reviews: Sequence[str]) -> None:
+    """The order of reading of every seed; CPU seconds include the vectors."""
+    runs = _kept(ORDERS)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for seed in map(str, SEEDS):
+        for review in reviews:
+            if seed in runs.setdefault(review, {}):
+                continue
+            documents, begun = corpus(review), time.process_time()
+            pool = Pool.of_texts([d.full_text for d in documents], titles=[d.title for d in documents])
+            start = draw_start(labels(review), int(seed))
+            order = simulate_review(pool.X, labels(review), start=start, parts=pool.parts).order.tolist()
+            runs[review][seed] = {"order": order, "cpu": time.process_time() - begun}
+            ORDERS.write_text(json.dumps(runs))
+            print(review, seed, len(order), f"{runs[review][seed]['cpu']:.1f} s", file=sys.stderr, flush=True)
 
 
-def run_stopping(review: str) -> None:
-    """Where both rules stop in the order that was read, of every seed that `ranking` has run."""
-    orders, labels = _kept("ranking", review), _labels(review)
-    for seed, runs, keep in _missing("stopping", review, among=orders):
-        curve = ReviewCurve.of(orders[seed], labels, draw_start(labels, int(seed)))
-        stopped = simulate_stopping(curve, seed=int(seed))
-        low, high = stopped.expected.interval(0.95)
-        runs[seed] = {
-            "posterior": [stopped.by_posterior.n_read / stopped.n_documents, stopped.by_posterior.recall],
-            "sample": [stopped.by_sample.n_read / stopped.n_documents, stopped.by_sample.recall],
-            "remaining": [low, stopped.expected.mean, high, stopped.n_missing],
-        }
-        keep()
-
-
-def show() -> list[str]:
-    """Both tables."""
-    lines = [
-        "| review | seeds | ATD ours | ATD ASReview | WSS@95 ours | WSS@95 ASReview |",
-        "|---|---|---|---|---|---|",
+def measured(curve: ReviewCurve) -> list[float]:
+    """The measures of one run."""
+    return [
+        curve.average_time_to_discovery,
+        curve.work_saved_over_sampling(0.95),
+        curve.relevant_found(0.1),
+        curve.loss,
+        curve.ndcg,
     ]
-    peers = _peers()
-    for review in FILES:
-        ours, theirs = _kept("ranking", review), peers.get(review, {})
-        seeds = sorted(set(ours) & set(theirs), key=int)
+
+
+def show(reviews: Sequence[str]) -> list[str]:
+    """Means over the seeds that both sides have, ours / ASReview."""
+    lines = [
+        "| review | starts | " + " | ".join(MEASURES) + " | CPU s |",
+        "|---|---|" + "---|" * (len(MEASURES) + 1),
+    ]
+    means = []
+    for review in reviews:
+        ours, theirs = curves(_kept(ORDERS), review), curves(_kept(PEER), review)
+        seeds = sorted(set(ours) & set(theirs))
         if not seeds:
             continue
-        labels = _labels(review)
-        curves = {
-            name: [ReviewCurve.of(runs[seed], labels, draw_start(labels, int(seed))) for seed in seeds]
-            for name, runs in (("bayesift", ours), ("ASReview", theirs))
-        }
-        recall_curves(curves).save(RESULTS / f"screening-{review}.svg")
-        atd = [np.mean([c.average_time_to_discovery for c in runs]) for runs in curves.values()]
-        wss = [np.mean([c.work_saved(0.95) for c in runs]) for runs in curves.values()]
-        lines.append(f"| {review} | {len(seeds)} | {atd[0]:.1f} | {atd[1]:.1f} | {wss[0]:.4f} | {wss[1]:.4f} |")
-    return [*lines, "", *_show_stopping()]
-
-
-def recall_curves(curves: Mapping[str, Sequence[ReviewCurve]]) -> Figure:
-    """Recall against the share of documents read: the mean over runs, and the range of all of them."""
-    lines, bands, shares = [], [], np.linspace(0, 1, 201).tolist()
-    for place, (name, runs) in enumerate(curves.items()):
-        recalls = np.array([[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs])
-        delay = np.mean([run.average_time_to_discovery for run in runs])
-        mean, lowest, highest = (
-            list(zip(shares, values.tolist(), strict=True))
-            for values in (recalls.mean(axis=0), recalls.min(axis=0), recalls.max(axis=0))
-        )
-        lines.append(Line(mean, series(place), f"{name} (ATD {delay:.0f})"))
-        bands.append(Band(lowest, highest, series(place)))
-    layers: list[Layer] = [*lines, *bands, Line([(0, 0), (1, 1)], "ideal", "random order"), Rule(y=0.95, style="thin")]
-    return Figure("Recall of a review", [Panel(Axis.unit("share of documents read"), Axis.unit("recall"), layers)])
-
-
-def _show_stopping() -> list[str]:
-    lines = [
-        "| review | seeds | posterior: coverage | read | sample: coverage | read | 95% interval holds |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for review in FILES:
-        runs = list(_kept("stopping", review).values())
-        if not runs:
-            continue
-        cells = []
-        for rule in ("posterior", "sample"):
-            read, recall = np.array([run[rule] for run in runs]).T
-            cells += [f"{np.mean(recall >= 0.95):.2f} (mean recall {recall.mean():.3f})", f"{read.mean():.1%}"]
-        holds = np.mean([low <= missing <= high for low, _, high, missing in (run["remaining"] for run in runs)])
-        lines.append(f"| {review} | {len(runs)} | {' | '.join(cells)} | {holds:.2f} |")
+        cpu = [np.mean([_kept(file)[review][seed]["cpu"] for seed in seeds]) for file in (ORDERS, PEER)]
+        pair = np.array([np.mean([measured(side[seed]) for seed in seeds], axis=0) for side in (ours, theirs)])
+        means.append(np.column_stack([pair, cpu]))
+        lines.append(f"| {review} | {len(seeds)} | {_cells(means[-1])} |")
+    both = np.array(means)
+    lines.append(f"| mean | | {_cells(both.mean(axis=0))} |")
+    ratios = both[:, 0, 0] / both[:, 1, 0]
+    p = wilcoxon(np.log(ratios)).pvalue
+    lines += ["", f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on {np.sum(ratios < 1)} of "]
+    lines[-1] += f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio {both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
     return lines
 
 
-def _file(kind: str, review: str) -> Path:
-    return RESULTS / f"screening-{kind}-{review}.json"
+def curves(runs: Runs, review: str) -> dict[str, ReviewCurve]:
+    """The curve of every seed."""
+    found = labels(review)
+    return {
+        seed: ReviewCurve.of(run["order"], found, draw_start(found, int(seed)))
+        for seed, run in runs.get(review, {}).items()
+    }
 
 
-def _kept(kind: str, review: str) -> dict[str, Any]:
-    file = _file(kind, review)
-    runs: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+def stopping(reviews: Sequence[str]) -> list[str]:
+    """A table of the rules, and one of weak orders."""
+    runs = {review: curves(_kept(ORDERS), review) for review in reviews}
+    tails = {review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in reviews}
+    names = [name.removeprefix("Cohen_2006_") for name in reviews]
+    lines = ["| rule | coverage | read | " + " | ".join(names) + " |", "|---|---|---|" + "---|" * len(names)]
+    for name, rule in STOPPING_RULES.items():
+        chosen = {review: Posterior(tail_shares=tails[review]) if name == "posterior" else rule for review in reviews}
+        lines.append(_row(name, _stopped(runs, chosen)))
+    own = {review: Posterior(tail_shares=tails[review]) for review in reviews}
+    for name, change in {"shuffled": 1.0, "half shuffled": 0.5, "reversed": -1.0}.items():
+        weak = {
+            review: {seed: weakened(curve, change, int(seed)) for seed, curve in found.items()}
+            for review, found in runs.items()
+        }
+        lines.append(_row(f"posterior, {name}", _stopped(weak, own)))
+    holds = [interval_holds(runs[review], tails[review]) for review in reviews]
+    moments = np.concatenate(holds)
+    cells = " | ".join(f"{np.mean(held):.3f}" if held else "" for held in holds)
+    return [*lines, f"| 95% interval holds | {moments.mean():.3f} of {len(moments)} moments | | {cells} |"]
+
+
+def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[float, float]:
+    """The tail of the posterior, from the orders of some reviews."""
+    found = [list(of_review.values()) for of_review in runs.values() if of_review]
+    return learn_tail_shares([([curve.positions for curve in some], some[0].n_documents) for some in found])
+
+
+def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
+    """The curve with this share of places shuffled, or reversed if it is negative."""
+    rng, hits = np.random.default_rng(seed), curve.hits
+    if change < 0:
+        hits = hits[::-1]
+    else:
+        moved = rng.random(len(hits)) < change
+        hits[moved] = rng.permutation(hits[moved])
+    return ReviewCurve(curve.order, np.flatnonzero(hits) + 1, curve.n_documents)
+
+
+def interval_holds(runs: Mapping[str, ReviewCurve], tail: Mapping[float, float], every: int = 10) -> list[bool]:
+    """Whether the 95% interval holds what is left, at all looks from the tenth find on."""
+    held = []
+    for curve in runs.values():
+        decay, hits = RankDecay(curve.n_documents, tail_shares=tail), curve.hits
+        for n in range(every, curve.n_documents, every):
+            if 1 + hits[:n].sum() >= INTERVAL_FROM:
+                low, high = decay.remaining(hits[:n]).interval(0.95)
+                held.append(bool(low <= hits[n:].sum() <= high))
+    return held
+
+
+def picture(reviews: Sequence[str]) -> Figure:
+    """The recall curves of all reviews, in rows of five."""
+    sides, panels = {"bayesift": _kept(ORDERS), "ASReview": _kept(PEER)}, []
+    for place, review in enumerate(reviews):
+        down, right = divmod(place, _COLUMNS)
+        left, top = 50 + right * _PANEL, 40 + down * (_PANEL + 40)
+        frame = Frame(left, left + _PANEL - 30, top, top + _PANEL - 30)
+        found = {side: list(curves(runs, review).values()) for side, runs in sides.items()}
+        title = review.removeprefix("Cohen_2006_")
+        panels.append(recall_curves(found, frame, title, y_shown=right == 0))
+    rows = -(-len(reviews) // _COLUMNS)
+    return Figure("Recall", panels, width=40 + _COLUMNS * _PANEL, height=40 + rows * (_PANEL + 40))
+
+
+def recall_curves(
+    curves: Mapping[str, Sequence[ReviewCurve]], frame: Frame, title: str, *, y_shown: bool = True
+) -> Panel:
+    """Recall against the share of documents read: the mean over runs, and the range of all of them."""
+    lines, bands, shares = [], [], np.linspace(0, 1, 101).tolist()
+    for place, (name, runs) in enumerate(curves.items()):
+        recalls = np.array([[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs])
+        mean, lowest, highest = (
+            list(zip(shares, np.round(values, 3).tolist(), strict=True))
+            for values in (recalls.mean(axis=0), recalls.min(axis=0), recalls.max(axis=0))
+        )
+        lines.append(Line(mean, series(place), name))
+        bands.append(Band(lowest, highest, series(place)))
+    layers: list[Layer] = [*lines, *bands, Line([(0, 0), (1, 1)], "ideal", "random order"), Rule(y=0.95, style="thin")]
+    axes = Axis.unit("share read"), Axis.unit("recall")
+    return Panel(*axes, layers, frame=frame, title=title, y_shown=y_shown)
+
+
+def _stopped(runs: Mapping[str, Mapping[str, ReviewCurve]], rules: Mapping[str, Any]) -> Any:
+    """Share of runs that reach 95%, and share read, a row per review."""
+    rows = []
+    for review, found in runs.items():
+        points = [(rules[review].stop(c.hits, seed=int(s)), c.n_documents) for s, c in found.items()]
+        rows.append(np.mean([[point.recall >= 0.95, point.n_read / n] for point, n in points], axis=0))
+    return np.array(rows)
+
+
+def _row(name: str, rows: Any) -> str:
+    cells = " | ".join(f"{coverage:.2f}, {read:.1%}" for coverage, read in rows)
+    return f"| {name} | {rows[:, 0].mean():.3f} | {rows[:, 1].mean():.1%} | {cells} |"
+
+
+def _cells(pair: Any) -> str:
+    kinds = (".1f", ".3f", ".3f", ".3f", ".3f", ".1f")
+    return " | ".join(f"{ours:{kind}} / {theirs:{kind}}" for kind, ours, theirs in zip(kinds, *pair, strict=True))
+
+
+def _kept(file: Path) -> Runs:
+    kept: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    runs: Runs = kept.get("runs", kept)
     return runs
-
-
-def _peers() -> dict[str, dict[str, list[int]]]:
-    """The runs of ASReview, from all files of them."""
-    peers: dict[str, dict[str, list[int]]] = {}
-    for file in sorted(RESULTS.glob("screening-asreview*.json")):
-        for review, runs in json.loads(file.read_text())["runs"].items():
-            peers.setdefault(review, {}).update(runs)
-    return peers
-
-
-def _missing(kind: str, review: str, among: Container[str] | None = None) -> Any:
-    """The seeds still to run, the file's content, and how to keep it; those that ASReview has run come first."""
-    runs = _kept(kind, review)
-    theirs = _peers().get(review, {})
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    for seed in sorted(map(str, SEEDS), key=lambda seed: (seed not in theirs, int(seed))):
-        if seed not in runs and (among is None or seed in among):
-            begun = time.process_time()
-            yield seed, runs, lambda: _file(kind, review).write_text(json.dumps(runs))
-            print(kind, review, seed, f"{time.process_time() - begun:.1f} s", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
     command, *names = sys.argv[1:] or ["show"]
-    if command == "show":
-        print("\n".join(show()))
+    chosen = names or REVIEWS
+    if command == "ranking":
+        run_ranking(chosen)
+    elif command == "picture":
+        picture(chosen).save(PICTURE)
     else:
-        for name in names or FILES:
-            {"ranking": run_ranking, "stopping": run_stopping}[command](name)
+        print("\n".join({"show": show, "stopping": stopping}[command](chosen)))

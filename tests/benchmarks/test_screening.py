@@ -1,10 +1,26 @@
+import numpy as np
+
+from bayesift.charts import Frame
 from bayesift.screening import ReviewCurve
-from benchmarks.screening import recall_curves
+from benchmarks.screening import interval_holds, recall_curves, weakened
+
+
+def curve():
+    return ReviewCurve(np.arange(300), np.arange(1, 41), 300)
 
 
 def test_recall_curves_name_each_ranking():
-    curve = ReviewCurve.of([1, 2], [0, 1, 1])
-    assert [key.name for key in recall_curves({"by relevance": [curve]}).legend] == [
-        "by relevance (ATD 2)",
-        "random order",
-    ]
+    panel = recall_curves({"by relevance": [curve()]}, Frame(), "a review")
+    assert [layer.key.name for layer in panel.layers if layer.key] == ["by relevance", "random order"]
+
+
+def test_weak_orders_keep_the_number_of_relevant_documents():
+    assert weakened(curve(), -1.0, 0).positions.tolist() == list(range(261, 301))
+    for share in (0.5, 1.0):
+        positions = weakened(curve(), share, 0).positions
+        assert len(positions) == 40
+        assert positions.max() > 100
+
+
+def test_intervals_are_looked_at_from_the_tenth_find_on():
+    assert len(interval_holds({"0": curve()}, {0.02: 1.0}, every=100)) == 2

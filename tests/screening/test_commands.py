@@ -146,11 +146,12 @@ def test_a_labelled_pool_is_simulated(monkeypatch, capsys, tmp_path):
     )
     played = json.loads(capsys.readouterr().out)
     assert [row["start"] for row in played] == ["0", "1"]
-    assert all(row["wss95"] > 0.3 and row["recall_by_sample"] >= 0.95 and row["loss"] < 0.5 for row in played)
+    assert all(row["wss95"] > 0.3 and row["loss"] < 0.5 for row in played)
+    assert all(row["stopping"]["sample check"]["recall"] >= 0.95 for row in played)
     assert "best order" in chart.read_text()
-    assert run(monkeypatch, "screen", "simulate", file_of(tmp_path), "--query", "wheat corn", *options) == 0
+    assert run(monkeypatch, "screen", "simulate", file_of(tmp_path), "--query", "wheat corn", "--rules", *options) == 0
     told = capsys.readouterr().out
-    assert all(name in told for name in ("ATD", "WSS@95", "RRF@10", "loss", "NDCG"))
+    assert all(name in told for name in ("ATD", "WSS@95", "RRF@10", "loss", "NDCG", "posterior", "QBCB", "knee"))
 
 
 @pytest.mark.parametrize(("options", "code"), [(["--by", "x"], 2), (["--category", "x"], 1), (["--recall", "2"], 2)])

@@ -2,50 +2,122 @@
 
 import numpy as np
 import pytest
+from scipy.stats import nbinom, poisson
 
-from bayesift.screening import RankDecay
-from bayesift.screening.stopping import _EXPONENTS, _SCALES
+from bayesift.screening import Posterior, RankDecay, learn_tail_shares
+from bayesift.screening.stopping import decay
 
 
-def rate(t, power, reach, n):
-    return (1 + t / (reach * n)) ** -power
+def rates(n):
+    return np.vstack(decay._shapes(n))
+
+
+def prior():
+    families = decay._shapes(2)
+    return np.concatenate([np.full(len(f), w / len(f)) for f, w in zip(families, decay._FAMILY_WEIGHTS, strict=True)])
 
 
 def test_the_expected_number_is_that_of_brute_force():
-    """Integrated over a, b and c by sums over fine grids, with the prior 1/a."""
-    n, read, places = 120, 40, np.array([1, 2, 5, 11, 30])
+    """Integrated over a and all shapes by sums over fine grids, with the prior 1/a."""
+    n, read, places, tail = 120, 40, np.array([1, 2, 5, 11, 30]), 0.05
     judgements = np.isin(np.arange(1, read + 1), places).tolist()
-    t, scales = np.arange(1, n + 1), np.exp(np.linspace(-12, 6, 4000))
-    weight = expected = 0.0
-    for reach in _SCALES:
-        for power in _EXPONENTS:
-            r = rate(t, power, reach, n)
-            seen, unseen = r[:read].sum(), r[read:].sum()
-            likelihood = np.prod(scales[:, None] * r[places - 1], axis=1) * np.exp(-scales * seen)
-            weight += likelihood.sum()
-            expected += (likelihood * scales * unseen).sum()
-    remaining = RankDecay(n).remaining(judgements, found_before=1, draws=40_000)
-    spread = 4 * remaining.draws.std() / np.sqrt(40_000)
-    assert remaining.mean == pytest.approx(expected / weight, abs=spread)
+    a = np.exp(np.linspace(-6, 12, 400))
+    weight = expected = none = 0.0
+    for share, r in zip(prior(), rates(n), strict=True):
+        s = (1 - tail) * r / r.sum() + tail / n
+        likelihood = share * a ** len(places) * np.prod(s[places - 1]) * np.exp(-a * s[:read].sum())
+        weight += likelihood.sum()
+        # Numbers above that of the unseen documents count as all of them.
+        left = poisson.sf(np.arange(n - read)[:, np.newaxis], a * s[read:].sum()).sum(axis=0)
+        expected += (likelihood * left).sum()
+        none += (likelihood * np.exp(-a * s[read:].sum())).sum()
+    model = RankDecay(n, tail_shares={tail: 1.0})
+    remaining = model.remaining(judgements, found_before=1, draws=20_000)
     assert remaining.n_found == 6
+    assert model.probability_of_recall(judgements, 0.95, found_before=1) == pytest.approx(none / weight, rel=1e-6)
+    assert np.mean(remaining.draws == 0) == pytest.approx(none / weight, abs=1e-4)
+    assert remaining.mean == pytest.approx(expected / weight, rel=1e-3)
+
+
+def test_the_mixture_is_that_of_scipy():
+    mixture = decay._Mixture(7, np.array([0.3, 0.7]), np.array([0.5, 0.9]))
+    exact = 0.3 * nbinom(7, 0.5).pmf(np.arange(300)) + 0.7 * nbinom(7, 0.9).pmf(np.arange(300))
+    np.testing.assert_allclose(mixture.pmf(300)[:64], exact[:64], atol=1e-12)
+    assert mixture.cdf(3) == pytest.approx(exact[:4].sum())
+    assert mixture.pmf(5).sum() == pytest.approx(1.0)
 
 
 def test_intervals_hold_where_the_model_is_true():
     rng = np.random.default_rng(3)
     n, read, inside = 1000, 300, 0
+    shapes, model = rates(n), RankDecay(n)
     for _ in range(150):
-        power, reach = rng.choice(_EXPONENTS), rng.choice(_SCALES)
-        r = rate(np.arange(1, n + 1), power, reach, n)
-        hits = rng.random(n) < np.minimum(40 * r / r.sum(), 1)
-        low, high = RankDecay(n).remaining(hits[:read].tolist()).interval(0.9)
+        r = shapes[rng.choice(len(shapes), p=prior())]
+        tail = rng.choice(list(decay.TAIL_SHARES))
+        rate = (1 - tail) * r / r.sum() + tail / n
+        hits = rng.random(n) < np.minimum(40 * rate, 1)
+        low, high = model.remaining(hits[:read].tolist()).interval(0.9)
         inside += low <= hits[read:].sum() <= high
     assert 0.85 <= inside / 150 <= 1
 
 
-def test_what_says_nothing_leaves_everything_open():
-    assert RankDecay(50).remaining([False] * 10).interval(0.9) == (40, 40)
+def test_a_larger_tail_leaves_more_to_find():
+    judgements = [True] * 20 + [False] * 280
+    chances = [
+        RankDecay(1000, tail_shares={tail: 1.0}).probability_of_recall(judgements, 0.95) for tail in (0.005, 0.05, 0.2)
+    ]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] > 0.9 > 0.5 > chances[2]
+
+
+def test_the_tail_is_learned_from_reviews_that_have_one():
+    early = np.arange(1, 61)
+    late = np.append(np.arange(1, 54), [300, 400, 500, 600, 700, 800, 900])
+    few, many = (learn_tail_shares([([places], 1000)] * 3) for places in (early, late))
+    mean = lambda shares: sum(share * weight for share, weight in shares.items())  # noqa: E731
+    assert sum(few.values()) == pytest.approx(1.0)
+    assert mean(few) < 0.015 < 0.06 < mean(many)
+
+
+def test_an_estimate_says_what_it_costs_to_be_surer():
+    model = RankDecay(800)
+    judgements = [True] * 25 + [False] * 75
+    estimate = model.estimate(judgements, recall=0.95, confidence=0.95)
+    assert (estimate.n_found, estimate.n_unseen, estimate.caveat) == (25, 700, "")
+    assert estimate.low <= estimate.expected <= estimate.high
+    costs = list(estimate.more_reading.values())
+    assert costs == sorted(costs)
+    further = estimate.more_reading[0.95]
+    for extra, stops in ((further, True), (further - 1, False)):
+        assert model.estimate(judgements + [False] * extra).stop == stops
+
+
+def test_what_says_nothing_says_so():
+    model = RankDecay(50)
+    assert model.remaining([False] * 10).interval(0.9) == (40, 40)
+    assert model.estimate([False] * 10).probability == 0
+    assert "too early" in model.estimate([True, False]).caveat
+    assert model.estimate([]).n_unseen == 50
     assert RankDecay(3).remaining([True, False, False]).mean == 0
+    assert RankDecay(3).estimate([True, False, False]).stop
+    assert "random" in RankDecay(1000).estimate(([False] * 9 + [True]) * 60).caveat
     with pytest.raises(ValueError, match="4 judgements"):
         RankDecay(3).remaining([True] * 4)
     with pytest.raises(ValueError, match="at least 1"):
         RankDecay(0)
+    with pytest.raises(ValueError, match="tail_shares"):
+        RankDecay(5, tail_shares={0.0: 1.0})
+
+
+@pytest.mark.parametrize("order", ["random", "reversed"])
+def test_a_weak_order_keeps_the_statement(order):
+    """Of a useless and of a harmful ranking: the recall is reached as often as promised."""
+    rng, rule, reached = np.random.default_rng(5), Posterior(every=20), 0
+    for _ in range(40):
+        hits = np.zeros(400, dtype=bool)
+        if order == "random":
+            hits[rng.choice(400, 40, replace=False)] = True
+        else:
+            hits[399 - np.unique(rng.exponential(60, 40).astype(int).clip(0, 399))] = True
+        reached += rule.stop(hits).recall >= 0.95
+    assert reached >= 37

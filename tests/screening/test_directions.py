@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from scipy import sparse
 
-from bayesift.screening import Pool, relevance
+from bayesift.errors import DataError
+from bayesift.screening import Part, Pool, RelevanceModel, RelevanceSettings, ReviewQueue, relevance
 from bayesift.screening.relevance import leading_directions
 
 
@@ -31,3 +33,48 @@ def test_vectors_are_read_back_for_the_same_texts_only(tmp_path):
     assert again.index.terms_of("corn prices") == pool.index.terms_of("corn prices")
     assert Pool.load(tmp_path / "snapshot", "xyz") is None
     assert Pool.load(tmp_path / "nothing", "abc") is None
+
+
+TEXTS = ["corn prices in iowa", "gold mines of peru", "corn oil price", "wheat and corn", "silver mines"]
+
+
+def test_parts_are_weighted_by_finds():
+    """The likeness of two documents is the sum of those of its parts, each times its weight."""
+    dense = np.random.default_rng(0).normal(size=(5, 3))
+    pool = Pool.of_texts(TEXTS, titles=TEXTS, keywords=["corn", "", "corn", "wheat", ""], dense=dense)
+    assert [part.name for part in pool.parts] == ["words", "stems", "directions", "titles", "keywords", "dense"]
+    model = RelevanceModel(pool.X, RelevanceSettings(), pool.parts)
+    ends = np.cumsum([part.n_columns for part in pool.parts])
+    for n_found, t in ((0, 0.0), (2, 0.0), (5, 0.25), (19, 0.875), (40, 1.0)):
+        model.weigh(n_found)
+        weights = [1 - 0.4 * t, 0.4 * t, 0.15 * t, 0.3 * t, 0.2 * t, 0.1 * t]
+        starts = ends - [part.n_columns for part in pool.parts]
+        blocks = [pool.X[:, a:b].toarray() for a, b in zip(starts, ends, strict=True)]
+        expected = sum(w * gram(block) for w, block in zip(weights, blocks, strict=True))
+        np.testing.assert_allclose(gram(model.X.toarray()), expected, atol=1e-12)
+
+
+def test_parts_that_do_not_fit_are_refused():
+    with pytest.raises(DataError, match="2 titles for 5 documents"):
+        Pool.of_texts(TEXTS, titles=["a", "b"])
+    with pytest.raises(DataError, match="dense rows of shape"):
+        Pool.of_texts(TEXTS, dense=np.zeros((4, 2)))
+    with pytest.raises(DataError, match="not finite"):
+        Pool.of_texts(TEXTS, dense=np.full((5, 2), np.nan))
+    with pytest.raises(DataError, match="parts of 3 columns"):
+        RelevanceModel(sparse.csr_array(np.eye(2)), RelevanceSettings(), [Part("words", 3)])
+    with pytest.raises(ValueError, match="negative"):
+        Part("words", 3, first=-1.0)
+    assert [part.name for part in Pool.of_texts(TEXTS, keywords=[""] * 5).parts] == ["words", "stems", "directions"]
+
+
+def test_undo_brings_back_the_weights_of_the_parts():
+    queue = ReviewQueue.of_texts([f"{text} {n}" for n in range(6) for text in TEXTS], titles=TEXTS * 6)
+    before = []
+    for n, name in enumerate(queue.ids[:25]):
+        before.append(queue.scores.copy())
+        queue.judge(name, n % 2 == 0)
+    assert queue.n_found == 13
+    for scores in reversed(before):
+        queue.undo()
+        np.testing.assert_array_equal(queue.scores, scores)

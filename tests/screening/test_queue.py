@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from bayesift.errors import DataError
 from bayesift.screening.queue import UNDO_STEPS, ReviewQueue
 from bayesift.screening.relevance import RelevanceModel, RelevanceSettings
-from bayesift.screening.simulation import ReviewCurve, simulate_review, simulate_stopping
+from bayesift.screening.simulation import ReviewCurve, simulate_review, stop_points
 from bayesift.screening.stopping import Forecast
 from bayesift.text import TermVectorizer
 
@@ -234,9 +234,9 @@ def test_a_review_played_back(texts):
     start = [int(np.flatnonzero(relevant)[0]), int(np.flatnonzero(~relevant)[0])]
     curve = simulate_review(X, relevant, start=start)
     assert curve.average_time_to_discovery < 0.7 * relevant.sum() + 5
-    stopped = simulate_stopping(curve, every=10)
-    assert max(stopped.by_posterior.n_read, stopped.by_sample.n_read) <= stopped.n_documents
-    assert stopped.by_sample.recall >= 0.95
+    stopped = stop_points(curve)
+    assert max(point.n_read for point in stopped.values()) <= curve.n_documents
+    assert stopped["sample check"].recall >= 0.95
 
 
 def test_forecasts_are_calibrated_where_the_model_is_true():

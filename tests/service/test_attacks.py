@@ -20,7 +20,16 @@ from bayesift.service.db.database import FILE, open_store
 from bayesift.service.db.tables import Writing
 from bayesift.service.errors import UnavailableError
 from bayesift.service.live import LiveFilter
-from tests.service.worlds import Clients, documents, is_whole, listening, running, text_about
+from tests.service.worlds import (
+    Clients,
+    InputReplay,
+    documents,
+    is_whole,
+    listening,
+    running,
+    same_filter,
+    text_about,
+)
 
 
 @pytest.fixture
@@ -285,6 +294,22 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(
     assert ",'\uff1d1+1," in rows
     assert ",'@SUM(1)," in rows
     assert "\n-2,," in rows.replace("\r", "")
+
+
+def test_a_filter_sees_documents_that_came_before_it(clients):
+    clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest tonnes crop"})
+    waiting = [entry["document"]["id"] for entry in clients.ada.get("/api/profiles/grain/queue?limit=10").json()]
+    assert waiting
+    assert all(int(name[1:]) % 3 == 0 for name in waiting)
+    assert judge(clients.ada, waiting[0]).status_code == 200
+    assert is_whole(clients.service)
+    assert clients.ada.delete(f"/api/profiles/grain/judgements/{waiting[0]}").status_code == 200
+    assert is_whole(clients.service)
+    inputs = InputReplay()
+    with clients.service.store.reading() as read:
+        inputs.follow(read)
+    assert same_filter(clients.service.live.engine, inputs.engine)
 
 
 def test_wrong_tokens_are_counted_by_address(clients):

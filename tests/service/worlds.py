@@ -8,8 +8,9 @@ import numpy as np
 import uvicorn
 from fastapi.testclient import TestClient
 
-from bayesift.filtering import FilterEngine, MemoryLog, ProfileState
-from bayesift.filtering.engine import add_described
+from bayesift.filtering import FilterEngine, MemoryLog, ProfileState, Retrieved
+from bayesift.filtering.engine import add_described, apply
+from bayesift.filtering.events import recorded_vector
 from bayesift.records import Document
 from bayesift.service import Service, ServiceSettings, app, create_app, event_log
 from bayesift.service.event_log import Checkpoints, replay
@@ -132,14 +133,20 @@ class InputReplay:
         engine, log, profile = self.engine, self.log, row.profile
         if row.kind == event_log.CREATED:
             add_described(engine, row.payload["definition"])
+        elif row.kind == event_log.RETRIEVED and "words" in row.payload:
+            vector = recorded_vector(row.document, row.payload, engine.space)
+            event = Retrieved(profile, vector, row.payload["why"], row.payload["probability"], row.payload["gain"])
+            apply(engine.profiles[profile], event, {})
+            return [event]
         elif row.kind == event_log.IMPORTED:
             install_profile(engine, profile, row.payload["model"])
         elif row.kind == event_log.DELETED:
             engine.remove_profile(profile)
             log._events = [event for event in log._events if event.profile != profile]
             self._said = {key: said for key, said in self._said.items() if key[0] != profile}
-        elif row.kind in (event_log.PAUSED, event_log.RESUMED):
-            return engine.pause(profile, row.kind == event_log.PAUSED)
+        elif row.kind in (event_log.PAUSED, event_log.RESUMED, event_log.PUT_AWAY, event_log.RESTORED):
+            changed = bool(row.payload["engine"])
+            return engine.pause(profile, row.kind in (event_log.PAUSED, event_log.PUT_AWAY)) if changed else []
         elif row.kind == event_log.TAUGHT:
             return engine.teach(profile, row.payload["word"], row.payload["strength"], log)
         elif row.kind == event_log.JUDGED:

@@ -16,8 +16,10 @@ from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, Quiet, usage
 from bayesift.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bayesift.records import Corpus
-    from bayesift.screening import ReviewCurve
+    from bayesift.screening import ReviewCurve, StoppingRule
 
 ORDERS = ("relevance", "information", "mixture")
 
@@ -32,6 +34,7 @@ def simulate(
     query: Annotated[str | None, Option(help="Start once, from these words and no labels.")] = None,
     batch: Annotated[int, Option(help="Documents judged between two rankings.", min=1)] = 1,
     recall: Annotated[float, Option(help="Recall that the stopping rules aim at.", min=0.0, max=1.0)] = 0.95,
+    rules: Annotated[bool, Option("--rules", help="Compare all stopping rules, not only the first two.")] = False,
     chart: Annotated[Path | None, Option(help="Write the recall curves to this file, as SVG.", dir_okay=False)] = None,
     as_json: AsJson = False,
     *,
@@ -69,7 +72,8 @@ def simulate(
                 start = random_start(labels, seed)
                 curves[str(seed)] = simulate_review(pool.X, labels, start=start, **simulated)
                 progress(seed + 1)
-        played = [_measures(name, curve, recall, 0 if query else 1) for name, curve in curves.items()]
+        chosen = _rules(recall, all_rules=rules)
+        played = [_measures(name, curve, chosen, 0 if query else 1) for name, curve in curves.items()]
     if chart is not None:
         recall_curves({f"start {name}": curve for name, curve in curves.items()}).save(chart)
         print(f"chart: {chart}", file=sys.stderr)
@@ -79,12 +83,26 @@ def simulate(
         _print(played, labels, recall)
 
 
-def _measures(name: str, curve: ReviewCurve, recall: float, found_before: int) -> dict[str, Any]:
-    """The measures of one start; shares are of the documents to read."""
-    from bayesift.screening import simulate_stopping
+def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
+    """The stopping rules by name, those that aim at a recall with this one."""
+    from dataclasses import fields, replace
 
-    stopped = simulate_stopping(curve, found_before=found_before, recall=recall, seed=int(name) if found_before else 0)
-    posterior, sample = stopped.by_posterior, stopped.by_sample
+    from bayesift.screening import STOPPING_RULES
+
+    if not 0 < recall < 1:
+        raise typer.BadParameter("the recall must lie between 0 and 1", param_hint="--recall")
+    chosen: dict[str, Any] = dict(STOPPING_RULES if all_rules else [*STOPPING_RULES.items()][:2])
+    for name, rule in chosen.items():
+        if "recall" in {field.name for field in fields(rule)}:
+            chosen[name] = replace(rule, recall=recall)
+    return chosen
+
+
+def _measures(name: str, curve: ReviewCurve, rules: Mapping[str, StoppingRule], found_before: int) -> dict[str, Any]:
+    """The measures of one start; shares are of the documents to read."""
+    from bayesift.screening import stop_points
+
+    points = stop_points(curve, rules, found_before=found_before, seed=int(name) if found_before else 0)
     return {
         "start": name,
         "atd": curve.average_time_to_discovery,
@@ -92,10 +110,9 @@ def _measures(name: str, curve: ReviewCurve, recall: float, found_before: int) -
         "rrf10": curve.relevant_found(0.1),
         "loss": curve.loss,
         "ndcg": curve.ndcg,
-        "read_by_posterior": posterior.n_read / curve.n_documents,
-        "recall_by_posterior": posterior.recall,
-        "read_by_sample": sample.n_read / curve.n_documents,
-        "recall_by_sample": sample.recall,
+        "stopping": {
+            rule: {"read": point.n_read / curve.n_documents, "recall": point.recall} for rule, point in points.items()
+        },
     }
 
 
@@ -117,24 +134,20 @@ def _print(played: list[dict[str, Any]], labels: Any, recall: float) -> None:
     console = stdout()
     console.print(f"[bold]{len(labels):,} documents[/bold], {labels.sum():,} relevant\n")
     table = Table(box=None, header_style="bold", pad_edge=False)
-    headings = (
-        "start",
-        "ATD",
-        "WSS@95",
-        "RRF@10",
-        "loss",
-        "NDCG",
-        "posterior: read",
-        "recall",
-        "sample: read",
-        "recall",
-    )
-    for heading in headings:
+    for heading in ("start", "ATD", "WSS@95", "RRF@10", "loss", "NDCG"):
         table.add_column(heading, justify="right")
-    rows = np.array([list(row.values())[1:] for row in played])
+    rows = np.array([[row[name] for name in ("atd", "wss95", "rrf10", "loss", "ndcg")] for row in played])
     shown = [*zip((row["start"] for row in played), rows, strict=True)]
     for name, values in [*shown, ("mean", rows.mean(0))] if len(played) > 1 else shown:
-        shares = [f"{value:.1%}" for value in values[5:]]
-        table.add_row(name, f"{values[0]:.1f}", *(f"{value:.3f}" for value in values[1:5]), *shares)
+        table.add_row(name, f"{values[0]:.1f}", *(f"{value:.3f}" for value in values[1:]))
     console.print(table)
-    console.print(f"\nread until each rule stops at a recall of {recall:.0%} with 95% confidence")
+    stopping = Table("stopping rule", box=None, header_style="bold", pad_edge=False)
+    for heading in ("read", "recall", f"runs that reach {recall:.0%}"):
+        stopping.add_column(heading, justify="right")
+    for rule in played[0]["stopping"]:
+        points = [row["stopping"][rule] for row in played]
+        read, reached = np.mean([[point["read"], point["recall"]] for point in points], axis=0)
+        good = sum(point["recall"] >= recall for point in points)
+        stopping.add_row(rule, f"{read:.1%}", f"{reached:.1%}", f"{good} of {len(points)}")
+    console.print("")
+    console.print(stopping)

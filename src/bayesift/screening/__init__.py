@@ -1,7 +1,7 @@
 """Screening of a fixed pool, such as the records of a systematic review.
 
 `ReviewQueue` ranks the pool and learns from every judgement; `RankDecay`, `Forecast` and `SampleCheck` tell when to
-stop; `simulate_review` and `simulate_stopping` measure both on labelled pools.
+stop; `simulate_review` and `stop_points` measure both on labelled pools.
 """
 
 from bayesift.screening.agreement import Agreement, cohen_kappa
@@ -15,38 +15,57 @@ from bayesift.screening.review import Progress, RankedRecords, Review
 from bayesift.screening.review_log import Event, Judgement, Note, ProjectSettings, Record, ReviewLog, with_decisions
 from bayesift.screening.simulation import (
     ReviewCurve,
-    StoppedReview,
     random_start,
     recall_curves,
     simulate_review,
-    simulate_stopping,
+    stop_points,
 )
 from bayesift.screening.stopping import (
+    STOPPING_RULES,
+    CallaghanMuellerHansen,
     Forecast,
+    InARow,
+    Knee,
+    PointProcess,
+    Posterior,
+    QuantileBinomial,
     RankDecay,
     RemainingRelevant,
+    Safe,
+    Sample,
     SampleCheck,
+    StoppingEstimate,
+    StoppingRule,
+    StopPoint,
     allowed_missing,
+    learn_tail_shares,
     recall_p_value,
     remaining_relevant,
     sample_size,
 )
 
 __all__ = [
+    "STOPPING_RULES",
     "Agreement",
+    "CallaghanMuellerHansen",
     "Duplicates",
     "Event",
     "FlowDiagram",
     "Forecast",
+    "InARow",
     "Judgement",
+    "Knee",
     "Match",
     "Note",
     "Part",
+    "PointProcess",
     "Pool",
+    "Posterior",
     "PrismaFlow",
     "Progress",
     "Project",
     "ProjectSettings",
+    "QuantileBinomial",
     "RankDecay",
     "RankedRecords",
     "Record",
@@ -57,12 +76,17 @@ __all__ = [
     "ReviewCurve",
     "ReviewLog",
     "ReviewQueue",
+    "Safe",
+    "Sample",
     "SampleCheck",
-    "StoppedReview",
+    "StopPoint",
+    "StoppingEstimate",
+    "StoppingRule",
     "allowed_missing",
     "cohen_kappa",
     "find_duplicates",
     "is_project",
+    "learn_tail_shares",
     "match_probability",
     "merge",
     "methods_paragraph",
@@ -74,6 +98,6 @@ __all__ = [
     "remaining_relevant",
     "sample_size",
     "simulate_review",
-    "simulate_stopping",
+    "stop_points",
     "with_decisions",
 ]

@@ -15,7 +15,7 @@ from bayesift.errors import DataError
 from bayesift.evaluation import average_time_to_discovery, work_saved
 from bayesift.screening.queue import Order, ReviewQueue
 from bayesift.screening.relevance import Part, RelevanceSettings
-from bayesift.screening.stopping import RankDecay, RemainingRelevant, SampleCheck
+from bayesift.screening.stopping import STOPPING_RULES, StoppingRule, StopPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,13 @@ class ReviewCurve:
         if len(positions) != wanted or not wanted:
             raise DataError(f"the order holds {len(positions)} of {wanted} relevant documents")
         return cls(rows, positions, len(labels) - len(start))
+
+    @property
+    def hits(self) -> Array:
+        """Whether each document is relevant, in the order of reading; those behind the last relevant one are not."""
+        hits = np.zeros(self.n_documents, dtype=bool)
+        hits[self.positions - 1] = True
+        return hits
 
     @property
     def average_time_to_discovery(self) -> float:
@@ -162,86 +169,22 @@ def simulate_review(
     return ReviewCurve.of(order, labels, start)
 
 
-@dataclass(frozen=True)
-class StopPoint:
-    """Where a rule would have stopped: documents read, the start left out, and recall reached, the start included."""
-
-    n_read: int
-    recall: float
-
-
-@dataclass(frozen=True, eq=False)
-class StoppedReview:
-    """A review that was stopped.
-
-    `by_posterior` is where the posterior alone suggests to stop, `by_sample` where a random sample, begun earlier,
-    proves the recall. When the sample began, `n_missing` were missing and `expected` by the posterior.
-    """
-
-    by_posterior: StopPoint
-    by_sample: StopPoint
-    expected: RemainingRelevant
-    n_missing: int
-    n_documents: int
-
-
-def simulate_stopping(
-    curve: ReviewCurve,
-    *,
-    found_before: int = 1,
-    recall: float = 0.95,
-    confidence: float = 0.95,
-    every: int = 25,
-    switch: float = 0.5,
-    seed: int = 0,
-) -> StoppedReview:
-    """Where both stopping rules end a simulated review.
-
-    One reader goes on in ranked order until the recall is reached with the wanted confidence by the posterior
-    (`RankDecay`), which is computed every few documents. Another reads in random order as soon as that probability
-    reaches `switch`, until `SampleCheck` proves the recall.
+def stop_points(
+    curve: ReviewCurve, rules: Mapping[str, StoppingRule] = STOPPING_RULES, *, found_before: int = 1, seed: int = 0
+) -> dict[str, StopPoint]:
+    """Where each stopping rule ends a simulated review.
 
     Parameters
     ----------
     curve : the review
+    rules : by name
     found_before : relevant documents that it started from
-    recall, confidence : the goal
-    every : documents between two evaluations of the posterior
-    switch : the probability of the recall at which the sample begins
-    seed : of the random order
+    seed : of the samples that some rules draw
 
     Examples
     --------
     >>> curve = ReviewCurve.of(range(2, 98), [1] * 30 + [0] * 70, start=[0, 1])
-    >>> stopped = simulate_stopping(curve, found_before=2, every=10)
-    >>> stopped.by_posterior.recall, stopped.by_sample.recall >= 0.95
-    (1.0, True)
+    >>> stop_points(curve, found_before=2)["posterior"].recall
+    1.0
     """
-    hits = np.zeros(curve.n_documents, dtype=bool)
-    hits[curve.positions - 1] = True
-    total = found_before + len(curve.positions)
-    decay = RankDecay(curve.n_documents)
-    by_sample, at_switch, n_missing = None, None, 0
-    for n_read in [*range(every, curve.n_documents, every), curve.n_documents]:
-        expected = decay.remaining(hits[:n_read].tolist(), found_before=found_before, seed=seed)
-        sure = 1.0 if n_read == curve.n_documents else expected.probability_of_recall(recall)
-        if at_switch is None and sure >= switch:
-            check = _sampled(hits[n_read:], expected, recall, confidence, seed)
-            by_sample = StopPoint(n_read + check.n_drawn, (expected.n_found + check.n_hits) / total)
-            at_switch, n_missing = expected, total - expected.n_found
-        if sure >= confidence:
-            break
-    assert by_sample is not None
-    assert at_switch is not None
-    by_posterior = StopPoint(n_read, expected.n_found / total)
-    return StoppedReview(by_posterior, by_sample, at_switch, n_missing, curve.n_documents)
-
-
-def _sampled(unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int) -> SampleCheck:
-    """The finished check when the unseen documents are read in random order."""
-    check = SampleCheck(n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence)
-    for relevant in np.random.default_rng(seed).permutation(unseen):
-        if check.reaches(recall):
-            break
-        check.draw(relevant=bool(relevant))
-    return check
+    return {name: rule.stop(curve.hits, found_before=found_before, seed=seed) for name, rule in rules.items()}

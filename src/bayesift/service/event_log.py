@@ -147,7 +147,8 @@ class StoreHistory:
         for row in rows:
             if row.kind == RETRIEVED:
                 document = str(row.document)
-                yield _retrieved(row, recorded_vector(document, arrivals[document], self._space))
+                source = row.payload if "words" in row.payload else arrivals[document]
+                yield _retrieved(row, recorded_vector(document, source, self._space))
             else:
                 yield from _engine_events(row, self._space)
 
@@ -209,7 +210,9 @@ class _LogReplay(Replay):
             self.remove_profile(name)
             self._checkpoints.forget(name)
         elif row.kind == RETRIEVED:
-            self.apply(_retrieved(row, self._arrived[document]))
+            own = "words" in row.payload  # retrieved when the profile was created, long after it arrived
+            vector = recorded_vector(document, row.payload, space) if own else self._arrived[document]
+            self.apply(_retrieved(row, vector))
         else:
             for event in _engine_events(row, space):
                 self.apply(event)

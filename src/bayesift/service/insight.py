@@ -1,7 +1,7 @@
 """What the documents of a profile tell: how many relevant ones are left, and their topics.
 
-The pool of the estimate (`bayesift.screening.Forecast`) is what the profile saw since it was created: judged documents
-and the newest of the others, as long as their texts are kept. Its leading directions are cached for some seconds,
+The pool of the estimate (`bayesift.screening.Forecast`) is what people can reach: judged documents and the newest that
+the profile retrieved, as long as their texts are kept. Its leading directions are cached for some seconds,
 because they cost more than the rest. Topics are those of a sparse non-negative matrix factorisation.
 """
 
@@ -50,8 +50,11 @@ def stopping_estimate(service: Service, name: str, recall: float) -> StoppingOut
     """The estimated number of relevant documents that are left, and whether the recall is reached."""
     with service.stored_profile(name) as (read, profile):
         judgements = {row.document: row for row in reversed(read.judgements(name))}
-        documents = read.newest_documents(_POOL_SIZE, after=profile.seq)
-        documents += read.documents(judgements.keys() - {row.id for row in documents}).values()
+        retrieved = read.events(
+            profile.seq, profile=name, kinds=(event_log.RETRIEVED,), limit=_POOL_SIZE, newest_first=True
+        )
+        names = dict.fromkeys([*(str(row.document) for row in retrieved), *judgements])
+        documents = list(read.documents(names).values())
     found = sum(row.relevant for row in judgements.values())
     remaining = None
     if 0 < found < len(judgements):

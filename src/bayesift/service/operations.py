@@ -10,9 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
-from bayesift.filtering.engine import add_described
+from bayesift.filtering.engine import add_described, apply, stacked
+from bayesift.filtering.profile import restricted
 from bayesift.records import Document
 from bayesift.service import event_log
 from bayesift.service.db.digests import row_digest
@@ -23,6 +26,9 @@ from bayesift.service.transfer import install_profile
 
 MAX_PROFILES = 2_000
 MAX_WORDS = 500
+_LOOKED_BACK = 1_000  # documents that came before a profile
+_LONGEST_LOOKED_BACK = 20_000  # characters; longer ones would hold the writer
+_FOUND_LOOKING_BACK = 200
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,31 @@ def create_profile(unit: UnitOfWork, definition: Mapping[str, Any]) -> ProfileRo
     row = _put_profile(unit, name, seq, described)
     for word, strength in words.items():
         teach(unit, name, word, strength)
+    if definition.get("query") or words or definition.get("examples"):
+        _look_back(unit, name)
     return row
+
+
+def _look_back(unit: UnitOfWork, name: str) -> None:
+    """Let a new profile retrieve the likely relevant among the newest documents that came before it.
+
+    Each event carries its vector: that of the arrival is only in the log if another profile retrieved the document.
+    """
+    space, profile = unit.engine.space, unit.engine.profiles[name]
+    rows = [row for row in unit.tx.newest_documents(_LOOKED_BACK) if len(row.text) <= _LONGEST_LOOKED_BACK]
+    vectors = [space.known_vector(row.id, f"{row.title}\n{row.text}") for row in rows]
+    if not vectors:
+        return
+    means, variances = profile.posterior.fields(restricted(stacked(vectors, len(space)), profile.lookup))
+    chances = profile.likelihood.predictive(means, variances)
+    likely = [place for place in np.argsort(-chances, kind="stable") if chances[place] > 0.5][:_FOUND_LOOKING_BACK]
+    found = [vectors[place] for place in likely]
+    records = event_log.vector_records(found, space)
+    for place, vector in zip(likely, found, strict=True):
+        chance = float(chances[place])
+        payload = {"why": "relevant", "probability": chance, "gain": 0.0, **records[vector.id]}
+        unit.record(event_log.RETRIEVED, profile=name, document=vector.id, payload=payload)
+        apply(profile, Retrieved(name, vector, "relevant", chance, 0.0), {})
 
 
 def import_profile(unit: UnitOfWork, name: str, model: str) -> ProfileRow:

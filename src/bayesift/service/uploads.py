@@ -15,9 +15,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from bayesift.datasets import load_table
-from bayesift.datasets.encodings import guess_encoding
+from bayesift.datasets.loading import guess_encoding
 from bayesift.datasets.references import ReferenceList, load_references, read_references
-from bayesift.datasets.references.reading import recognise
+from bayesift.datasets.references.files import recognise
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 from bayesift.screening.project import new_id

@@ -1,0 +1,48 @@
+"""When to stop screening: how many relevant documents are left, what a random sample proves, and rules to compare.
+
+`RankDecay` estimates the number of relevant documents among the unseen from how quickly finds become rarer, `Forecast`
+from the texts; `SampleCheck` proves a bound by reading at random; `STOPPING_RULES` has these and others, each with the
+statement it makes, what it assumes and what it costs.
+"""
+
+from bayesift.screening.stopping.decay import LEAST_FINDS, RankDecay, StoppingEstimate, learn_tail_shares
+from bayesift.screening.stopping.remaining import Forecast, RemainingRelevant, allowed_missing, remaining_relevant
+from bayesift.screening.stopping.rules import (
+    STOPPING_RULES,
+    CallaghanMuellerHansen,
+    InARow,
+    Knee,
+    PointProcess,
+    Posterior,
+    QuantileBinomial,
+    Safe,
+    Sample,
+    StoppingRule,
+    StopPoint,
+)
+from bayesift.screening.stopping.sampling import SampleCheck, recall_p_value, sample_size
+
+__all__ = [
+    "LEAST_FINDS",
+    "STOPPING_RULES",
+    "CallaghanMuellerHansen",
+    "Forecast",
+    "InARow",
+    "Knee",
+    "PointProcess",
+    "Posterior",
+    "QuantileBinomial",
+    "RankDecay",
+    "RemainingRelevant",
+    "Safe",
+    "Sample",
+    "SampleCheck",
+    "StopPoint",
+    "StoppingEstimate",
+    "StoppingRule",
+    "allowed_missing",
+    "learn_tail_shares",
+    "recall_p_value",
+    "remaining_relevant",
+    "sample_size",
+]

@@ -1,0 +1,283 @@
+"""The posterior of the number of relevant documents left, from how finds become rarer in the order of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betainc, gammaln
+
+from bayesift.arrays import Array
+from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
+
+LEAST_FINDS = 10  # finds from which on the posterior is held to say something
+TAIL_SHARES = {0.005: 0.02, 0.01: 0.062, 0.015: 0.121, 0.02: 0.185, 0.03: 0.289, 0.05: 0.307, 0.1: 0.016}
+CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99)
+
+_EXPONENTS = np.linspace(0.5, 6.0, 12)
+_SCALES = (0.01, 0.03, 0.1, 0.3)
+_WIDTHS = np.geomspace(0.01, 1.0, 14)
+_STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
+_RISES = (1, 2, 4, 8, 16)
+_FAMILY_WEIGHTS = (0.2, 0.76, 0.02, 0.02)  # of power laws, stretched exponentials, a constant and rising rates
+_NEGLIGIBLE = 1e-9
+_OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
+_WEAK = 0.25  # probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand
+_INTERVAL = 0.95
+
+
+@dataclass(frozen=True)
+class StoppingEstimate:
+    """What can be said about a review at some moment.
+
+    Parameters
+    ----------
+    n_found : relevant documents found, those of the start included
+    n_unseen : documents not read
+    expected, low, high : number of relevant documents among them, and its 95% interval
+    recall : the recall aimed at
+    probability : that it is reached
+    confidence : the probability at which to stop
+    more_reading : for some probabilities, how many further documents without a relevant one it takes to reach it
+    weak_order : probability that finds do not become rarer, so that the order is no better than a random one
+    caveat : why the numbers say little; empty if there is no reason
+    """
+
+    n_found: int
+    n_unseen: int
+    expected: float
+    low: int
+    high: int
+    recall: float
+    probability: float
+    confidence: float
+    more_reading: Mapping[float, int]
+    weak_order: float
+    caveat: str = ""
+
+    @property
+    def stop(self) -> bool:
+        """Whether to stop: enough was found to say something, and the recall is reached with the confidence."""
+        return self.n_unseen == 0 or (self.n_found >= LEAST_FINDS and self.probability >= self.confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixture:
+    """Number left: a mixture of negative binomials of k finds, with these weights and shares of the rate read."""
+
+    k: int
+    weights: Array
+    read: Array
+
+    def cdf(self, most: int) -> float:
+        """The probability that at most so many are left."""
+        return float(self.weights @ betainc(self.k, most + 1.0, self.read))
+
+    def pmf(self, largest: int) -> Array:
+        """The probabilities of 0, 1, ... left, up to the largest number; those above count as the largest."""
+        n = 64
+        while n < largest and self.cdf(n) < 1.0 - _OUTSIDE:
+            n *= 2
+        m = np.arange(min(n, largest))
+        ways = gammaln(self.k + m) - gammaln(self.k) - gammaln(m + 1.0)
+        with np.errstate(divide="ignore"):
+            logs = self.k * np.log(self.read)[:, np.newaxis] + m * np.log1p(-self.read)[:, np.newaxis]
+        logs[self.read >= 1.0] = np.where(m == 0, 0.0, -np.inf)
+        below = self.weights @ np.exp(ways + logs)
+        pmf: Array = np.append(below, max(0.0, 1.0 - below.sum()))
+        return pmf
+
+
+class RankDecay:
+    """The number of relevant documents still unseen when a pool is read in ranked order, from when others were found.
+
+    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its rate falls, except
+    for a share e of the relevant documents that the ranking cannot see and that lie anywhere:
+
+        rate(t) = a s(t),   s(t) = (1 - e) r(t) / (r(1) + ... + r(N)) + e / N
+
+    The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t - 1) / N, with b, c
+    and d on a grid; with small probability it is constant (a useless ranking) or rises as a power of u (a harmful one).
+    With S(n) = s(1) + ... + s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
+
+        p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
+        left | r, e, finds     ~ negative binomial of k and S(n)
+
+    so that the posterior is a mixture of negative binomials. p(e) is the posterior of one share for all reviews, given
+    the finds of ten (docs/explanation/screening.md). Statement: a probability, right on average over reviews like
+    these. It assumes that the rate goes on as one of the shapes, and costs no reading but that it asks for.
+
+    Parameters
+    ----------
+    n_documents : to read in all, those the review started from left out
+    tail_shares : the values of e and their probabilities; by default those learned
+
+    Examples
+    --------
+    >>> early = RankDecay(1000).remaining([True] * 20 + [False] * 480, found_before=1)
+    >>> early.probability_of_recall(0.95) > 0.9
+    True
+    >>> steady = RankDecay(1000).remaining(([True] + [False] * 14) * 20, found_before=1)
+    >>> steady.probability_of_recall(0.95) < 0.05
+    True
+    """
+
+    def __init__(self, n_documents: int, *, tail_shares: Mapping[float, float] = TAIL_SHARES) -> None:
+        if n_documents < 1:
+            raise ValueError(f"n_documents must be at least 1, got {n_documents}")
+        if not tail_shares or not all(0 < share < 1 and weight >= 0 for share, weight in tail_shares.items()):
+            raise ValueError("tail_shares must map shares between 0 and 1 to their probabilities")
+        self.n_documents = n_documents
+        self._tails = np.array(list(tail_shares))[:, np.newaxis]
+        families = _shapes(n_documents)
+        weights = [np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)]
+        self._falls = np.concatenate([np.full(len(f), place < 2) for place, f in enumerate(families)])
+        with np.errstate(divide="ignore"):
+            tail_weights = np.log(np.array(list(tail_shares.values())) / sum(tail_shares.values()))
+        self._log_prior = tail_weights[:, np.newaxis] + np.log(np.concatenate(weights))
+        sums = np.cumsum(np.vstack(families), axis=1)
+        self._sums = sums / sums[:, -1:]
+
+    def remaining(self, judgements: Sequence[bool], *, found_before: int = 0, draws: int = 2000) -> RemainingRelevant:
+        """The posterior of the number of relevant documents among those not read, as so many of its quantiles.
+
+        The judgements are in the order of reading; without a relevant one nothing is known. `found_before` counts the
+        relevant documents that the review started from.
+        """
+        places, n_read = self._places(judgements)
+        unseen, k = self.n_documents - n_read, len(places)
+        if not k or not unseen:
+            return RemainingRelevant(np.full(draws, unseen), found_before + k)
+        heights = np.cumsum(self._mixture(places, n_read).pmf(unseen))
+        quantiles = np.searchsorted(heights, (np.arange(draws) + 0.5) / draws * heights[-1])
+        return RemainingRelevant(quantiles, found_before + k)
+
+    def probability_of_recall(self, judgements: Sequence[bool], recall: float, *, found_before: int = 0) -> float:
+        """How probable it is that at least this share of all relevant documents is found; 0 without a find."""
+        places, n_read = self._places(judgements)
+        return self._probability(places, n_read, allowed_missing(found_before + len(places), recall))
+
+    def estimate(
+        self, judgements: Sequence[bool], *, recall: float = 0.95, confidence: float = 0.95, found_before: int = 0
+    ) -> StoppingEstimate:
+        """What is left, whether to stop, and what it costs to be surer.
+
+        Examples
+        --------
+        >>> estimate = RankDecay(500).estimate([True] * 15 + [False] * 135, recall=0.9)
+        >>> estimate.stop, estimate.low, estimate.n_unseen
+        (False, 0, 350)
+        """
+        check_share("confidence", confidence)
+        places, n_read = self._places(judgements)
+        remaining = self.remaining(judgements, found_before=found_before)
+        allowed = allowed_missing(remaining.n_found, recall)
+        low, high = remaining.interval(_INTERVAL)
+        weak = self._weakness(places, n_read)
+        wanted = sorted({*CONFIDENCES, confidence})
+        return StoppingEstimate(
+            n_found=remaining.n_found,
+            n_unseen=self.n_documents - n_read,
+            expected=remaining.mean,
+            low=low,
+            high=high,
+            recall=recall,
+            probability=self._probability(places, n_read, allowed),
+            confidence=confidence,
+            more_reading={sure: self._until(places, n_read, allowed, sure) - n_read for sure in wanted},
+            weak_order=weak,
+            caveat=_caveat(remaining.n_found, weak, self.n_documents - n_read),
+        )
+
+    def log_evidence(self, places: Array) -> Array:
+        """The log likelihood of each tail share, given the places (from 1) of all relevant documents of a review."""
+        fits = self._log_fits(np.asarray(places) - 1, self.n_documents)
+        prior = self._log_prior - np.logaddexp.reduce(self._log_prior, axis=1, keepdims=True)
+        evidence: Array = np.logaddexp.reduce(fits + prior, axis=1)
+        return evidence
+
+    def _places(self, judgements: Sequence[bool]) -> tuple[Array, int]:
+        if len(judgements) > self.n_documents:
+            raise ValueError(f"{len(judgements)} judgements of {self.n_documents} documents")
+        return np.flatnonzero(np.asarray(judgements, dtype=bool)), len(judgements)
+
+    def _shares_read(self, n_read: int) -> Array:
+        """S(n), tails x shapes."""
+        read: Array = (1.0 - self._tails) * self._sums[:, n_read - 1] + self._tails * n_read / self.n_documents
+        return np.minimum(read, 1.0)
+
+    def _log_fits(self, places: Array, n_read: int) -> Array:
+        """Log prod s(t_i) / S(n)^k, tails x shapes."""
+        before = np.where(places > 0, self._sums[:, places - 1], 0.0)
+        rates = self._sums[:, places] - before
+        tails = self._tails[:, :, np.newaxis]
+        fits = np.log((1.0 - tails) * rates + tails / self.n_documents).sum(axis=2)
+        fitted: Array = fits - len(places) * np.log(self._shares_read(n_read))
+        return fitted
+
+    def _posterior(self, places: Array, n_read: int) -> Array:
+        logs = self._log_prior + self._log_fits(places, n_read)
+        weights = np.exp(logs - logs.max())
+        posterior: Array = weights / weights.sum()
+        return posterior
+
+    def _mixture(self, places: Array, n_read: int) -> _Mixture:
+        weights, read = self._posterior(places, n_read), self._shares_read(n_read)
+        kept = weights > _NEGLIGIBLE
+        return _Mixture(len(places), weights[kept] / weights[kept].sum(), read[kept])
+
+    def _probability(self, places: Array, n_read: int, allowed: int) -> float:
+        if n_read == self.n_documents or allowed >= self.n_documents - n_read:
+            return 1.0
+        return self._mixture(places, n_read).cdf(allowed) if len(places) else 0.0
+
+    def _until(self, places: Array, n_read: int, allowed: int, sure: float) -> int:
+        """How many are read when the probability reaches this, if no other relevant one is found."""
+        low, high = n_read, self.n_documents
+        while low < high:
+            middle = (low + high) // 2
+            enough = self._probability(places, middle, allowed) >= sure if middle else False
+            low, high = (low, middle) if enough else (middle + 1, high)
+        return low
+
+    def _weakness(self, places: Array, n_read: int) -> float:
+        if not n_read:
+            return float(np.exp(self._log_prior)[:, ~self._falls].sum())
+        return float(self._posterior(places, n_read)[:, ~self._falls].sum())
+
+
+def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[float, float]:
+    """The posterior of one tail share for all reviews, uniform beforehand over `TAIL_SHARES`.
+
+    Parameters
+    ----------
+    reviews : for each the places (from 1) of its relevant documents in one or several orders, and how many documents it
+        has; several orders of a review count as one review
+    """
+    shares = dict.fromkeys(TAIL_SHARES, 1.0)
+    logs = np.zeros(len(shares))
+    for orders, n_documents in reviews:
+        decay = RankDecay(n_documents, tail_shares=shares)
+        logs += np.mean([decay.log_evidence(places) for places in orders], axis=0)
+    weights = np.exp(logs - logs.max())
+    return dict(zip(shares, (weights / weights.sum()).tolist(), strict=True))
+
+
+def _shapes(n_documents: int) -> tuple[Array, Array, Array, Array]:
+    """The rates at all places, shapes x places, of each family."""
+    u = np.arange(n_documents) / n_documents
+    powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]
+    exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]
+    rising = [(u + 1.0 / n_documents) ** p for p in _RISES]
+    return np.array(powers), np.array(exponentials), np.ones((1, n_documents)), np.array(rising)
+
+
+def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
+    if not n_unseen:
+        return ""
+    if n_found < LEAST_FINDS:
+        return f"too early to say: {n_found} of {LEAST_FINDS} finds"
+    if weak > _WEAK:
+        return "finds do not become rarer: the order is no better than a random one, and only reading on can tell"
+    return ""

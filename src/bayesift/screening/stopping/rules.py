@@ -1,0 +1,327 @@
+"""Rules that say when to stop reading a ranked pool, with one interface, so that they can be compared.
+
+A rule is given whether each document is relevant, in the order of reading, and says where it stops. It looks only at
+what is read by then; `seed` draws the random samples of the rules that need one. Each docstring has the statement that
+a rule makes, what it assumes, and what it costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.stats import binom, hypergeom, poisson
+
+from bayesift.arrays import Array
+from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDecay
+from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
+from bayesift.screening.stopping.sampling import SampleCheck
+
+_EVERY = 10  # documents between two looks of a rule
+
+
+@dataclass(frozen=True)
+class StopPoint:
+    """Where a rule would have stopped: documents read, the start left out, and recall reached, the start included."""
+
+    n_read: int
+    recall: float
+
+
+class StoppingRule(Protocol):
+    """Anything that says where to stop."""
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review of these documents, in the order of reading."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Stop when the recall is reached with the wanted probability, by the posterior of `RankDecay`.
+
+    Statement: P(recall >= r) >= confidence, given the finds; none before ten finds. Assumes that finds become rarer as
+    in one of the shapes of the model, with a tail that the ranking cannot see. Costs no reading of its own.
+
+    Examples
+    --------
+    >>> hits = np.array([True] * 40 + [False] * 960)
+    >>> Posterior().stop(hits).recall
+    1.0
+    """
+
+    recall: float = 0.95
+    confidence: float = 0.95
+    every: int = _EVERY
+    tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        decay = _decay(len(hits), tuple(self.tail_shares.items()))
+
+        def sure(n: int, found: int) -> bool:
+            enough = found + found_before >= LEAST_FINDS
+            return enough and (
+                decay.probability_of_recall(hits[:n], self.recall, found_before=found_before) >= self.confidence
+            )
+
+        return _first(hits, found_before, self.every, sure)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Read in ranked order until the posterior gives the recall the chance `switch`, then at random to a proof.
+
+    Statement: recall >= r with this confidence, whatever the ranking is worth and however often one looks
+    (`SampleCheck`). Assumes that the sample is random and judged rightly. Costs most of the unseen documents where few
+    are relevant: to exclude a single one takes 95% of them.
+    """
+
+    recall: float = 0.95
+    confidence: float = 0.95
+    switch: float = 0.5
+    every: int = _EVERY
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        decay = _decay(len(hits), tuple(TAIL_SHARES.items()))
+        for n, found in _looks(hits, self.every):
+            if decay.probability_of_recall(hits[:n], self.recall, found_before=found_before) >= self.switch:
+                expected = decay.remaining(hits[:n], found_before=found_before)
+                check = _sampled(hits[n:], expected, self.recall, self.confidence, seed)
+                return _point(hits, found_before, n + check.n_drawn, found + check.n_hits)
+        return _point(hits, found_before, len(hits))
+
+
+@dataclass(frozen=True)
+class CallaghanMuellerHansen:
+    """Stop when some run of documents read last, taken for a random sample, rejects that the recall is missed.
+
+    Callaghan & Müller-Hansen (2020), with ranked reading in place of their final random sample: the smallest
+    hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this confidence at one look, for
+    one run. Assumes that the ranking is no worse than chance. The many looks and runs are not accounted for;
+    `corrected` divides the level among looks and runs (alpha 6 / (pi^2 j^2) for the j-th look, equally over its runs).
+    Costs much reading, because finds in ranked order are sooner than at random.
+    """
+
+    recall: float = 0.95
+    confidence: float = 0.95
+    corrected: bool = False
+    every: int = _EVERY
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        counts = np.concatenate([[0], np.cumsum(hits)])
+
+        def rejected(n: int, found: int) -> bool:
+            look = n // self.every
+            level = 1.0 - self.confidence
+            if self.corrected:
+                level *= 6.0 / (math.pi * look) ** 2 / look
+            begins = np.arange(0, n, self.every)
+            missing = allowed_missing(found + found_before, self.recall) + 1
+            sampled_hits = found - counts[begins]
+            p = hypergeom.cdf(sampled_hits, len(hits) - begins, sampled_hits + missing, n - begins)
+            p = np.where(missing > len(hits) - n, 0.0, p)
+            return bool(p.min() <= level)
+
+        return _first(hits, found_before, self.every, rejected)
+
+
+@dataclass(frozen=True)
+class PointProcess:
+    """Stop when the finds expected of an inhomogeneous Poisson process leave the recall reached.
+
+    Stevenson & Bin-Hezam (2023), rates a t^-b ("power", IP-P) or a / (1 + b t) ("hyperbolic", IP-H), fitted here by
+    maximum likelihood in place of least squares. Statement: recall >= r unless more are left than the Poisson quantile
+    at this confidence, for the rate that fits best; its own uncertainty is left out. Assumes that rate. Costs nothing.
+    """
+
+    rate: Literal["power", "hyperbolic"] = "power"
+    recall: float = 0.95
+    confidence: float = 0.95
+    every: int = _EVERY
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        t = np.arange(1.0, len(hits) + 1.0)
+        start = [0.0]
+
+        def reached(n: int, found: int) -> bool:
+            if not found:
+                return False
+            places = np.flatnonzero(hits[:n])
+
+            def misfit(parameter: Array) -> float:
+                fitted = self._log_rate(parameter[0], t)
+                return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[places].sum())
+
+            start[0] = float(minimize(misfit, start, method="Nelder-Mead", options={"xatol": 1e-2, "fatol": 1e-3}).x[0])
+            rates = np.exp(self._log_rate(start[0], t))
+            left = poisson.ppf(self.confidence, found * rates[n:].sum() / rates[:n].sum())
+            return bool(left <= allowed_missing(found + found_before, self.recall))
+
+        return _first(hits, found_before, self.every, reached)
+
+    def _log_rate(self, parameter: float, t: Array) -> Array:
+        rates: Array
+        if self.rate == "power":
+            rates = -math.exp(min(parameter, 3.0)) * np.log(t)
+        else:
+            rates = -np.log1p(math.exp(min(parameter, 30.0)) * t)
+        return rates
+
+
+@dataclass(frozen=True)
+class QuantileBinomial:
+    """Stop when enough of a random sample of relevant documents is found by the ranking (QBCB).
+
+    Lewis, Yang & Frieder (2021): documents are read at random until `n_positive` relevant ones are known; the ranked
+    reading stops at the j-th of these, the smallest j with P(Binomial(n_positive, r) < j) >= confidence. Statement:
+    recall >= r with this confidence. Assumes a random sample. Costs the sample, which is the whole pool unless relevant
+    documents are many: 95% recall with 95% confidence takes 59 of them or more.
+    """
+
+    recall: float = 0.95
+    confidence: float = 0.95
+    n_positive: int = 59
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        drawn = np.random.default_rng(seed).permutation(len(hits))
+        known = np.flatnonzero(hits[drawn])
+        wanted = int(binom.ppf(self.confidence, self.n_positive, self.recall)) + 1
+        while binom.cdf(wanted - 2, self.n_positive, self.recall) >= self.confidence:
+            wanted -= 1
+        if len(known) < self.n_positive or wanted > self.n_positive:
+            return _point(hits, found_before, len(hits))
+        sample = drawn[: known[self.n_positive - 1] + 1]
+        last = np.sort(sample[hits[sample]])[wanted - 1]
+        read = np.zeros(len(hits), dtype=bool)
+        read[sample] = read[: last + 1] = True
+        return _point(hits, found_before, int(read.sum()), int(hits[read].sum()))
+
+
+@dataclass(frozen=True)
+class Safe:
+    """Stop when several signs come together (SAFE).
+
+    Boetje & van de Schoot (2024): a random sample of 1% estimates the number of relevant documents; then ranked
+    reading until a tenth of the pool and twice the estimated number are read, and 50 in a row were irrelevant. Their
+    later phases (another model, key papers) need people. Statement: none, a heuristic. Assumes that a long run without
+    finds means that little is left. Costs little.
+    """
+
+    in_a_row: int = 50
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        n = len(hits)
+        sample = np.random.default_rng(seed).permutation(n)[: max(n // 100, 1)]
+        sought = 2.0 * hits[sample].mean() * n
+        places = np.arange(1, n + 1)
+        stops = (_since_find(hits) >= self.in_a_row) & (places >= n / 10) & (places >= sought)
+        read = np.zeros(n, dtype=bool)
+        read[sample] = True
+        read[: int(np.argmax(stops)) + 1 if stops.any() else n] = True
+        return _point(hits, found_before, int(read.sum()), int(hits[read].sum()))
+
+
+@dataclass(frozen=True)
+class InARow:
+    """Stop after so many irrelevant documents in a row.
+
+    Statement: none. Assumes that gaps between finds are short. Costs n documents after the last find.
+    """
+
+    n: int = 50
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        enough = np.flatnonzero(_since_find(hits) >= self.n)
+        return _point(hits, found_before, int(enough[0]) + 1 if len(enough) else len(hits))
+
+
+@dataclass(frozen=True)
+class Knee:
+    """Stop behind the knee of the curve of finds.
+
+    Cormack & Grossman (2016): where the slope up to some place, over the slope after it, is at least
+    156 - min(finds, 150). Statement: high recall with high probability, as measured by its authors on collections with
+    many relevant documents. Assumes that the curve has a knee. Costs about as much again as was read up to it.
+    """
+
+    every: int = _EVERY
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        counts = np.cumsum(hits)
+
+        def bent(n: int, found: int) -> bool:
+            i = np.arange(1, n)
+            slopes = (counts[i - 1] / i) / ((1.0 + found - counts[i - 1]) / (n - i))
+            return bool(slopes.max(initial=0.0) >= 156 - min(found, 150))
+
+        return _first(hits, found_before, self.every, bent)
+
+
+STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
+    {
+        "posterior": Posterior(),
+        "sample check": Sample(),
+        "Callaghan & Müller-Hansen": CallaghanMuellerHansen(),
+        "the same, corrected": CallaghanMuellerHansen(corrected=True),
+        "IP-P": PointProcess("power"),
+        "IP-H": PointProcess("hyperbolic"),
+        "QBCB": QuantileBinomial(),
+        "SAFE": Safe(),
+        "50 in a row": InARow(),
+        "knee": Knee(),
+    }
+)
+
+
+def _since_find(hits: Array) -> Array:
+    """How many irrelevant documents in a row were read, at every place."""
+    places = np.arange(1, len(hits) + 1)
+    since: Array = places - np.maximum.accumulate(np.where(hits, places, 0))
+    return since
+
+
+def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
+    """Documents read and relevant ones among them, at every look before the last document."""
+    counts = np.cumsum(hits)
+    for n in range(every, len(hits), every):
+        yield n, int(counts[n - 1])
+
+
+def _first(hits: Array, found_before: int, every: int, stops: Callable[[int, int], bool]) -> StopPoint:
+    """The first look at which a rule stops, else the last document."""
+    n = next((n for n, found in _looks(hits, every) if stops(n, found)), len(hits))
+    return _point(hits, found_before, n)
+
+
+def _point(hits: Array, found_before: int, n_read: int, found: int | None = None) -> StopPoint:
+    reached = int(hits[:n_read].sum()) if found is None else found
+    total = found_before + int(hits.sum())
+    return StopPoint(n_read, (found_before + reached) / total if total else 1.0)
+
+
+@lru_cache(maxsize=4)
+def _decay(n_documents: int, tail_shares: tuple[tuple[float, float], ...]) -> RankDecay:
+    return RankDecay(n_documents, tail_shares=dict(tail_shares))
+
+
+def _sampled(unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int) -> SampleCheck:
+    """The finished check when the unseen documents are read in random order."""
+    check = SampleCheck(n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence)
+    for relevant in np.random.default_rng(seed).permutation(unseen):
+        if check.reaches(recall):
+            break
+        check.draw(relevant=bool(relevant))
+    return check

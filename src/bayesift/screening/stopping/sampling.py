@@ -1,0 +1,154 @@
+"""What a random sample of the unseen documents proves.
+
+From some moment on the reviewer reads unseen documents in random order. With K relevant ones among the N unseen at that
+moment, the number of hits in n draws is hypergeometric, whatever the model did before. `recall_p_value` is the test of
+Callaghan & Müller-Hansen (2020) at one n fixed beforehand. `SampleCheck` may be looked at after every draw: for any
+distribution p over K that is fixed before the sample,
+
+    R_n(K) = p(K) / p(K | hits) = sum_k p(k) h(hits | k) / h(hits | K)
+
+is a martingale of mean 1 under the true K (Waudby-Smith & Ramdas 2020), so that the true K ever has R >= 1/alpha with
+probability at most alpha (Ville). All K with a smaller R form the confidence set, at all n simultaneously. p may be the
+model's posterior: a good one makes the sample short, a bad one long; neither invalidates the bound.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+from scipy.stats import hypergeom
+
+from bayesift.arrays import Array
+from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
+
+_TRUST = 0.9  # weight of the model's posterior in the prior of a sample check; the rest has a heavy tail
+
+
+def recall_p_value(*, n_unseen: int, n_sample: int, n_hits: int, n_found: int, recall: float) -> float:
+    """How probable so few hits are, at most, if less than this recall was reached; for a sample size fixed beforehand.
+
+    Parameters
+    ----------
+    n_unseen : documents unseen before the sample
+    n_sample, n_hits : documents drawn from them at random, and the relevant ones among these
+    n_found : relevant documents found before the sample
+    recall : the share that is aimed at, of which the hits count as found
+
+    Examples
+    --------
+    >>> recall_p_value(n_unseen=100, n_sample=78, n_hits=0, n_found=19, recall=0.95) < 0.05
+    True
+    """
+    if not 0 <= n_hits <= n_sample <= n_unseen:
+        raise ValueError("hits, sample and unseen documents must not fall short of one another")
+    least = n_hits + allowed_missing(n_found + n_hits, recall) + 1
+    if least - n_hits > n_unseen - n_sample:
+        return 0.0
+    return float(hypergeom.cdf(n_hits, n_unseen, least, n_sample))
+
+
+class SampleCheck:
+    """A bound on the relevant documents that are missing, true at every draw of a random sample together.
+
+    Parameters
+    ----------
+    n_unseen : documents unseen before the first draw
+    n_found : relevant documents found before it
+    expected : `RemainingRelevant` of the model at that moment, or None; makes the sample short when it is right
+    confidence : that the bound is never below the truth, as long as draws go on
+
+    Examples
+    --------
+    >>> check = SampleCheck(n_unseen=100, n_found=40)
+    >>> check.missing_bound
+    100
+    >>> for _ in range(80):
+    ...     check.draw(relevant=False)
+    >>> check.missing_bound, check.reaches(0.95)
+    (2, True)
+    """
+
+    def __init__(
+        self, *, n_unseen: int, n_found: int, expected: RemainingRelevant | None = None, confidence: float = 0.95
+    ) -> None:
+        check_share("confidence", confidence)
+        self.n_unseen = n_unseen
+        self.n_found = n_found
+        self.confidence = confidence
+        self.n_drawn = 0
+        self.n_hits = 0
+        self._possible = np.arange(n_unseen + 1)
+        self._log_factorials = gammaln(self._possible + 1.0)
+        self._log_prior = np.log(_prior(n_unseen, expected))
+        self._kept = np.ones(n_unseen + 1, dtype=bool)
+
+    def draw(self, *, relevant: bool) -> None:
+        """Take in the judgement of the next document of the sample."""
+        if self.n_drawn == self.n_unseen:
+            raise ValueError("all documents are drawn")
+        self.n_drawn += 1
+        self.n_hits += int(relevant)
+        likelihood = self._log_likelihood()
+        total = logsumexp(self._log_prior + likelihood)
+        self._kept &= likelihood > total + math.log(1.0 - self.confidence)
+
+    @property
+    def missing_bound(self) -> int:
+        """At most so many relevant documents are neither found before the sample nor hit by it."""
+        left = np.flatnonzero(self._kept)
+        # With all numbers excluded the improbable has happened; then nothing is known.
+        most = int(left[-1]) if len(left) else self.n_unseen
+        return max(0, min(most - self.n_hits, self.n_unseen - self.n_drawn))
+
+    @property
+    def recall_bound(self) -> float:
+        """At least this share of all relevant documents is found; 1 where there are none."""
+        found, missing = self.n_found + self.n_hits, self.missing_bound
+        return found / (found + missing) if found + missing else 1.0
+
+    def reaches(self, recall: float) -> bool:
+        """Whether the sample proves that at least this share is found."""
+        return self.missing_bound <= allowed_missing(self.n_found + self.n_hits, recall)
+
+    def _log_likelihood(self) -> Array:
+        """Of every K, up to a constant: ln C(n, h) C(N - n, K - h) / C(N, K)."""
+        K, N, n, h = self._possible, self.n_unseen, self.n_drawn, self.n_hits
+        likelihood = np.full(N + 1, -np.inf)
+        some = (h <= K) & (K - h <= N - n)
+        k = K[some]
+        likelihood[some] = self._log_choose(N - n, k - h) - self._log_choose(N, k)
+        return likelihood
+
+    def _log_choose(self, n: int, k: Array) -> Array:
+        ways: Array = self._log_factorials[n] - self._log_factorials[k] - self._log_factorials[n - k]
+        return ways
+
+
+def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float = 0.95) -> int:
+    """How many random documents without a hit it takes to prove this recall by `recall_p_value`.
+
+    Examples
+    --------
+    >>> sample_size(n_unseen=1000, n_found=100, recall=0.95)
+    393
+    """
+    check_share("confidence", confidence)
+    low, high = 0, n_unseen
+    while low < high:
+        middle = (low + high) // 2
+        p = recall_p_value(n_unseen=n_unseen, n_sample=middle, n_hits=0, n_found=n_found, recall=recall)
+        low, high = (low, middle) if p <= 1.0 - confidence else (middle + 1, high)
+    return low
+
+
+def _prior(n_unseen: int, expected: RemainingRelevant | None) -> Array:
+    """p(K): what the model expects, mixed with 1 / ((K + 1) (K + 2))."""
+    K = np.arange(n_unseen + 1.0)
+    heavy = 1.0 / ((K + 1.0) * (K + 2.0))
+    heavy /= heavy.sum()
+    if expected is None:
+        return heavy
+    numbers = np.minimum(expected.draws, n_unseen)
+    return _TRUST * np.bincount(numbers, minlength=n_unseen + 1) / len(numbers) + (1.0 - _TRUST) * heavy
