@@ -4,10 +4,15 @@ import os
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from bayesift.datasets import load
 from tests.servers import new_database, postgres_server
+
+# How long an example takes depends on the load of the machine: no test is about that.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 NOT_THERE = "not in the data directory: "
 LONGEST = [

@@ -14,61 +14,16 @@ from bayesift.errors import DataError
 from bayesift.records import Note
 
 # Names by which a column is recognised, the first that is present.
-GUESSES = {
-    "text": [
-        "text",
-        "body",
-        "content",
-        "abstract",
-        "message",
-        "document",
-        "article",
-        "review",
-        "description",
-        "comment",
-        "comments",
-        "sentence",
-        "question",
-        "tweet",
-        "post",
-        "utterance",
-        "sentence_text",
-        "review_text",
-        "full_text",
-        "texte",
-        "inhalt",
-        "nachricht",
-        "texto",
-        "testo",
-    ],
-    "label": [
-        "label",
-        "labels",
-        "category",
-        "categories",
-        "class",
-        "topic",
-        "topics",
-        "tag",
-        "tags",
-        "target",
-        "sentiment",
-        "intent",
-        "emotion",
-        "genre",
-        "label_text",
-        "class_label",
-        "kategorie",
-        "klasse",
-        "categoria",
-        "categorie",
-        "étiquette",
-        "etiqueta",
-    ],
-    "id": ["id", "doc_id", "document_id", "record_id"],
-    "title": ["title", "headline", "subject"],
-    "split": ["split"],
+_NAMES = {
+    "text": "text body content abstract message document article review description comment comments sentence "
+    "question tweet post utterance sentence_text review_text full_text texte inhalt nachricht texto testo",
+    "label": "label labels category categories class topic topics tag tags target sentiment intent emotion genre "
+    "label_text class_label kategorie klasse categoria categorie étiquette etiqueta",
+    "id": "id doc_id document_id record_id",
+    "title": "title headline subject",
+    "split": "split",
 }
+GUESSES = {role: names.split() for role, names in _NAMES.items()}
 KNOWN_NAMES = frozenset(name for names in GUESSES.values() for name in names)
 
 LONGEST_LABEL = 60  # characters
