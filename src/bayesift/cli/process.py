@@ -6,6 +6,7 @@ compiler or a callback from C, where it is lost, printed or becomes another erro
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = "bayesift"
 _INTERRUPTED = 130
+_COLLECT_AFTER = (50_000, 20, 50)  # documents and modules are many objects without cycles: look through them less often
 _CLEAR_LINE = "\r\x1b[2K\x1b[?25h"  # erases the line of the progress and shows the cursor
 
 
@@ -29,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A shell starts jobs in the background with interrupts ignored: so they stay.
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end_interrupted)
+    if arguments is None:
+        gc.set_threshold(*_COLLECT_AFTER)
     try:
         from bayesift.cli.app import app
     except KeyboardInterrupt:
