@@ -53,6 +53,7 @@ RACES = {
         linear_laplace.BENCHMARK,
         linear_laplace.BENCHMARK_SKGLM,
         linear_laplace.BENCHMARK_CELER,
+        *linear_laplace.BENCHMARKS_OTHERS,
         linear_synthetic.BENCHMARK,
         topics.BENCHMARK,
         online_gp.BENCHMARK,
