@@ -38,9 +38,9 @@ def objective(X: Any, Y: Any, coefficients: Array, intercepts: Array, *, penalis
     return float(loss + RATE * cost)
 
 
-def fit(data: Data, *, tol: float = TOLERANCE, n_jobs: int = 1) -> Fit:
+def fit(data: Data, *, tol: float = TOLERANCE, n_jobs: int = 1, rate: float = RATE) -> Fit:
     """Ours."""
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=RATE**2), tol=tol, n_jobs=n_jobs).fit(*data)
+    model = SparseBayesClassifier(prior=LaplacePrior(gamma=rate**2), tol=tol, n_jobs=n_jobs).fit(*data)
     return model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_, model.intercept_
 
 
