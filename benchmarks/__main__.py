@@ -58,6 +58,7 @@ RACES = {
         linear_laplace.BENCHMARK,
         linear_laplace.BENCHMARK_SKGLM,
         linear_laplace.BENCHMARK_CELER,
+        *linear_laplace.BENCHMARKS_OTHERS,
         linear_synthetic.BENCHMARK,
         spike_slab.BENCHMARK,
         spike_slab.BENCHMARK_PROBIT,

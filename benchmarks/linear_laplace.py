@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from bayesift.arrays import Array
 from bayesift.models import LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
-from benchmarks.linear import reuters
+from benchmarks.linear import ohsumed, pairs, rcv1_sample, reuters, stems
 
 Data = tuple[Any, Any]
 Fit = tuple[Array, Array]
@@ -38,9 +38,9 @@ def objective(X: Any, Y: Any, coefficients: Array, intercepts: Array, *, penalis
     return float(loss + RATE * cost)
 
 
-def fit(data: Data, *, tol: float = TOLERANCE, n_jobs: int = 1) -> Fit:
+def fit(data: Data, *, tol: float = TOLERANCE, n_jobs: int = 1, rate: float = RATE) -> Fit:
     """Ours."""
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=RATE**2), tol=tol, n_jobs=n_jobs).fit(*data)
+    model = SparseBayesClassifier(prior=LaplacePrior(gamma=rate**2), tol=tol, n_jobs=n_jobs).fit(*data)
     return model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_, model.intercept_
 
 
@@ -154,3 +154,24 @@ BENCHMARK = Benchmark(
 )
 BENCHMARK_SKGLM = _against("skglm", _ALL)
 BENCHMARK_CELER = _against("celer", Dataset(f"the same, {_SUBSET} of the 40 largest categories", _some))
+
+
+def _on(name: str, dataset: Dataset) -> Benchmark:
+    """The same race on another matrix; nothing of the solver was chosen on it alone."""
+    return Benchmark(
+        name=f"linear_laplace_{name}",
+        objective=BENCHMARK.objective,
+        datasets=[dataset],
+        contenders=[Contender("bayesift", fit), Contender("liblinear", liblinear)],
+        comparisons=[Comparison("bayesift", "liblinear", asked=15)],
+        check=_check(dataset.load),
+        repeats=1,
+    )
+
+
+BENCHMARKS_OTHERS = [
+    _on("stems", Dataset("Reuters-21578 ModApte, ltc of stems, 30 categories", stems)),
+    _on("pairs", Dataset("Reuters-21578 ModApte, ltc of words and pairs, 30 categories", pairs)),
+    _on("ohsumed", Dataset("OHSUMED, ltc, 8 categories", ohsumed)),
+    _on("rcv1_sample", Dataset("RCV1 sample, 34 topics", rcv1_sample)),
+]

@@ -19,6 +19,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.likelihoods import LOGIT, parts
+from bayesift.kernels.linear import column_dot
 from bayesift.kernels.products import add_row_eight, row_times_eight
 
 _NEAR = 0.1  # a Newton step this short is the last one: its error is far below that of the other dual variables
@@ -112,10 +113,7 @@ def visit(
 
 @inlined
 def _row_times_one(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
-    total = 0.0
-    for k in range(first, last):
-        total += data[k] * weights[np.uint32(indices[k]), 0]
-    sums[0] = total
+    sums[0] = column_dot(first, last, indices, data, weights[:, 0])
 
 
 @inlined

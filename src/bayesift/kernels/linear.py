@@ -160,17 +160,17 @@ def differentiate_logit(
     return loss
 
 
-@kernel
-def _column_squares(indptr: Array, data: Array, out: Array) -> None:
-    for j in range(len(out)):
-        total = 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            total += data[k] * data[k]
-        out[j] = total
-
-
-def column_norms(indptr: Array, data: Array) -> Array:
-    """Euclidean norms of the columns of a matrix by columns; no copy of its values is made."""
+def squared_lengths(indptr: Array, data: Array) -> Array:
+    """The squared lengths of the rows of a matrix by rows, or of its columns by columns; no copy is made."""
     squares = np.empty(len(indptr) - 1)
-    _column_squares(indptr, data, squares)
-    return np.sqrt(squares)
+    _sum_squares(indptr, data, squares)
+    return squares
+
+
+@kernel
+def _sum_squares(indptr: Array, data: Array, out: Array) -> None:
+    for i in range(len(out)):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += data[k] * data[k]
+        out[i] = total

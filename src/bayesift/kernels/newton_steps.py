@@ -187,8 +187,8 @@ def weigh_columns(
 ) -> None:
     """Write Z by columns, the squares of its columns' norms, and X_W' h.
 
-    By document: `slots`, its row of Z, or -1 if it counts on the diagonal alone (`rest`); `curvatures`, or their roots
-    where there is a row.
+    Z is in single precision, which is enough for a metric. By document: `slots`, its row of Z, or -1 if it counts on
+    the diagonal alone (`rest`); `curvatures`, or their roots where there is a row.
     """
     count = 0
     for column in range(len(chosen)):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
-from bayesift.kernels.linear import column_norms
+from bayesift.kernels.linear import squared_lengths
 from bayesift.models.base import Row, SparseRow, compact_row
 from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.links import Link, log_likelihoods
@@ -104,7 +104,7 @@ class Problem:
     @computed_once
     def norms(self) -> Array:
         """Euclidean norms of the columns."""
-        return column_norms(self.columns.indptr, self.columns.data)
+        return np.sqrt(squared_lengths(self.columns.indptr, self.columns.data))
 
     @computed_once
     def sums(self) -> Array:
@@ -221,9 +221,14 @@ def matrix_of(problem: Problem) -> Matrix:
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
     """Rows with columns in units of the prior's deviations, and the squares of their lengths."""
-    values = rows.data / np.sqrt(precisions)[rows.indices]
+    deviations = 1.0 / np.sqrt(precisions)
+    if len(deviations) and np.all(deviations == deviations[0]):
+        values = rows.data * deviations[0]
+    else:
+        values = deviations[rows.indices]
+        values *= rows.data
     scaled = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
-    return scaled, np.asarray(sparse.csr_array((values**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))
+    return scaled, squared_lengths(rows.indptr, values)
 
 
 def document_weights(

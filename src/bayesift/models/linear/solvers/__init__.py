@@ -135,7 +135,6 @@ def solve_all(
         return solve_softmax(problem, solver, starts)
     name = choose_solver(solver, problem)
     size = BLOCK if name in _BLOCKS else 1
-    _ = problem.columns, problem.norms, problem.start_intercepts  # made before threads share them
     named = np.arange(len(starts)) if categories is None else np.asarray(categories)
     sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of similar size
     order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))

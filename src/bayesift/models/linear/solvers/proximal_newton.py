@@ -42,7 +42,7 @@ _GROWTH = 1.0  # of the working set a round
 _SHARE = 48  # of the terms that violate their conditions at the start
 _GRAMS, _STEPS = 3, 8  # a round
 _PASS, _SQUARE = 30, 3  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
-_LARGE = 1 << 20  # entries of a set of which no copy is made
+_LARGE = 1 << 19  # entries of a set of which no copy is made, if they are a sixteenth of the matrix
 _FRESH = 0.1  # the share of the violation that a step by a new Gram matrix leaves
 _INNER = 0.05  # the share of the violation that the minimum of the model may leave
 _COLUMN_INNER = 0.1, 0.3  # the same along columns, and while the set grows
@@ -150,7 +150,7 @@ class Descent:
         """The entries of the set and the products that its Gram matrix sums; None where columns are quicker."""
         entries = int(np.sum(self.matrix.indptr[chosen + 1] - self.matrix.indptr[chosen]))
         square, columns = _SQUARE * float(len(chosen)) ** 2, _PASS * float(entries)
-        if entries > _LARGE or square > columns:
+        if entries > max(_LARGE, len(self.matrix.data) // 16) or square > columns:
             return None, 0.0
         terms = working_set(self.matrix, self.documents, chosen)
         held = terms.row_starts[1:]
@@ -226,7 +226,7 @@ class Descent:
         by_document[numbers] = np.sqrt(by_document[numbers])
         entries = int(np.sum(matrix.row_indptr[numbers + 1] - matrix.row_indptr[numbers]))
         starts = np.empty(len(chosen) + 1, dtype=np.int64)
-        places, scaled = np.empty(entries, dtype=np.int32), np.empty(entries)
+        places, scaled = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.float32)
         squares, rest, sums, step = np.zeros((4, len(chosen)))
         columns = matrix.indptr, matrix.indices, matrix.data
         steps.weigh_columns(*columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
