@@ -23,6 +23,7 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     page.get_by_label("What are you looking for?").fill("wheat harvest and exports")
     page.get_by_label("Keywords for").fill("tonnes, season")
     page.get_by_label("Keywords against").fill("football")
+    page.get_by_label("Also look at documents").uncheck()
     page.get_by_role("button", name="Create filter").click()
     expect(page.locator("main h1")).to_have_text("made in the browser")
     expect(page.locator(".paper")).to_contain_text("No documents were added yet")
