@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.pages import expect, go, heading, review, wait_saved
+from tests.service.test_reviews import ris
 
 AUDIT = Path(__file__).with_name("audit.js").read_text(encoding="utf-8")
 DESKTOP = {"width": 1280, "height": 800}
@@ -31,7 +32,27 @@ def places(server):
         f"#/filter/full/{tab}"
         for tab in ("review", "overview", "words", "topics", "conflicts", "judgements", f"document/{ids[0]}")
     ]
-    return ["#/", "#/new", "#/add", "#/users", *tabs, "#/filter/empty/review", "#/filter/empty/overview"]
+    pages = ["#/", "#/new", "#/add", "#/users", *tabs, "#/filter/empty/review", "#/filter/empty/overview"]
+    return [*pages, "#/reviews", "#/new-review", *review_places(server, other)]
+
+
+def review_places(server, other):
+    """Every view of a review with decisions of two people, a conflict, a note and tags."""
+    sent = server.send("uploads?name=a.ris", ris(0, 12))
+    settings = {"query": f"wheat {LONG[:80]}", "criteria": "wheat\ncorn", "reasons": ["off topic"]}
+    settings |= {"reviewers_per_record": 2, "full_texts": True}
+    review_id = server.ask("POST", "reviews", {"name": "full", "uploads": [sent["upload"]], "settings": settings})["id"]
+    for record, verdicts in (
+        ("1", ("included", "excluded")),
+        ("2", ("included", "included")),
+        ("3", ("excluded",) * 2),
+    ):
+        for token, verdict in zip((None, other), verdicts, strict=True):
+            body = {"record": record, "verdict": verdict}
+            server.ask("POST", f"reviews/{review_id}/decisions", body, **({"token": token} if token else {}))
+    server.ask("POST", f"reviews/{review_id}/records/1/notes", {"text": LONG})
+    views = ("screen", "screen/full text", "records", "record/1", "conflicts", "numbers", "settings")
+    return [f"#/review/{review_id}/{view}" for view in views]
 
 
 def settle(page):

@@ -135,8 +135,11 @@ def teach(unit: UnitOfWork, profile: str, word: str, strength: float) -> WordRow
     return row
 
 
-def create_profile(unit: UnitOfWork, definition: Mapping[str, Any]) -> ProfileRow:
-    """Create a profile from its definition; its words are taught, so that they can be taken back."""
+def create_profile(unit: UnitOfWork, definition: Mapping[str, Any], *, past: bool = True) -> ProfileRow:
+    """Create a profile from its definition; its words are taught, so that they can be taken back.
+
+    With `past` it also sees documents that came before it.
+    """
     name, words = definition["name"], definition.get("words") or {}
     _check_free(unit, name)
     for word in words:
@@ -151,7 +154,7 @@ def create_profile(unit: UnitOfWork, definition: Mapping[str, Any]) -> ProfileRo
     row = _put_profile(unit, name, seq, described)
     for word, strength in words.items():
         teach(unit, name, word, strength)
-    if definition.get("query") or words or definition.get("examples"):
+    if past and (definition.get("query") or words or definition.get("examples")):
         _look_back(unit, name)
     return row
 

@@ -102,7 +102,7 @@ class GoalIn(_In):
 
 
 class ProfileIn(_In):
-    """A profile to create: from a query, words, labelled texts, or nothing."""
+    """A profile to create: from a query, words, labelled texts, or nothing; by default it sees earlier documents."""
 
     name: Name
     query: Annotated[Text, StringConstraints(max_length=2_000)] | None = None
@@ -112,6 +112,7 @@ class ProfileIn(_In):
     goal: GoalIn | None = None
     max_terms: Annotated[int, Field(ge=1, le=2_000)] = 500
     kappa: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.1
+    past: bool = True
 
     @model_validator(mode="after")
     def _not_too_long(self) -> Self:

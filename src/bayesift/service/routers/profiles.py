@@ -44,7 +44,7 @@ def list_profiles(person: Reader, service: TheService) -> list[schemas.ProfileOu
 @router.post("", status_code=201)
 async def create_profile(body: schemas.ProfileIn, person: Reviewer, service: TheService) -> schemas.ProfileOut:
     """Create a profile from a query, words, labelled texts, or nothing."""
-    row = await service.do(person, lambda unit: operations.create_profile(unit, body.definition()))
+    row = await service.do(person, lambda unit: operations.create_profile(unit, body.definition(), past=body.past))
     return await run_in_threadpool(_one, service, row, 0)
 
 

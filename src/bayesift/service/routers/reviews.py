@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from fastapi.responses import Response
 from bayesift.datasets.references import write_references
 from bayesift.errors import DataError
 from bayesift.screening import Duplicates, Project, ProjectSettings, find_duplicates
+from bayesift.screening.project import RECORDS
 from bayesift.screening.review_log import EventType
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews
@@ -46,6 +48,7 @@ screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
 exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 
 _FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}}
+_NO_PROJECT = (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, AttributeError, RuntimeError, OSError)
 _SHOWN = 5
 _SHOWN_DUPLICATES = 50
 _CANDIDATES = 30
@@ -138,9 +141,13 @@ async def open_project(name: FileName, request: Request, person: Reviewer, servi
     def unpacked() -> tuple[Project, bytes]:
         check_unpacked(content)
         with tempfile.TemporaryDirectory() as folder:
-            _unpack_project(content, Path(folder))
-            project = Project(folder)
-            return project, (Path(folder) / "records.parquet").read_bytes()
+            try:
+                _unpack_project(content, Path(folder))
+                return Project(folder), (Path(folder) / RECORDS).read_bytes()
+            except DataError as error:
+                raise DataError(error.message) from error
+            except _NO_PROJECT as error:
+                raise DataError("this file is no project of a review, or it is damaged") from error
 
     project, records = await service.share(object(), unpacked)
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
@@ -398,7 +405,7 @@ async def export_project(review: ReviewId, person: Reader, service: TheService) 
                 reviews.saved_project(opened, place)
             stream = io.BytesIO()
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-                for file in ("project.json", "records.parquet", "decisions.jsonl"):
+                for file in ("project.json", RECORDS, "decisions.jsonl"):
                     archive.write(place / file, file)
             return name, stream.getvalue()
 
@@ -424,7 +431,7 @@ def _guarded_csv(content: bytes) -> bytes:
 
 def _unpack_project(content: bytes, folder: Path) -> None:
     """Write the files of a packed project into a folder; its files may be in one folder of the archive."""
-    names = ("project.json", "records.parquet", "decisions.jsonl")
+    names = ("project.json", RECORDS, "decisions.jsonl")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = {Path(entry.filename).name: entry for entry in archive.infolist() if not entry.is_dir()}
         if any(name not in found for name in names):

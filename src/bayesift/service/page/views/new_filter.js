@@ -10,6 +10,7 @@ export function newFilterView() {
     name: h("input", { name: "name", required: true, maxlength: "100", autocomplete: "off", "data-focus": true }),
     query: h("textarea", { name: "query", rows: "3" }),
     wordsFor: h("input", { name: "words-for", autocomplete: "off", autocapitalize: "off" }),
+    past: h("input", { type: "checkbox", id: "past", checked: true }),
     wordsAgainst: h("input", { name: "words-against", autocomplete: "off", autocapitalize: "off" }),
   };
   const error = h("p", { class: "error", role: "alert" });
@@ -21,6 +22,7 @@ export function newFilterView() {
       field("Keywords for", inputs.wordsFor, "Separated by commas. Optional."),
       field("Keywords against", inputs.wordsAgainst, "Separated by commas. Optional.")),
     strategyField(),
+    h("p", { class: "check" }, inputs.past, h("label", { for: "past" }, "Also look at documents that were added before")),
     error,
     h("p", { class: "row" }, submit, h("a", { class: "button quiet", href: "#/" }, "Cancel")));
   return { title: "New filter", node: h("div", { class: "narrow" }, h("h1", {}, "New filter"), form) };
@@ -39,7 +41,7 @@ async function create(event, inputs, submit, error) {
   const name = inputs.name.value.trim();
   try {
     const words = wordStrengths(inputs.wordsFor.value, inputs.wordsAgainst.value);
-    await api.addProfile({ name, query: inputs.query.value.trim() || null, words, strategy: event.target.elements.strategy.value });
+    await api.addProfile({ name, query: inputs.query.value.trim() || null, words, strategy: event.target.elements.strategy.value, past: inputs.past.checked });
     notify(`The filter “${name}” is ready. Add documents for it.`, { action: { label: "Add documents", run: () => { location.hash = "#/add"; } } });
     location.hash = filterLink(name, "review");
   } catch (problem) {
