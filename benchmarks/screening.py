@@ -7,6 +7,7 @@
     stopping   for every rule the share of runs with at least 95% recall where it stops, and what was read until there,
                in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and reversed ones; the tail
                of the posterior is learned from the other reviews
+    query      ATD from a query in words and no labels, over the mean ATD of `ranking`
     picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
 
 Orders are kept in out/benchmarks/screening-ranking.json, and what is there is not run again.
@@ -42,6 +43,19 @@ MEASURES = ("ATD", "WSS@95", "RRF@10", "loss", "NDCG")
 _COLUMNS, _PANEL = 5, 190  # of the picture
 INTERVAL_FROM = 10  # finds, of which the start is one
 
+QUERIES = {
+    "Cohen_2006_Antihistamines": "randomized trial of antihistamines for allergic rhinitis or urticaria",
+    "Cohen_2006_Estrogens": "randomized trial of estrogen replacement for menopausal symptoms or bone density",
+    "Cohen_2006_OralHypoglycemics": "randomized trial of oral hypoglycemic drugs for type 2 diabetes",
+    "Cohen_2006_Triptans": "randomized trial of triptans for acute migraine",
+    "Cohen_2006_ADHD": "randomized trial of drugs for attention deficit hyperactivity disorder",
+    "Cohen_2006_CalciumChannelBlockers": "randomized trial of calcium channel blockers for hypertension or angina",
+    "Cohen_2006_SkeletalMuscleRelaxants": "randomized trial of skeletal muscle relaxants for spasticity or back pain",
+    "Kitchenham_2010": "systematic literature review in software engineering",
+    "Cohen_2006_Opioids": "randomized trial of long-acting opioids for chronic pain",
+    "Nagtegaal_2019": "nudging interventions to change the behaviour of healthcare professionals",
+}
+
 Runs = dict[str, dict[str, Any]]
 
 
@@ -72,6 +86,22 @@ def run_ranking(reviews: Sequence[str]) -> None:
             runs[review][seed] = {"order": order, "cpu": time.process_time() - begun}
             ORDERS.write_text(json.dumps(runs))
             print(review, seed, len(order), f"{runs[review][seed]['cpu']:.1f} s", file=sys.stderr, flush=True)
+
+
+def from_query(reviews: Sequence[str]) -> list[str]:
+    """The place of relevant documents on average, from a query alone and from labelled starts."""
+    lines, ratios = ["| review | query | labelled start | ratio |", "|---|---|---|---|"], []
+    for review in reviews:
+        documents, query = corpus(review), QUERIES[review]
+        texts, titles = [d.full_text for d in documents], [d.title for d in documents]
+        pool = Pool.of_texts([*texts, query], titles=[*titles, query])
+        found = np.append(labels(review), True)
+        asked = simulate_review(pool.X, found, start=[len(texts)], parts=pool.parts).average_time_to_discovery
+        labelled = np.mean([c.average_time_to_discovery for c in curves(_kept(ORDERS), review).values()])
+        ratios.append(asked / labelled)
+        lines.append(f"| {review} | {asked:.1f} | {labelled:.1f} | {ratios[-1]:.3f} |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    return [*lines, f"| geometric mean | | | {np.exp(np.log(ratios).mean()):.3f} |"]
 
 
 def measured(curve: ReviewCurve) -> list[float]:
@@ -235,4 +265,4 @@ if __name__ == "__main__":
     elif command == "picture":
         picture(chosen).save(PICTURE)
     else:
-        print("\n".join({"show": show, "stopping": stopping}[command](chosen)))
+        print("\n".join({"show": show, "stopping": stopping, "query": from_query}[command](chosen)))

@@ -139,7 +139,9 @@ class RankDecay:
         sums = np.cumsum(np.vstack(families), axis=1)
         self._sums = sums / sums[:, -1:]
 
-    def remaining(self, judgements: Sequence[bool], *, found_before: int = 0, draws: int = 2000) -> RemainingRelevant:
+    def remaining(
+        self, judgements: Sequence[bool] | Array, *, found_before: int = 0, draws: int = 2000
+    ) -> RemainingRelevant:
         """The posterior of the number of relevant documents among those not read, as so many of its quantiles.
 
         The judgements are in the order of reading; without a relevant one nothing is known. `found_before` counts the
@@ -153,13 +155,20 @@ class RankDecay:
         quantiles = np.searchsorted(heights, (np.arange(draws) + 0.5) / draws * heights[-1])
         return RemainingRelevant(quantiles, found_before + k)
 
-    def probability_of_recall(self, judgements: Sequence[bool], recall: float, *, found_before: int = 0) -> float:
+    def probability_of_recall(
+        self, judgements: Sequence[bool] | Array, recall: float, *, found_before: int = 0
+    ) -> float:
         """How probable it is that at least this share of all relevant documents is found; 0 without a find."""
         places, n_read = self._places(judgements)
         return self._probability(places, n_read, allowed_missing(found_before + len(places), recall))
 
     def estimate(
-        self, judgements: Sequence[bool], *, recall: float = 0.95, confidence: float = 0.95, found_before: int = 0
+        self,
+        judgements: Sequence[bool] | Array,
+        *,
+        recall: float = 0.95,
+        confidence: float = 0.95,
+        found_before: int = 0,
     ) -> StoppingEstimate:
         """What is left, whether to stop, and what it costs to be surer.
 
@@ -197,7 +206,7 @@ class RankDecay:
         evidence: Array = np.logaddexp.reduce(fits + prior, axis=1)
         return evidence
 
-    def _places(self, judgements: Sequence[bool]) -> tuple[Array, int]:
+    def _places(self, judgements: Sequence[bool] | Array) -> tuple[Array, int]:
         if len(judgements) > self.n_documents:
             raise ValueError(f"{len(judgements)} judgements of {self.n_documents} documents")
         return np.flatnonzero(np.asarray(judgements, dtype=bool)), len(judgements)
