@@ -18,6 +18,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -152,11 +153,11 @@ def fit() -> None:
     words = TermVectorizer(weighting="sublinear-tf-idf").fit_transform(texts)
     both = sparse.csr_array(sparse.hstack([words, sparse.csr_array(TextEmbedder().fit_transform(texts))]))
     print(f"{len(texts):,} texts, {len(np.unique(labels))} classes")
-    settings = {"prior": GaussianPrior(variance=30.0), "tol": 1e-2, "multiclass": "softmax"}
+    model = SparseBayesClassifier(prior=GaussianPrior(variance=30.0), tol=1e-2, multiclass="softmax")
     for _ in range(2):
-        seconds = [timed(lambda X=X: SparseBayesClassifier(**settings).fit(X, labels))[1] for X in (words, both)]
+        seconds = [timed(partial(model.fit, X, labels))[1] for X in (words, both)]
         print(f"softmax: words {seconds[0]:.1f} s, words and vectors {seconds[1]:.1f} s")
-    seconds = [timed(lambda e=e: TextClassifier(embedder=e).fit(texts, labels))[1] for e in (None, "auto")]
+    seconds = [fit_text(texts, labels, extra=extra)[1] for extra in (False, True)]
     print(f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s ({seconds[1] / seconds[0]:.1f}x)")
 
 
@@ -166,7 +167,7 @@ def peers() -> None:
         texts, labels, new, truth = parts_of(name)
         ours, seconds = fit_text(texts, labels, extra=True)
         measured = np.array([*judge(ours.predict_proba(new), ours.classes_, truth), seconds])
-        (model, transform), theirs = timed(lambda t=texts, y=labels: _tuned(t, y))
+        (model, transform), theirs = timed(partial(_tuned, texts, labels))
         other = np.array([*judge(model.predict_proba(transform(new)), model.classes_, truth), theirs])
         print(f"{name}: ours {_shown(measured)}, scikit-learn {_shown(other)}", flush=True)
 
