@@ -21,7 +21,7 @@ from bayesift.state import expect_array, storable
 @storable("online-laplace-state")
 @dataclass(eq=False)
 class LaplaceState:
-    """The arrays of `bayesift.kernels.online_laplace`, passes so far (the prior counts once for each), and documents."""
+    """The arrays of `bayesift.kernels.online_laplace`, passes (the prior counts once for each) and documents so far."""
 
     sums: Array
     squares: Array
@@ -50,12 +50,8 @@ class LaplaceState:
         expect_array(self.sums, "sums", np.float64, (None, None))
         expect_array(self.squares, "squares", np.float64, self.sums.shape)
         expect_array(self.biases, "biases", np.float64, (2, self.sums.shape[1]))
-        if (
-            self.squares.min(initial=0.0) < 0
-            or self.biases[1].min(initial=0.0) < 0
-            or self.n_passes < 1
-            or self.n_documents < 0
-        ):
+        smallest = min(self.squares.min(initial=0.0), self.biases[1].min(initial=0.0))
+        if smallest < 0 or self.n_passes < 1 or self.n_documents < 0:
             raise DataError("the state of the weights does not fit")
 
 
@@ -73,7 +69,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     gamma : of the Laplace prior, whose variance is 2 / gamma
-    rate : of the steps; 8 suits vectors of length one
+    rate : of the steps; 8 suits one to ten passes over text vectors of length one, 1 comes closest to the mode
     n_epochs : how often `fit` goes over the documents
     shuffle : whether `fit` puts the documents into random order first
     random_state : seed of that order
@@ -146,7 +142,8 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         """The intercept of each model."""
         check_is_fitted(self)
         sums, squares = self._state.biases
-        return -sums * float(self.rate) / (1.0 + np.sqrt(squares))
+        intercepts: Array = -sums * float(self.rate) / (1.0 + np.sqrt(squares))
+        return intercepts
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         place, sign = self._place(category)
