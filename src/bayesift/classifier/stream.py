@@ -355,6 +355,8 @@ class StreamFolder:
             classifier = TextClassifier.load(self.folder / state["model"])
         except (KeyError, TypeError, ValueError, OSError) as error:
             raise DataError(f"is not the state of a stream ({error})", file=self.folder / STATE) from error
+        if classifier.vectorizer_ is None or not isinstance(classifier.estimator_.estimator_, OnlineStackedClassifier):
+            raise DataError("is not the model of a stream", file=self.folder / state["model"])
         learner.vectorizer, learner.model = classifier.vectorizer_, classifier.estimator_.estimator_
 
     def _start_of(self, header: bytes, saved: int) -> int:

@@ -52,7 +52,8 @@ def count_tables(size: int = 1 << 16) -> Array:
 def whole_log_power(count: float, tables: Array) -> float:
     """The value of k log k."""
     if count < tables.shape[1]:
-        return tables[0, int(count)]
+        value: float = tables[0, int(count)]
+        return value
     return count * math.log(count)
 
 
@@ -60,7 +61,8 @@ def whole_log_power(count: float, tables: Array) -> float:
 def _log_count(count: float, tables: Array) -> float:
     """The value of log(k + 0.1)."""
     if count < tables.shape[1]:
-        return tables[1, int(count)]
+        value: float = tables[1, int(count)]
+        return value
     return math.log(count + ADDED)
 
 

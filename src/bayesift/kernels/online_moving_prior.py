@@ -39,7 +39,8 @@ def _spread(
         rest = margins - split_log_power(totals[0], frequencies[j], tables)
         ratio = likelihood_ratio(totals[0], totals[1], frequencies[j], naturals[COUNT, j], rest, tables)
         variance = moving_variance(largest, ratio)
-    return variance / (1.0 + variance * naturals[PRECISION, j])
+    precision: float = naturals[PRECISION, j]
+    return variance / (1.0 + variance * precision)
 
 
 @kernel

@@ -32,7 +32,12 @@ from bayesift.models.naive_bayes import (
     MaximumLikelihood,
     NaiveBayesClassifier,
 )
-from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
+from bayesift.models.online import (
+    OnlineGaussianProcess,
+    OnlineLaplaceClassifier,
+    OnlinePerceptron,
+    OnlineStackedClassifier,
+)
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 from bayesift.state import KINDS
 
@@ -190,6 +195,11 @@ _register_ltc(
     "online-perceptron",
     "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
     partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
+)
+_register_linear(
+    "online-laplace",
+    "sparse logistic regression that goes on learning from a stream, one document at a time (Laplace prior)",
+    OnlineLaplaceClassifier,
 )
 register(
     "online-stack",

@@ -223,14 +223,16 @@ class MovingPosterior(_Posterior):
         """Update with each row in turn; gives the log evidence, and the fields before each update."""
         fields, room = np.empty((2, len(signs))), np.empty(int(np.diff(rows.indptr).max(initial=0)))
         noise, matrix = (likelihood.code, likelihood.parameters), (rows.indptr, rows.indices, rows.data)
-        *state, largest = self._parts
-        return learn_moving(*noise, *matrix, signs, largest[0], tables(), *state, fields, room), fields
+        naturals, frequencies, totals, largest = self._parts
+        return learn_moving(
+            *noise, *matrix, signs, largest[0], tables(), naturals, frequencies, totals, fields, room
+        ), fields
 
     def fields(self, rows: sparse.csr_array) -> Array:
         """Means and variances of the fields of rows, 2 x documents."""
         fields = np.empty((2, rows.shape[0]))
-        *state, largest = self._parts
-        moving_fields(rows.indptr, rows.indices, rows.data, largest[0], tables(), *state, fields)
+        naturals, frequencies, totals, largest = self._parts
+        moving_fields(rows.indptr, rows.indices, rows.data, largest[0], tables(), naturals, frequencies, totals, fields)
         return fields
 
     def mean(self) -> Array:
@@ -244,8 +246,8 @@ class MovingPosterior(_Posterior):
 
     def _variances(self) -> Array:
         spreads = np.empty(self.size)
-        *state, largest = self._parts
-        moving_spreads(largest[0], tables(), *state, spreads)
+        naturals, frequencies, totals, largest = self._parts
+        moving_spreads(largest[0], tables(), naturals, frequencies, totals, spreads)
         return spreads
 
     def _post_load(self) -> None:

@@ -8,21 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base import CategoriesMixin
 from bayesift.models.online.stack_explanation import ExpertParts, expert_parts, term_parts
 from bayesift.models.online.stack_state import StackState
-from bayesift.state import check_classes, storable
-from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names, union_of_classes
+from bayesift.models.online.streaming import StreamingMixin
+from bayesift.state import storable
 
 
 @storable("online-stack")
-class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
+class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     """Five kinds of models that learn one document at a time, mixed by Bayesian logistic regressions; nothing to set.
 
         log odds(c | d) = calibrated(sum_e w_e z_e(d, c) - competition of the other categories)
@@ -97,35 +95,12 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the documents, once, in random order; or in their own with `shuffle=False`."""
-        _check_settings(self)
-        targets = check_targets(y)
-        if not targets.multilabel:
-            check_two_classes(targets.classes)
-        labels = _labels_of(targets, targets.classes)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
+        rows, labels = self._read(X, y)
         if self.shuffle:
-            order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
+            order = np.random.default_rng(self.random_state).permutation(len(labels))
             rows, labels = rows[order], labels[order]
-        self._start(targets, rows.shape[1], labels.shape[1])
-        self._state.run(rows, labels, self)
+        self._run(rows, labels)
         return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
-
-        X may have more columns than before, and y new classes or columns; the first documents may be of one class.
-        `classes` are further labels that may come.
-        """
-        self._learn(X, y, classes)
-        return self
-
-    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> Array:
-        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
-
-        Test, then train: progressive validation. It may start a model.
-        """
-        probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
-        return probabilities
 
     def add_terms(self, n_terms: int) -> Self:
         """Add columns of terms that no document had, up to so many; nothing else moves."""
@@ -133,29 +108,6 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self._state.grow_terms(n_terms)
         self.n_features_in_ = self._state.n_terms
         return self
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
-        logarithms = self.predict_log_proba(X)
-        if self.multilabel_:
-            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
-            return decisions
-        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories."""
-        probabilities: Array = np.exp(self.predict_log_proba(X))
-        return probabilities
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
-        return self._log_proba(self.predict_log_odds(X))
-
-    def predict_log_odds(self, X: Any) -> Array:
-        """Log odds of each category, or of the second of two classes, documents x models; not normalised."""
-        rows = self._rows(X)
-        return self._state.run(rows, None, self)[0]
 
     def expert_log_odds(self, X: Any) -> Array:
         """Log odds of each expert, documents x experts x models."""
@@ -206,40 +158,24 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
         return self._state.shared[0, :-1, 0].copy()
 
     def _post_load(self) -> None:
-        _check_settings(self)
+        self._check_settings()
         if self._state.n_rates != len(self.rates):
             raise DataError("the weights do not fit the rates")
         self.n_features_in_ = self._state.n_terms
-        n_models = self._state.n_categories
-        alone = not self.multilabel_ and n_models == 1 and len(self.classes_) == 1
-        check_classes(self.classes_, 1, multilabel=False) if alone else self._check_classes(n_models)
+        self._check_models(self._state.n_categories)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
+    def _check_settings(self) -> None:
+        values = [*self.rates, self.prior_variance]
+        if not all(isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in values):
+            raise ValueError(f"rates and prior_variance must be above 0, got {self.rates}, {self.prior_variance!r}")
 
-    def _learn(self, X: Any, y: Any, classes: Any) -> Array:
-        """Learn the next documents; gives their log odds before."""
-        _check_settings(self)
-        first = not hasattr(self, "_state")
-        targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
-        known = targets.classes if first else self._all_classes(targets)
-        labels = _labels_of(targets, known)
-        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
-        if first:
-            self._start(targets, rows.shape[1], labels.shape[1])
-        else:
-            self._grow(known, rows.shape[1], labels.shape[1])
-        return self._state.run(rows, labels, self)[0]
-
-    def _start(self, targets: Targets, n_terms: int, n_models: int) -> None:
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+    def _start(self, n_terms: int, n_models: int) -> None:
         self._state = StackState.empty(n_terms, n_models, len(self.rates))
 
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
-        state = self._state
+        state, places = self._state, self._places(known)
         state.grow_terms(n_terms)
-        places = np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
         if not self.multilabel_ and len(known) > len(self.classes_):
             if self._is_binary():
                 state.mirror()
@@ -248,47 +184,10 @@ class OnlineStackedClassifier(CategoriesMixin, ClassifierMixin, BaseEstimator):
                 state.take(0)
         if n_models > state.n_categories:
             state.grow_categories(places, n_models, float(self.prior_variance))
-        self.classes_ = known
 
-    def _known(self, y: Any) -> Any:
-        """The classes that labels may have; columns of an indicator name themselves."""
-        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
-
-    def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far and the new ones."""
-        if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
-        join = longer_names if self.multilabel_ else union_of_classes
-        return join(self.classes_, targets.classes)
-
-    def _rows(self, X: Any) -> sparse.csr_array:
-        check_is_fitted(self)
-        return check_terms(self, X, reset=False)
+    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+        return self._state.run(rows, labels, self)[0]
 
     def _explained(self, rows: sparse.csr_array, category: Any) -> ExpertParts:
         place, sign = self._place(category)
         return ExpertParts(self._state, self, rows, place, sign)
-
-    def _log_proba(self, scores: Array) -> Array:
-        if self._is_binary():
-            sided: Array = log_expit(scores * [[-1.0, 1.0]])
-            return sided
-        logarithms: Array = log_expit(scores)
-        if not self.multilabel_:
-            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
-        return logarithms
-
-
-def _labels_of(targets: Targets, classes: Array) -> Array:
-    """0 and 1, documents x models: of two classes the second is enough."""
-    members = targets.members_over(classes)
-    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
-    labels: Array = np.ascontiguousarray(members.toarray().T, dtype=np.float64)
-    return labels
-
-
-def _check_settings(settings: OnlineStackedClassifier) -> None:
-    """Refuse parameters that make no sense."""
-    positive = [*settings.rates, settings.prior_variance]
-    if not all(isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in positive):
-        raise ValueError(f"rates and prior_variance must be above 0, got {settings.rates}, {settings.prior_variance!r}")

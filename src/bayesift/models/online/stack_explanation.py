@@ -95,7 +95,7 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
     seen, counts = frequencies > 0, weights[:, COUNT, 0]
     size = np.log((n_pairs - pairs + ADDED * n_terms) / (pairs + ADDED * n_terms))
     bayes = np.where(seen, np.log((counts + ADDED) / (frequencies - counts + ADDED)) + size, 0.0)
-    presence = bayes / np.sqrt(max(np.count_nonzero(seen), 1))
+    presence = bayes / np.sqrt(float(max(int(np.count_nonzero(seen)), 1)))
     prior = np.log((inside + 0.5) / (n - inside + 0.5))
     bias = intercepts[SHIFT, 0] * spreads[-1, 0]
     return np.vstack([perceptron, linear, x * bayes, presence]), np.r_[bias, intercepts[FIRST_RATE:, 0], prior, prior]

@@ -1,0 +1,116 @@
+"""`python -m benchmarks.online_stack [--curves FILE] [STREAM ...]`: one pass of the online stack over the streams.
+
+Every document is predicted before its labels are learned, with all settings at their defaults: the stack on the vectors
+that the peers get, the stack with its own running idf on log-tf vectors, and the perceptron with prior variances by the
+running likelihood ratio. `python -m benchmarks.online_peers` measures the peers. --curves draws the mean log loss so
+far.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesift.arrays import Array
+from bayesift.charts import Axis, Figure, Frame, Line, Panel
+from bayesift.charts.svg import series
+from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
+from bayesift.text import TermVectorizer
+from benchmarks.online_peers import _ftrl, _sgd, compiled
+from benchmarks.online_streams import STREAMS, Stream, line_of, stream
+
+CURVES = ("Reuters, 10", "20 Newsgroups", "enron1")
+
+
+def stack(documents: Stream) -> Array:
+    """Progressive probabilities of the stack on the vectors of the stream."""
+    return _positive(OnlineStackedClassifier(), documents.X, documents.Y)
+
+
+def stack_with_running_idf(documents: Stream) -> Array:
+    """The same on term frequencies, without a corpus beforehand."""
+    stop_words = None if documents.name == "TREC questions" else "english"
+    vectorizer = TermVectorizer(weighting="log-tf", stop_words=stop_words, stemmer="porter")
+    assert documents.texts is not None
+    return _positive(OnlineStackedClassifier(idf=True), vectorizer.fit_transform(documents.texts), documents.Y)
+
+
+def perceptron(documents: Stream) -> Array:
+    """Progressive probabilities of the perceptron with moving priors; the first two documents start it."""
+    model = OnlinePerceptron(covariance="diagonal", prior="likelihood-ratio", prior_variance=64.0)
+    Y = documents.Y if documents.Y.shape[1] > 1 else np.hstack([1 - documents.Y, documents.Y])
+    model.partial_fit(documents.X[:2], Y[:2])
+    learned = model.progressive_proba(documents.X[2:], Y[2:])
+    return np.vstack([np.full((2, documents.Y.shape[1]), 0.5), learned[:, -documents.Y.shape[1] :]])
+
+
+def _positive(model: Any, X: Any, Y: Array) -> Array:
+    """The probabilities of the columns of Y; one column is learned as two classes."""
+    if Y.shape[1] > 1:
+        return np.asarray(model.progressive_proba(X, Y))
+    return np.asarray(model.progressive_proba(X, Y[:, 0].astype(int), classes=[0, 1])[:, [1]])
+
+
+def draw_curves(path: Path) -> None:
+    """The mean log loss of all documents so far, by their number."""
+    learners: dict[str, Callable[[Stream], Array]] = {
+        "online stack": stack,
+        "perceptron, moving priors": perceptron,
+        "SGD, rate 4": lambda documents: compiled(_sgd, documents, 4.0, 0.1),
+        "SGD, rate 16": lambda documents: compiled(_sgd, documents, 16.0, 0.1),
+        "FTRL, rate 16": lambda documents: compiled(_ftrl, documents, 16.0, 0.1, 0.0),
+    }
+    panels = []
+    for place, name in enumerate(CURVES):
+        documents = stream(name)
+        if documents is None:
+            continue
+        curves = [_curve(documents.Y, run(documents)) for run in learners.values()]
+        x = Axis.over("documents learned", [point[0] for curve in curves for point in curve], log=True)
+        title = "mean log loss so far" if not place else ""
+        y = Axis.over(title, [0.0, *(point[1] for curve in curves for point in curve)])
+        lines = [Line(curve, series(k), label) for k, (label, curve) in enumerate(zip(learners, curves, strict=True))]
+        left = 60 + 300 * place
+        panels.append(Panel(x, y, lines, Frame(left=left, top=40, right=left + 240, bottom=260), name))
+    title = "Learning curves: one pass, each document predicted before it is learned"
+    Figure(title, panels, width=940, height=310).save(path)
+
+
+def _curve(Y: Array, probabilities: Array) -> list[tuple[float, float]]:
+    clipped = np.clip(probabilities, 1e-15, 1 - 1e-15)
+    losses = -np.where(Y > 0, np.log(clipped), np.log1p(-clipped)).mean(axis=1)
+    means = np.cumsum(losses) / np.arange(1, len(losses) + 1)
+    places = np.unique(np.geomspace(50, len(losses), 60).astype(int)) - 1
+    return [(float(place + 1), float(means[place])) for place in places]
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--curves", type=Path, help="draw learning curves into this SVG file")
+    parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}")
+    given = parser.parse_args()
+    if given.curves is not None:
+        draw_curves(given.curves)
+        return
+    print("| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n|---|---|---|---|---|---|")
+    for name in given.streams or STREAMS:
+        documents = stream(name)
+        if documents is None:
+            continue
+        runs: dict[str, Callable[[Stream], Array]] = {"online stack": stack, "perceptron, moving priors": perceptron}
+        if documents.texts is not None:
+            runs["online stack, running idf"] = stack_with_running_idf
+        for title, run in runs.items():
+            start = time.process_time()
+            probabilities = run(documents)
+            print(line_of(name, title, documents.Y, probabilities, time.process_time() - start), flush=True)
+
+
+if __name__ == "__main__":
+    main()

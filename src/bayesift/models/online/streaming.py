@@ -1,0 +1,152 @@
+"""What online classifiers share whose terms and categories may grow: labels, batches, probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_expit, logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from bayesift.arrays import Array
+from bayesift.models.base import CategoriesMixin
+from bayesift.state import check_classes
+from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names, union_of_classes
+
+
+class StreamingMixin(CategoriesMixin):
+    """A classifier that learns documents one after another and takes new terms and categories at any time.
+
+    It supplies `_check_settings`, `_start`, `_grow`, `_run` and `_n_models`.
+    """
+
+    n_features_in_: int
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
+
+        X may have more columns than before, and y new classes or columns; the first documents may be of one class.
+        `classes` are further labels that may come.
+        """
+        self._learn(X, y, classes)
+        return self
+
+    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> Array:
+        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+
+        Test, then train: progressive validation. It may start a model.
+        """
+        probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
+        return probabilities
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        logarithms = self.predict_log_proba(X)
+        if self.multilabel_:
+            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
+            return decisions
+        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        probabilities: Array = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        return self._log_proba(self.predict_log_odds(X))
+
+    def predict_log_odds(self, X: Any) -> Array:
+        """Log odds of each category, or of the second of two classes, documents x models; not normalised."""
+        rows = self._rows(X)
+        return self._run(rows, None)
+
+    def _check_settings(self) -> None:
+        """Refuse parameters that make no sense."""
+        raise NotImplementedError
+
+    def _start(self, n_terms: int, n_models: int) -> None:
+        """Begin with nothing learned."""
+        raise NotImplementedError
+
+    def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
+        """Add terms and categories; `known` are all classes."""
+        raise NotImplementedError
+
+    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+        """Log odds of documents x models, each before it is learned, if there are labels."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, y: Any) -> tuple[sparse.csr_array, Array]:
+        """All documents of a `fit`, and their labels; starts the model."""
+        self._check_settings()
+        targets = check_targets(y)
+        if not targets.multilabel:
+            check_two_classes(targets.classes)
+        labels = _labels_of(targets, targets.classes)
+        rows = check_terms(self, X, n_documents=targets.n_documents)
+        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self._start(rows.shape[1], labels.shape[1])
+        return rows, labels
+
+    def _learn(self, X: Any, y: Any, classes: Any) -> Array:
+        """Learn the next documents; gives their log odds before."""
+        self._check_settings()
+        first = not self.__sklearn_is_fitted__()
+        targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
+        known = targets.classes if first else self._all_classes(targets)
+        labels = _labels_of(targets, known)
+        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        if first:
+            self.classes_, self.multilabel_ = known, targets.multilabel
+            self._start(rows.shape[1], labels.shape[1])
+        else:
+            self._grow(known, rows.shape[1], labels.shape[1])
+            self.classes_ = known
+        return self._run(rows, labels)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def _known(self, y: Any) -> Any:
+        """The classes that labels may have; columns of an indicator name themselves."""
+        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
+
+    def _all_classes(self, targets: Targets) -> Array:
+        """The classes so far and the new ones."""
+        if targets.multilabel != self.multilabel_:
+            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        join = longer_names if self.multilabel_ else union_of_classes
+        return join(self.classes_, targets.classes)
+
+    def _rows(self, X: Any) -> sparse.csr_array:
+        check_is_fitted(self)
+        return check_terms(self, X, reset=False)
+
+    def _check_models(self, n_models: int) -> None:
+        """Refuse stored classes that do not fit the models; a stream may have seen one class only."""
+        alone = not self.multilabel_ and n_models == 1 and len(self.classes_) == 1
+        check_classes(self.classes_, 1, multilabel=False) if alone else self._check_classes(n_models)
+
+    def _places(self, known: Array) -> Array:
+        """Where the models so far are among all classes."""
+        return np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
+
+    def _log_proba(self, scores: Array) -> Array:
+        if self._is_binary():
+            sided: Array = log_expit(scores * [[-1.0, 1.0]])
+            return sided
+        logarithms: Array = log_expit(scores)
+        if not self.multilabel_:
+            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        return logarithms
+
+
+def _labels_of(targets: Targets, classes: Array) -> Array:
+    """0 and 1, documents x models: of two classes the second is enough."""
+    members = targets.members_over(classes)
+    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
+    labels: Array = np.ascontiguousarray(members.toarray().T, dtype=np.float64)
+    return labels
