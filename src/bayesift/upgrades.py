@@ -21,7 +21,7 @@ Arrays = dict[str, Array]
 LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "hybrid": {"loss": "squared_hinge"},
     "online-perceptron": {"shuffle": False},
-    "online-gp": {"shuffle": False},
+    "online-gp": {"shuffle": False, "least_error": 0.0},
     "sparse-nmf": {"delta": 1.0},
     "topic-similarity": {"method": "additive"},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
