@@ -307,6 +307,7 @@ TABLE_1 = {
     "SVM": replace(RIDGE, model="SVM"),
     "Sparse Bayes": LAPLACE,
 }
+RIDGE_CHOICES = {f"variance {variance:g}": replace(RIDGE, parameter=variance) for variance in (1.0, 0.1, 0.01)}
 SPARSE_CHOICES = {
     "as in the tables": LAPLACE,
     EARLY: replace(LAPLACE, stop="early"),
@@ -490,7 +491,7 @@ def _derivative_curve(result: Any) -> LinePlot:
 
 
 EXPERIMENTS = [
-    _f1_table(1, TABLE_1, {"Sparse Bayes": SPARSE_CHOICES}),
+    _f1_table(1, TABLE_1, {"Log. Reg.": RIDGE_CHOICES, "Sparse Bayes": SPARSE_CHOICES}),
     _f1_table(
         2,
         {

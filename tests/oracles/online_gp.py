@@ -40,12 +40,13 @@ class Basis:
         own = np.array([gram(self.kind, x[np.newaxis], x[np.newaxis])[0, 0] for x in X])
         return k @ self.alpha, own + np.einsum("ij,jk,ik->i", k, self.C, k)
 
-    def learn(self, x, y, budget, tolerance, moments=probit_moments):
+    def learn(self, x, y, budget, tolerance, moments=probit_moments, least_error=0.0):
         k = gram(self.kind, self.vectors, x[np.newaxis])[:, 0]
         own = gram(self.kind, x[np.newaxis], x[np.newaxis])[0, 0]
         e = np.linalg.solve(gram(self.kind, self.vectors, self.vectors), k) if len(k) else k
         _, g, q = moments(y, k @ self.alpha, own + k @ self.C @ k)
-        if own - k @ e <= tolerance * own:
+        gamma = own - k @ e
+        if gamma <= tolerance * own or abs(gamma * g) < least_error:
             s = self.C @ k + e
             self.alpha, self.C = self.alpha + g * s, self.C + q * np.outer(s, s)
             return

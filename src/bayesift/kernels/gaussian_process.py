@@ -320,6 +320,7 @@ def learn_block(
     size: int,
     budget: int,
     tolerance: float,
+    least_error: float,
     code: int,
     parameters: Array,
     log_evidences: Array,
@@ -327,7 +328,8 @@ def learn_block(
     """Update `posterior` (alpha, C, Q) and `columns` with the documents of a block in turn; returns the basis size.
 
     Writes the log evidence of every label before it is learned; `vectors` is scratch. A document enters the basis when
-    gamma is above `tolerance` times its own covariance.
+    gamma is above `tolerance` times its own covariance and the error of leaving it out, |gamma g|, is at least
+    `least_error`.
     """
     alpha, C, Q = posterior
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
@@ -340,7 +342,7 @@ def learn_block(
         log_evidences[t], g, q = moments(code, parameters, labels[t], mean, variance)
         moment = g, q, gamma
         place, heads = -1, (0.0, 1.0, 0.0)
-        if gamma > tolerance * diagonal[t]:
+        if gamma > tolerance * diagonal[t] and abs(gamma * g) >= least_error:
             place = size if size < budget else _lowest_score(alpha, C, Q, size, s, e, moment)
         if 0 <= place < size:
             heads = _deletion(alpha, C, Q, place, size, s, e, moment, vectors[5:7])

@@ -4,6 +4,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from bayesift.errors import DataError
@@ -17,7 +18,7 @@ from bayesift.models import (
     RocchioClassifier,
     SparseBayesClassifier,
 )
-from bayesift.models.baselines.hybrid import heaviest
+from bayesift.models.baselines.hybrid import _likeliest, heaviest
 
 
 def documents(seed=0, n_documents=200, n_terms=30):
@@ -259,3 +260,38 @@ def test_weights_of_numbered_classes_keep_their_keys():
     restored = LinearSVM.from_state(json.loads(json.dumps(parameters)), arrays)
     assert restored.class_weight == {0: 2.0, 1: 1.0}
     np.testing.assert_array_equal(restored.fit(X, y).coef_, model.coef_)
+
+
+def test_the_hybrid_takes_the_hinge_loss_and_either_intercept():
+    X, y = documents()
+    svm = LinearSVC(C=0.7, loss="hinge", tol=1e-8, max_iter=1_000_000, random_state=0).fit(X, y)
+    scale = np.abs(svm.coef_).sum()
+    settings = {"alpha": 1.0, "keep": 1.0, "C": 0.7, "loss": "hinge", "tol": 1e-8}
+    with_bias, without = (HybridClassifier(bias=bias, **settings).fit(X, y) for bias in ("second", "first"))
+    np.testing.assert_allclose(with_bias.decision_function(X), svm.decision_function(X) / scale, atol=1e-4)
+    assert without.intercept_[0] == 0.0
+    prior = HybridClassifier(bias="first", **{**settings, "alpha": 0.0}).fit(X, y)
+    naive = NaiveBayesClassifier().fit(X, y)
+    expected = naive.log_odds_intercept_ / np.abs(naive.log_odds_coef_).sum()
+    np.testing.assert_allclose(prior.intercept_, expected, rtol=1e-9)
+
+
+def test_the_likeliest_share_is_that_of_logistic_regression_on_both_scores():
+    """With both weights positive the line through mixed scores is a logistic regression on the two."""
+    generator = np.random.default_rng(0)
+    truth = generator.random(2000) < 0.4
+    scores = np.stack([truth + generator.normal(size=2000), 2 * truth + 3 * generator.normal(size=2000)])
+    joint = LogisticRegression(C=1e6).fit(scores.T, truth).coef_[0]
+    alphas, likelihoods = _likeliest(truth[:, np.newaxis], scores[:, :, np.newaxis])
+    assert alphas[np.argmax(likelihoods)] == pytest.approx(joint[1] / joint.sum(), abs=2e-3)
+
+
+def test_a_share_chosen_by_likelihood():
+    X, y = documents()
+    model = HybridClassifier(alpha="likelihood").fit(X, y)
+    assert 0 <= model.alpha_ <= 1
+    assert np.max(model.validation_scores_) >= max(model.validation_scores_[0], model.validation_scores_[-1])
+    assert np.mean(model.predict(X) == y) > 0.9
+    for parameters in ({"alpha": "best"}, {"bias": "third"}):
+        with pytest.raises(ValueError, match=next(iter(parameters))):
+            HybridClassifier(**parameters).fit(X, y)

@@ -37,8 +37,9 @@ def rows_of(X):
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
 
 
-def settings(kernel, likelihood=None, tolerance=1e-3, drift_tolerance=1e-8):
-    return ProcessSettings(covariance_of(kernel), likelihood or ProbitNoise(0.5), tolerance, drift_tolerance)
+def settings(kernel, likelihood=None, tolerance=1e-3, drift_tolerance=1e-8, least_error=0.0):
+    gates = tolerance, drift_tolerance, least_error
+    return ProcessSettings(covariance_of(kernel), likelihood or ProbitNoise(0.5), *gates)
 
 
 def learned(X, signs, chosen, budget, n_epochs=1):
@@ -78,6 +79,18 @@ def test_projection_and_deletion_are_those_of_direct_computation(kind, budget):
     np.testing.assert_allclose(variances, expected[1], atol=1e-9)
     K = gram(kind, direct.vectors, direct.vectors)
     np.testing.assert_allclose(np.sort(np.diag(process.Q)), np.sort(np.diag(np.linalg.inv(K))), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_admission_by_the_error_of_the_paper(kind):
+    """|epsilon| = |gamma d ln p / d mean|: a document that the process expects does not enter."""
+    X, signs = documents()
+    chosen = settings(kind, tolerance=1e-6, least_error=0.2)
+    process, direct = learned(X, signs, chosen, 100), Basis(kind, X.shape[1])
+    for x, y in zip(X, signs, strict=True):
+        direct.learn(x, y, 100, tolerance=1e-6, least_error=0.2)
+    assert 0 < process.size == len(direct.vectors) < learned(X, signs, settings(kind, tolerance=1e-6), 100).size
+    np.testing.assert_allclose(process.fields(rows_of(X), chosen, X.shape[1])[0], direct.fields(X)[0], atol=1e-9)
 
 
 def test_deletion_is_the_nearest_sparser_process():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import minimize_scalar
+from scipy.special import log_expit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -18,11 +20,13 @@ from bayesift.models.base import LinearScoresMixin, models_of, scores_of
 from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.state import storable
-from bayesift.validation import Targets, TermTagsMixin, check_sample_weight, check_targets, check_terms
+from bayesift.validation import TermTagsMixin, check_sample_weight, check_targets, check_terms
 
 Planes = tuple[Array, Array]
 
 _GRID = np.linspace(0.0, 1.0, 21)
+_PRECISION = 1e-4  # of a share chosen by likelihood
+_LOOSE = 1e4  # C of the line from scores to log odds: finite where documents are separable
 
 
 @storable("hybrid")
@@ -37,9 +41,13 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
     Parameters
     ----------
     alpha : the share of the second model; None chooses it among 0, 0.05, ..., 1 on documents held out, by accuracy for
-        class labels and by mean average precision for an indicator matrix; ties go to the middle one
+        class labels and by mean average precision for an indicator matrix; ties go to the middle one. "likelihood"
+        chooses any share from 0 to 1, by the likelihood of documents held out: P = 1/(1 + exp(-a s - b)) of the mixed
+        score s, with the best a >= 0 and b of each category
     keep : the share of each model's features that stays, those with the largest weights
-    bias : whether the intercepts are mixed in too; the paper ignores them
+    bias : which intercepts are mixed in: none (False; the paper ignores them), both (True), that of the "first" (the
+        prior of naive Bayes) or of the "second" model (the bias of the support vector machine)
+    loss : of the default second model: "squared_hinge", or "hinge", the paper's C sum xi
     validation : number of folds to choose alpha on, or the share of documents to hold out once
     C, dual, tol : of the default second model, a `LinearSVM`
     first, second : other linear classifiers, with `coef_` and `intercept_` (or the `log_odds_coef_` of
@@ -73,9 +81,10 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
     def __init__(
         self,
         *,
-        alpha: float | None = None,
+        alpha: float | str | None = None,
         keep: float = 0.5,
-        bias: bool = False,
+        bias: bool | str = False,
+        loss: Literal["squared_hinge", "hinge"] = "squared_hinge",
         validation: float = 5,
         C: float = 1.0,
         dual: bool = True,
@@ -87,6 +96,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         self.alpha = alpha
         self.keep = keep
         self.bias = bias
+        self.loss = loss
         self.validation = validation
         self.C = C
         self.dual = dual
@@ -103,9 +113,14 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
         Y = sparse.csr_array(models_of(targets).T)
         if self.alpha is None:
+            truth, found = self._held_out(rows, Y, weights)
             self.alphas_ = _GRID
-            self.validation_scores_ = self._validate(rows, Y, weights, targets)
+            mixed = (_mixed(found[0], found[1], alpha) for alpha in _GRID)
+            self.validation_scores_ = np.array([_quality(truth, scores, targets.multilabel) for scores in mixed])
             self.alpha_ = _middle_of_best(self.alphas_, self.validation_scores_)
+        elif isinstance(self.alpha, str):
+            self.alphas_, self.validation_scores_ = _likeliest(*self._held_out(rows, Y, weights))
+            self.alpha_ = float(self.alphas_[np.argmax(self.validation_scores_)])
         else:
             self.alpha_ = float(self.alpha)
         first, second = self._parts(rows, Y, weights)
@@ -113,27 +128,32 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         return self._set_hyperplanes(targets, coefficients, _mixed(first[1], second[1], self.alpha_))
 
     def _check_settings(self) -> None:
-        if self.alpha is not None and not 0 <= self.alpha <= 1:
+        if isinstance(self.alpha, str):
+            if self.alpha != "likelihood":
+                raise ValueError(f"alpha must be a number, None or 'likelihood', got {self.alpha!r}")
+        elif self.alpha is not None and not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha!r}")
+        if self.bias not in (False, True, "first", "second"):
+            raise ValueError(f"bias must be False, True, 'first' or 'second', got {self.bias!r}")
         if not 0 < self.keep <= 1:
             raise ValueError(f"keep must be above 0 and at most 1, got {self.keep!r}")
 
     def _parts(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> list[Planes]:
         """The hyperplanes of both models, cut down and scaled."""
         first = NaiveBayesClassifier() if self.first is None else clone(self.first)
-        second = LinearSVM(C=self.C, dual=self.dual, tol=self.tol) if self.second is None else clone(self.second)
-        planes = [_fitted(model, rows, Y, weights) for model in (first, second)]
-        return [_scaled(*parts, keep=self.keep, bias=self.bias) for parts in planes]
+        machine = LinearSVM(C=self.C, loss=self.loss, dual=self.dual, tol=self.tol)
+        second = machine if self.second is None else clone(self.second)
+        planes = [(name, _fitted(model, rows, Y, weights)) for name, model in (("first", first), ("second", second))]
+        return [_scaled(*parts, keep=self.keep, bias=self.bias in (True, name)) for name, parts in planes]
 
-    def _validate(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array, targets: Targets) -> Array:
-        """How good each alpha is on documents held out."""
+    def _held_out(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> tuple[Array, Array]:
+        """Labels of documents held out, and their scores by both models."""
         scores, held_out = np.zeros((2, *Y.shape)), np.zeros(Y.shape[0], dtype=bool)
         for train, test in self._splits(Y.shape[0]):
             for part, planes in enumerate(self._parts(rows[train], Y[train], weights[train])):
                 scores[part, test] = scores_of(rows[test], *planes)
             held_out[test] = True
-        truth, found = Y.toarray()[held_out] > 0, scores[:, held_out]
-        return np.array([_quality(truth, _mixed(found[0], found[1], alpha), targets.multilabel) for alpha in _GRID])
+        return Y.toarray()[held_out] > 0, scores[:, held_out]
 
     def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
         from sklearn.model_selection import KFold, ShuffleSplit
@@ -205,6 +225,38 @@ def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
     if truth.shape[1] == 1:
         return float(np.mean((scores[:, 0] > 0) == truth[:, 0]))
     return float(np.mean(truth[np.arange(len(truth)), np.argmax(scores, axis=1)]))
+
+
+def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
+    """The shares that a search tried, ascending, and the mean log-likelihood of the labels at each."""
+    tried: dict[float, float] = {}
+
+    def loss(alpha: float) -> float:
+        tried[float(alpha)] = _log_likelihood(truth, _mixed(scores[0], scores[1], alpha))
+        return -tried[float(alpha)]
+
+    for end in (0.0, 1.0):
+        loss(end)
+    minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _PRECISION})
+    alphas = np.array(sorted(tried))
+    return alphas, np.array([tried[alpha] for alpha in alphas.tolist()])
+
+
+def _log_likelihood(truth: Array, scores: Array) -> float:
+    """The mean log-likelihood of labels by the best line from scores to log odds, of slope 0 or more, per category."""
+    from sklearn.linear_model import LogisticRegression
+
+    total = 0.0
+    for labels, column in zip(truth.T, scores.T, strict=True):
+        share, width = float(labels.mean()), float(column.std())
+        base = float(np.sum(xlogy(labels, share) + xlogy(~labels, 1.0 - share)))
+        if 0.0 < share < 1.0 and width > 0.0:
+            line = LogisticRegression(C=_LOOSE).fit(column[:, np.newaxis] / width, labels)
+            odds = line.coef_[0, 0] * column / width + line.intercept_[0]
+            fitted = float(np.sum(log_expit(np.where(labels, odds, -odds))))
+            base = max(base, fitted) if line.coef_[0, 0] > 0 else base
+        total += base
+    return total / truth.size
 
 
 def _middle_of_best(alphas: Array, scores: Array) -> float:

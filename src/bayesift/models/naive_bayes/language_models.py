@@ -1,7 +1,8 @@
 """Language models of categories: the sufficient statistics of naive Bayes, and the smoothings that give p(w | c).
 
-With n the count of word w in category c, N the size of the category, K the size of the vocabulary and q(w) the
-collection model:
+With n the count of word w in category c, N the size of the category, K the size of the vocabulary and the collection
+model q(w) = (n_w + 1) / (N_all + K), n_w and N_all being the counts of the whole collection (the added one keeps words
+possible that the vocabulary knows but no document has):
 
     maximum likelihood      n / N
     Laplace                 (n + alpha) / (N + alpha K)

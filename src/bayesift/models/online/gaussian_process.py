@@ -45,6 +45,9 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
     max_basis : how many basis vectors each process may hold; "terms" for one more than it has terms, as many as a
         linear kernel can need
     tolerance : a vector enters the basis when the part of its variance that the basis does not span is above this share
+    least_error : a vector enters only if, too, leaving it out would move the mean of its field by at least this: the
+        paper's |epsilon|, epsilon = gamma d ln p / d mean. Its own gate is this with a `tolerance` near 0 (1e-6), which
+        keeps covariances of the basis invertible
     drift_tolerance : how far rounding may move Q K from the identity before Q is computed anew
     shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
         does
@@ -96,6 +99,7 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
         max_basis: int | Literal["terms"] = 300,
         tolerance: float = 1e-3,
         drift_tolerance: float = 1e-8,
+        least_error: float = 0.0,
         shuffle: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -106,6 +110,7 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self.max_basis = max_basis
         self.tolerance = tolerance
         self.drift_tolerance = drift_tolerance
+        self.least_error = least_error
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -241,12 +246,15 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
     def _settings(self) -> ProcessSettings:
         if not (isinstance(self.tolerance, int | float) and 0 <= self.tolerance < 1):
             raise ValueError(f"tolerance must lie between 0 and 1, got {self.tolerance!r}")
-        if not (isinstance(self.drift_tolerance, int | float) and self.drift_tolerance >= 0):
-            raise ValueError(f"drift_tolerance must be a number from 0, got {self.drift_tolerance!r}")
+        for name in ("drift_tolerance", "least_error"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and value >= 0):
+                raise ValueError(f"{name} must be a number from 0, got {value!r}")
         if self.max_basis != "terms" and not (isinstance(self.max_basis, int) and self.max_basis >= 1):
             raise ValueError(f"max_basis must be 'terms' or a whole number from 1, got {self.max_basis!r}")
         covariance, likelihood = covariance_of(self.kernel), likelihood_of(self.likelihood)
-        return ProcessSettings(covariance, likelihood, float(self.tolerance), float(self.drift_tolerance))
+        gates = float(self.tolerance), float(self.drift_tolerance), float(self.least_error)
+        return ProcessSettings(covariance, likelihood, *gates)
 
     def _budget(self, model: int) -> int:
         if self.max_basis != "terms":

@@ -30,6 +30,7 @@ class ProcessSettings:
     likelihood: Likelihood
     tolerance: float = 1e-3
     drift_tolerance: float = 1e-8
+    least_error: float = 0.0
 
 
 @storable("sparse-process")
@@ -140,8 +141,8 @@ class _Room:
         columns = np.arange(self.room)
         log_evidences = np.empty(len(labels))
         state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
-        noise, tolerance = settings.likelihood, max(settings.tolerance, _LEAST)
-        self.size = learn_block(gram, own, labels, *state, tolerance, noise.code, noise.parameters, log_evidences)
+        noise, gates = settings.likelihood, (max(settings.tolerance, _LEAST), settings.least_error)
+        self.size = learn_block(gram, own, labels, *state, *gates, noise.code, noise.parameters, log_evidences)
         # Added one by one, so that the sum does not depend on the batches.
         total = float(np.cumsum(np.concatenate(([process.log_evidence], log_evidences)))[-1])
         kept = take_rows(*rows, columns[: self.size])
