@@ -22,8 +22,8 @@ def warm_up(
 ) -> Path:
     """Compile the kernels that large corpora need, once per machine, image or cluster.
 
-    A small corpus needs few kernels or none; on a large one each is compiled when it is first called, which takes up to
-    half a minute for all. They are kept in your cache folder, or in the one that BAYESIFT_CACHE names, and serve every
+    A small corpus needs few kernels or none; on a large one each is compiled when it is first called. Together they
+    take a minute or two. They are kept in your cache folder, or in the one that BAYESIFT_CACHE names, and serve every
     environment with the same versions of bayesift, Numba and Python on the same kind of processor.
     """
     from bayesift.kernels.compile import cache_folder
