@@ -13,14 +13,13 @@ from typing import Any
 
 def row_digest(values: Iterable[Any], before: str = "") -> str:
     """The digest of the stored values of a row, after the digest of the row before it in a chain."""
-    parts = [before]
-    for value in values:
-        if isinstance(value, str):
-            parts.append(value)
-        elif isinstance(value, bytes | memoryview):
-            parts.append(blake2b(value, digest_size=16).hexdigest())
-        elif isinstance(value, float):
-            parts.append(repr(value))
-        else:
-            parts.append("\0" if value is None else str(int(value)))
-    return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    parts = [value if type(value) is str else _part(value) for value in values]
+    return blake2b("\x1f".join([before, *parts]).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _part(value: Any) -> str:
+    if isinstance(value, bytes | memoryview):
+        return blake2b(value, digest_size=16).hexdigest()
+    if isinstance(value, float):
+        return repr(value)
+    return "\0" if value is None else value if isinstance(value, str) else str(int(value))
