@@ -207,7 +207,9 @@ def picture(reviews: Sequence[str]) -> Figure:
         down, right = divmod(place, _COLUMNS)
         left, top = 50 + right * _PANEL, 40 + down * (_PANEL + 40)
         frame = Frame(left, left + _PANEL - 30, top, top + _PANEL - 30)
-        found = {side: list(curves(runs, review).values()) for side, runs in sides.items()}
+        of_sides = {side: curves(runs, review) for side, runs in sides.items()}
+        seeds = set.intersection(*map(set, of_sides.values()))
+        found = {side: [of_side[seed] for seed in sorted(seeds)] for side, of_side in of_sides.items()}
         title = review.removeprefix("Cohen_2006_")
         panels.append(recall_curves(found, frame, title, y_shown=right == 0))
     rows = -(-len(reviews) // _COLUMNS)

@@ -20,7 +20,9 @@ _SCALES = (0.01, 0.03, 0.1, 0.3)
 _WIDTHS = np.geomspace(0.01, 1.0, 14)
 _STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
 _RISES = (1, 2, 4, 8, 16)
-_FAMILY_WEIGHTS = (0.2, 0.76, 0.02, 0.02)  # of power laws, stretched exponentials, a constant and rising rates
+_USELESS = (0.25, 0.5, 0.75)
+# Of power laws, stretched exponentials, orders of which a share is random, a constant rate and rising rates.
+_FAMILY_WEIGHTS = (0.2, 0.72, 0.04, 0.02, 0.02)
 _NEGLIGIBLE = 1e-9
 _OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
 _WEAK = 0.25  # probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand
@@ -98,8 +100,8 @@ class RankDecay:
         rate(t) = a s(t),   s(t) = (1 - e) r(t) / (r(1) + ... + r(N)) + e / N
 
     The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t - 1) / N, with b, c
-    and d on a grid; with small probability it is constant (a useless ranking) or rises as a power of u (a harmful one).
-    With S(n) = s(1) + ... + s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
+    and d on a grid; with small probability a large share of it is constant (a useless ranking) or it rises (a harmful
+    one). With S(n) = s(1) + ... + s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
 
         p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
         left | r, e, finds     ~ negative binomial of k and S(n)
@@ -132,7 +134,7 @@ class RankDecay:
         self._tails = np.array(list(tail_shares))[:, np.newaxis]
         families = _shapes(n_documents)
         weights = [np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)]
-        self._falls = np.concatenate([np.full(len(f), place < 2) for place, f in enumerate(families)])
+        self._falls = np.concatenate([np.full(len(f), place < 3) for place, f in enumerate(families)])
         with np.errstate(divide="ignore"):
             tail_weights = np.log(np.array(list(tail_shares.values())) / sum(tail_shares.values()))
         self._log_prior = tail_weights[:, np.newaxis] + np.log(np.concatenate(weights))
@@ -273,13 +275,15 @@ def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[fl
     return dict(zip(shares, (weights / weights.sum()).tolist(), strict=True))
 
 
-def _shapes(n_documents: int) -> tuple[Array, Array, Array, Array]:
+def _shapes(n_documents: int) -> tuple[Array, ...]:
     """The rates at all places, shapes x places, of each family."""
     u = np.arange(n_documents) / n_documents
     powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]
+    steady = [np.exp(-u / c) for c in _WIDTHS]
+    partly = [(1.0 - share) * r / r.sum() + share / n_documents for r in steady for share in _USELESS]
     rising = [(u + 1.0 / n_documents) ** p for p in _RISES]
-    return np.array(powers), np.array(exponentials), np.ones((1, n_documents)), np.array(rising)
+    return np.array(powers), np.array(exponentials), np.array(partly), np.ones((1, n_documents)), np.array(rising)
 
 
 def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
