@@ -224,9 +224,8 @@ class MovingPosterior(_Posterior):
         fields, room = np.empty((2, len(signs))), np.empty(int(np.diff(rows.indptr).max(initial=0)))
         noise, matrix = (likelihood.code, likelihood.parameters), (rows.indptr, rows.indices, rows.data)
         naturals, frequencies, totals, largest = self._parts
-        return learn_moving(
-            *noise, *matrix, signs, largest[0], tables(), naturals, frequencies, totals, fields, room
-        ), fields
+        prior, state = (largest[0], tables()), (naturals, frequencies, totals)
+        return learn_moving(*noise, *matrix, signs, *prior, *state, fields, room), fields
 
     def fields(self, rows: sparse.csr_array) -> Array:
         """Means and variances of the fields of rows, 2 x documents."""
