@@ -282,7 +282,8 @@ class Reading:
 
     def documents(self, ids: Iterable[str]) -> dict[str, DocumentRow]:
         """Documents by id; unknown ids are left out."""
-        return {row.id: DocumentRow(*row) for row in self._among(_select(DOCUMENTS), DOCUMENTS.c.id, ids)}
+        query = _select(DOCUMENTS).order_by(DOCUMENTS.c.seq)
+        return {row.id: DocumentRow(*row) for row in self._among(query, DOCUMENTS.c.id, ids)}
 
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
         """Documents that arrived after an event and are not purged, newest first."""
