@@ -123,7 +123,7 @@ class Pool:
         ['words', 'stems', 'directions', 'titles']
         >>> words = pool.X[:, : pool.parts[0].n_columns]
         >>> (words @ words.T).toarray().round(2).tolist()[0]
-        [1.0, 0.24, 0.0]
+        [1.0, 0.22, 0.0]
         """
         documents = list(texts)
         vectorizer = pool_vectorizer()
