@@ -29,10 +29,9 @@ from bayesift.screening.review_log import (
     Verdict,
     with_decisions,
 )
-from bayesift.screening.stopping import RankDecay, RemainingRelevant
+from bayesift.screening.stopping import LEAST_FINDS, RankDecay, RemainingRelevant
 from bayesift.text import ENGLISH_STOP_WORDS
 
-LEAST_FINDS = 10  # finds before the number of relevant records that are left is estimated
 _QUERY = "query"  # the id of what is looked for, among numbers of records
 _SAVED_FROM = 2_000  # records; the vectors of fewer are made in a moment
 _PRIOR_VARIANCE = 4.0
