@@ -151,7 +151,7 @@ def reset(
     data: DataFolder = Path("bayesift-data"),
     database: Database = None,
 ) -> None:
-    """Give a person a new token and print it; the old one and open sessions end."""
+    """Print a new token for a person; the old one and open sessions end."""
     with _store(data, database) as store, store.writing() as tx:
         from bayesift.service.access import reset_token
 

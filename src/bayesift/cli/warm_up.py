@@ -12,15 +12,18 @@ from bayesift.cli.console import counting
 from bayesift.cli.options import Quiet
 from bayesift.errors import DataError
 
-MODELS = "auto,naive-bayes,logistic-gaussian,logistic-laplace,online-perceptron"
+MODELS = ("auto", "naive-bayes", "logistic-gaussian", "logistic-laplace", "online-perceptron")
 _TEXTS, _LENGTH, _VOCABULARY = 20_000, 20, 150_000  # large enough that every step takes its kernels
 
 
 def warm_up(
-    models: Annotated[str, Option(help="The learners to prepare, with commas; `bayesift models` lists them.")] = MODELS,
+    models: Annotated[
+        str | None,
+        Option(help="The learners to prepare, with commas [default: those for large corpora].", show_default=False),
+    ] = None,
     quiet: Quiet = False,
 ) -> Path:
-    """Compile the kernels that large corpora need, once per machine, image or cluster.
+    """Compile the kernels that large corpora need, once per machine.
 
     A small corpus needs few kernels or none; on a large one each is compiled when it is first called. Together they
     take a minute or two. They are kept in your cache folder, or in the one that BAYESIFT_CACHE names, and serve every
@@ -32,7 +35,7 @@ def warm_up(
     folder = cache_folder()
     if folder is None:
         raise DataError("the cache of kernels cannot be written; BAYESIFT_CACHE names another place")
-    names = [name.strip() for name in models.split(",")]
+    names = MODELS if models is None else [name.strip() for name in models.split(",")]
     unknown = [name for name in names if name not in LEARNERS]
     if unknown:
         raise DataError(f"no learner {unknown[0]!r}; there are: {', '.join(LEARNERS)}")

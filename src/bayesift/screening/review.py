@@ -29,7 +29,8 @@ from bayesift.screening.review_log import (
     Verdict,
     with_decisions,
 )
-from bayesift.screening.stopping import LEAST_FINDS, RankDecay, RemainingRelevant
+from bayesift.screening.stopping import RankDecay, RemainingRelevant
+from bayesift.screening.stopping.decay import LEAST_FINDS
 from bayesift.text import ENGLISH_STOP_WORDS
 
 _QUERY = "query"  # the id of what is looked for, among numbers of records
