@@ -19,7 +19,9 @@ _TEXTS, _LENGTH, _VOCABULARY = 20_000, 20, 150_000  # large enough that every st
 def warm_up(
     models: Annotated[
         str | None,
-        Option(help="The learners to prepare, with commas [default: those for large corpora].", show_default=False),
+        Option(
+            help="The learners to prepare, with commas (default: five that large corpora need).", show_default=False
+        ),
     ] = None,
     quiet: Quiet = False,
 ) -> Path:
