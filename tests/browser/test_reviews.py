@@ -47,7 +47,7 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
     page = visit(server)
     review = begin(page, files, "from files")
     expect(page.locator(".evidence")).to_contain_text("0 of 30 records")
-    expect(page.locator(".evidence")).to_contain_text("Too early to say")
+    expect(page.locator(".evidence")).to_contain_text("Cannot tell yet what is left")
     included = decide(page, "i")
     assert "grain" in included
     decide(page, "m")

@@ -376,7 +376,7 @@ class TermsOut(BaseModel):
 
 
 class StoppingOut(BaseModel):
-    """Estimated number of relevant documents left; None while there are too few judgements."""
+    """Relevant documents left among those retrieved, estimated with a 95% interval; None if it cannot be told."""
 
     found: int
     left: float | None
