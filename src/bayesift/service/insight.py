@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.models.topics import SparseNMF
 from bayesift.screening import Forecast, RemainingRelevant, pool_vectorizer, pool_vectors
-from bayesift.screening.stopping import LEAST_FINDS
+from bayesift.screening.stopping.decay import LEAST_FINDS
 from bayesift.service import event_log
 from bayesift.service.db.tables import DocumentRow, JudgementRow
 from bayesift.service.runtime import Service

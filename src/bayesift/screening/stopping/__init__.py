@@ -5,7 +5,7 @@ from the texts; `SampleCheck` proves a bound by reading at random; `STOPPING_RUL
 statement it makes, what it assumes and what it costs.
 """
 
-from bayesift.screening.stopping.decay import LEAST_FINDS, RankDecay, StoppingEstimate, learn_tail_shares
+from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tail_shares
 from bayesift.screening.stopping.remaining import Forecast, RemainingRelevant, allowed_missing, remaining_relevant
 from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
@@ -23,7 +23,6 @@ from bayesift.screening.stopping.rules import (
 from bayesift.screening.stopping.sampling import SampleCheck, recall_p_value, sample_size
 
 __all__ = [
-    "LEAST_FINDS",
     "STOPPING_RULES",
     "CallaghanMuellerHansen",
     "Forecast",

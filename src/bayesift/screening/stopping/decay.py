@@ -71,7 +71,7 @@ class StoppingEstimate:
         Examples
         --------
         >>> print(RankDecay(500).estimate([True] * 15 + [False] * 235))
-        0 to 2 relevant left (expected 0.3), 95% recall with probability 0.80; 95% sure after 144 more without a find
+        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.80; 95% sure after 190 more without a find
         """
         if not self.n_unseen:
             return "nothing is left to read"
