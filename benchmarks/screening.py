@@ -73,7 +73,7 @@ def labels(review: str) -> Any:
 
 def run_ranking(reviews: Sequence[str]) -> None:
     """The order of reading of every seed; CPU seconds include the vectors."""
-    runs = _kept(ORDERS)
+    runs = kept(ORDERS)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for seed in map(str, SEEDS):
         for review in reviews:
@@ -97,7 +97,7 @@ def from_query(reviews: Sequence[str]) -> list[str]:
         pool = Pool.of_texts([*texts, query], titles=[*titles, query])
         found = np.append(labels(review), True)
         asked = simulate_review(pool.X, found, start=[len(texts)], parts=pool.parts).average_time_to_discovery
-        labelled = np.mean([c.average_time_to_discovery for c in curves(_kept(ORDERS), review).values()])
+        labelled = np.mean([c.average_time_to_discovery for c in curves(kept(ORDERS), review).values()])
         ratios.append(asked / labelled)
         lines.append(f"| {review} | {asked:.1f} | {labelled:.1f} | {ratios[-1]:.3f} |")
         print(lines[-1], file=sys.stderr, flush=True)
@@ -123,11 +123,11 @@ def show(reviews: Sequence[str]) -> list[str]:
     ]
     means = []
     for review in reviews:
-        ours, theirs = curves(_kept(ORDERS), review), curves(_kept(PEER), review)
+        ours, theirs = curves(kept(ORDERS), review), curves(kept(PEER), review)
         seeds = sorted(set(ours) & set(theirs))
         if not seeds:
             continue
-        cpu = [np.mean([_kept(file)[review][seed]["cpu"] for seed in seeds]) for file in (ORDERS, PEER)]
+        cpu = [np.mean([kept(file)[review][seed]["cpu"] for seed in seeds]) for file in (ORDERS, PEER)]
         pair = np.array([np.mean([measured(side[seed]) for seed in seeds], axis=0) for side in (ours, theirs)])
         means.append(np.column_stack([pair, cpu]))
         lines.append(f"| {review} | {len(seeds)} | {_cells(means[-1])} |")
@@ -151,7 +151,7 @@ def curves(runs: Runs, review: str) -> dict[str, ReviewCurve]:
 
 def stopping(reviews: Sequence[str]) -> list[str]:
     """A table of the rules, and one of weak orders."""
-    runs = {review: curves(_kept(ORDERS), review) for review in reviews}
+    runs = {review: curves(kept(ORDERS), review) for review in reviews}
     tails = {review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in reviews}
     names = [name.removeprefix("Cohen_2006_") for name in reviews]
     lines = ["| rule | coverage | read | " + " | ".join(names) + " |", "|---|---|---|" + "---|" * len(names)]
@@ -202,7 +202,7 @@ def interval_holds(runs: Mapping[str, ReviewCurve], tail: Mapping[float, float],
 
 def picture(reviews: Sequence[str]) -> Figure:
     """The recall curves of all reviews, in rows of five."""
-    sides, panels = {"bayesift": _kept(ORDERS), "ASReview": _kept(PEER)}, []
+    sides, panels = {"bayesift": kept(ORDERS), "ASReview": kept(PEER)}, []
     for place, review in enumerate(reviews):
         down, right = divmod(place, _COLUMNS)
         left, top = 50 + right * _PANEL, 40 + down * (_PANEL + 40)
@@ -253,7 +253,8 @@ def _cells(pair: Any) -> str:
     return " | ".join(f"{ours:{kind}} / {theirs:{kind}}" for kind, ours, theirs in zip(kinds, *pair, strict=True))
 
 
-def _kept(file: Path) -> Runs:
+def kept(file: Path) -> Runs:
+    """The runs that a file keeps."""
     kept: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     runs: Runs = kept.get("runs", kept)
     return runs

@@ -91,21 +91,3 @@ def test_words_for_and_against_a_new_profile(page):
 )
 def test_axes_have_round_numbers(page, highest, expected):
     assert page.evaluate(CALL, ["charts.js", "ticks", highest]) == expected
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (
-            {"left": 12.2, "left_low": 7, "left_high": 17, "recall": 0.95, "probability_reached": 0.8},
-            "about 12 ± 5 left; 95% recall reached with probability 0.8",
-        ),
-        (
-            {"left": 0.1, "left_low": 0, "left_high": 0, "recall": 0.95, "probability_reached": 1.0},
-            "none left, by the estimate; 95% recall reached with probability above 0.99",
-        ),
-        ({"left": None, "sentence": "judge a few"}, "judge a few"),
-    ],
-)
-def test_the_stopping_gauge_in_words(page, given, words):
-    assert page.evaluate(CALL, ["format.js", "stoppingWords", given]) == words

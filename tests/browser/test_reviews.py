@@ -6,6 +6,7 @@ import pytest
 
 from bayesift.datasets.references import read_references
 from tests.browser.pages import expect, go
+from tests.browser.server import Server
 from tests.service.test_reviews import ris
 
 
@@ -47,7 +48,7 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
     page = visit(server)
     review = begin(page, files, "from files")
     expect(page.locator(".evidence")).to_contain_text("0 of 30 records")
-    expect(page.locator(".evidence")).to_contain_text("Too early to say")
+    expect(page.locator(".evidence")).to_contain_text("Cannot tell yet what is left")
     included = decide(page, "i")
     assert "grain" in included
     decide(page, "m")
@@ -132,3 +133,22 @@ def test_a_review_is_deleted_and_restored(server, visit, files):
     page.get_by_role("button", name="Delete this review").click()
     page.get_by_role("button", name="Restore to be deleted").click()
     expect(page.get_by_role("link", name="to be deleted")).to_be_visible()
+
+
+def test_the_first_admin_is_set_up_on_the_first_page(browser, tmp_path):
+    fresh = Server(tmp_path / "fresh")
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        page.goto(fresh.url)
+        page.get_by_label("Your name").fill("ann")
+        page.get_by_role("button", name="Set up").click()
+        token = page.locator(".token code").inner_text()
+        page.get_by_role("button", name="I have kept it").click()
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_label("Your token").wait_for()
+        expect(page.get_by_label("Your name")).to_have_count(0)
+        assert [user["name"] for user in fresh.ask("GET", "users", token=token)] == ["ann"]
+    finally:
+        context.close()
+        fresh.stop()

@@ -92,11 +92,26 @@ def test_an_estimate_says_what_it_costs_to_be_surer():
         assert model.estimate(judgements + [False] * extra).stop == stops
 
 
+def test_an_estimate_in_words():
+    model = RankDecay(800)
+    early, weak = model.estimate([True, False]), RankDecay(1000).estimate(([False] * 9 + [True]) * 60)
+    assert str(early) == "cannot tell yet what is left: too early, 1 of 10 finds"
+    assert str(weak).startswith("cannot tell yet what is left: finds do not become rarer")
+    estimate = model.estimate([True] * 25 + [False] * 75)
+    words = str(estimate)
+    assert f"{estimate.low} to {estimate.high} relevant left (expected {estimate.expected:.1f})" in words
+    assert f"95% recall with probability {estimate.probability:.2f}" in words
+    assert f"95% sure after {estimate.more_reading[0.95]} more without a find" in words
+    assert "sure after" not in str(model.estimate([True] * 25 + [False] * 774))
+    assert str(RankDecay(3).estimate([True] * 3)) == "nothing is left to read"
+
+
 def test_what_says_nothing_says_so():
     model = RankDecay(50)
     assert model.remaining([False] * 10).interval(0.9) == (40, 40)
     assert model.estimate([False] * 10).probability == 0
     assert "too early" in model.estimate([True, False]).caveat
+    assert "too early, 3 of 10" in model.estimate([True, False, True], found_before=20).caveat
     assert model.estimate([]).n_unseen == 50
     assert RankDecay(3).remaining([True, False, False]).mean == 0
     assert RankDecay(3).estimate([True, False, False]).stop

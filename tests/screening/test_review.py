@@ -5,7 +5,7 @@ import pytest
 
 from bayesift.datasets.references import Decision, Reference, ReferenceList
 from bayesift.errors import DataError
-from bayesift.screening import PrismaFlow, Project, ProjectSettings, Review, ReviewQueue, review
+from bayesift.screening import PrismaFlow, Project, ProjectSettings, RankDecay, Review, ReviewQueue, review
 from bayesift.screening.review_log import prior_values
 from tests.screening.test_queue import TOPICS
 
@@ -106,8 +106,27 @@ def test_progress_is_silent_before_ten_finds(project):
     assert "too early" in work.progress().stopping_line()
     screen(work, 20)
     progress = work.progress()
-    assert progress.remaining is not None
-    assert "recall with probability" in progress.stopping_line()
+    assert not progress.estimate.caveat
+    assert "95% recall with probability" in progress.stopping_line()
+    finds = [verdict != "excluded" for verdict in map(project.verdict, project.decided())]
+    alone = RankDecay(80).estimate(finds)
+    assert (progress.estimate.low, progress.estimate.high, progress.estimate.more_reading) == (
+        alone.low,
+        alone.high,
+        alone.more_reading,
+    )
+
+
+def test_decisions_out_of_the_order_of_the_ranking_are_a_start(project):
+    known = [record.id for record in project.records.values() if is_trial(record)][:12]
+    project.append_all("decide", [{"by": "ann", "record": record, "verdict": "included"} for record in known])
+    work = Review(project, "ann")
+    estimate = work.progress().estimate
+    assert (estimate.n_found, estimate.n_unseen) == (12, 68)
+    assert work.progress().stopping_line() == "cannot tell yet what is left: too early, 1 of 10 finds"
+    finds = screen(work, 15)
+    estimate, alone = work.progress().estimate, RankDecay(68).estimate(finds, found_before=12)
+    assert (estimate.expected, estimate.n_found, estimate.n_unseen) == (alone.expected, 12 + sum(finds), 53)
 
 
 def test_probabilities_follow_the_decisions(project):

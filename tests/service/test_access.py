@@ -6,8 +6,11 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from fastapi.testclient import TestClient
 from sqlalchemy import text
 
+from bayesift.service import Service
+from bayesift.service.access import Person, add_user
 from bayesift.service.routers.decisions import _events
 from tests.service.worlds import Clients, documents, running
 
@@ -43,7 +46,7 @@ def test_every_change_needs_its_role(shared_clients, method, path, body, role):
 
 def test_every_route_is_guarded(shared_clients):
     description = shared_clients.anybody.get("/openapi.json").json()
-    open_paths = {"/healthz", "/metrics", "/api/session"}
+    open_paths = {"/healthz", "/metrics", "/api/session", "/api/session/first"}
     for path, operations in description["paths"].items():
         for method in operations:
             if path not in open_paths:
@@ -106,6 +109,66 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(clients):
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert clients.anybody.post("/api/session", json={"token": "nonsense"}).status_code == 401
+
+
+def caller(service, peer="127.0.0.1", host="127.0.0.1:8765", **headers):
+    """A browser at some address, on the page of some host."""
+    own = {"Origin": f"http://{host}", **headers}
+    return TestClient(service.app, base_url=f"http://{host}", client=(peer, 50_000), headers=own)
+
+
+def may_set_up(service, **options):
+    client = caller(service, **options)
+    del client.headers["Origin"]
+    return client.get("/api/session/first").json()["may_set_up"]
+
+
+ELSEWHERE = [
+    {"peer": "192.0.2.7"},
+    {"peer": "testclient"},
+    {"host": "evil.example:8765"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"X-Forwarded-For": "192.0.2.7"},
+    {"Via": "1.1 proxy"},
+]
+
+
+def test_the_first_admin_is_set_up_once_and_on_this_machine_only(tmp_path, database):
+    with running(tmp_path, database) as service:
+        for options in ELSEWHERE:
+            client = caller(service, **options)
+            assert client.post("/api/session/first", json={"name": "eve"}).status_code == 403, options
+        here = caller(service)
+        assert may_set_up(service)
+        assert not may_set_up(service, peer="192.0.2.7")
+        made = here.post("/api/session/first", json={"name": "ann"})
+        assert made.status_code == 201, made.text
+        assert not may_set_up(service)
+        assert here.post("/api/session/first", json={"name": "eve"}).status_code == 403
+        assert service.people.names == {"ann"}
+        assert service.people.of_token(made.json()["token"]) == Person("ann", "admin")
+        assert service.people.of_token(service.first_token) is None
+    with running(tmp_path, database) as service:
+        assert not may_set_up(service)
+
+
+@pytest.mark.parametrize("way", ["bearer", "session", "proxy", "late", "other people"])
+def test_nobody_is_set_up_after_somebody_came(tmp_path, monkeypatch, way):
+    if way == "late":
+        monkeypatch.setattr(Service, "_FIRST_START_SECONDS", 0.0)
+    with running(tmp_path, proxy="127.0.0.1" if way == "proxy" else None) as service:
+        here = caller(service)
+        if way == "bearer":
+            here.get("/api/users", headers={"Authorization": f"Bearer {service.first_token}"})
+        elif way == "session":
+            here.post("/api/session", json={"token": service.first_token})
+        elif way == "other people":
+            service.writer.submit("", lambda unit: add_user(unit.tx, "bob", "reader")).result()
+            service.people.reload()
+        assert not may_set_up(service)
+        assert here.post("/api/session/first", json={"name": "eve"}).status_code == 403
+        assert service.people.of_token(service.first_token) == Person("admin", "admin")
 
 
 def test_sessions_end(tmp_path):

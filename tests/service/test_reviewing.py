@@ -249,13 +249,21 @@ def test_words_are_taught_and_taken_back(fed):
 def test_how_much_is_left_and_what_it_is_about(fed):
     early = get(fed.reader, "/api/profiles/grain/stopping")
     assert (early["left"], early["found"], early["stop"]) == (None, 0, False)
-    for number in range(30):
+    assert early["sentence"] == "cannot tell yet how many are left: 0 of 10 relevant documents found"
+    for number in [*(n for n in range(30) if is_about("grain", f"d{n}")), 1, 2]:
+        judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
+    backlog = get(fed.reader, "/api/profiles/grain/stopping")
+    assert (backlog["found"], backlog["left"], backlog["left_high"], backlog["stop"]) == (10, None, None, False)
+    assert 16 < backlog["pool"] < 60  # judged ones and those that people can reach
+    assert backlog["sentence"].startswith(f"cannot tell yet how many are left: 12 of {backlog['pool']} retrieved")
+    for number in range(45):
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
     estimate = get(fed.reader, "/api/profiles/grain/stopping?recall=0.9")
-    assert estimate["found"] == 10
-    assert estimate["left_low"] <= 10 <= estimate["left_high"] + 2
-    assert 30 < estimate["pool"] < 60  # judged ones and those that people can reach
-    assert "left; 90% recall reached with probability" in estimate["sentence"]
+    assert estimate["found"] == 15
+    waiting = [each["document"]["id"] for each in get(fed.ada, "/api/profiles/grain/queue?limit=50")]
+    left = sum(is_about("grain", document) for document in waiting)
+    assert estimate["left_low"] <= left <= estimate["left_high"]
+    assert "90% of them found with probability" in estimate["sentence"]
     topics = get(fed.reader, "/api/profiles/grain/topics?n=3")
     assert topics
     assert sum(topic["documents"] for topic in topics) <= 60

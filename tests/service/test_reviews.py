@@ -113,6 +113,28 @@ def test_a_review_is_screened_from_the_most_relevant_record_down(clients, review
     assert same_log(clients.service, review)
 
 
+def test_the_gauge_is_silent_until_it_can_tell(clients, review):
+    screen(clients.ada, review, 5)
+    early = clients.ada.get(f"/api/reviews/{review}").json()["progress"]["gauge"]
+    assert (early["left"], early["low"], early["high"], early["stop"], early["more_reading"]) == (
+        None,
+        None,
+        None,
+        False,
+        [],
+    )
+    assert early["sentence"].startswith("cannot tell yet what is left: too early")
+    finds = 5 + sum(screen(clients.ada, review, 15))
+    gauge = clients.ada.get(f"/api/reviews/{review}").json()["progress"]["gauge"]
+    assert gauge["low"] <= 14 - gauge["found"] <= gauge["high"]
+    assert gauge["low"] <= gauge["left"] <= gauge["high"]
+    costs = {cost["probability"]: cost["records"] for cost in gauge["more_reading"]}
+    assert list(costs.values()) == sorted(costs.values())
+    assert gauge["stop"] == (0.95 not in costs)
+    assert finds >= gauge["found"] >= 10
+    assert f"{gauge['low']} to {gauge['high']} relevant left" in gauge["sentence"]
+
+
 def test_notes_tags_search_split_and_words(clients, review):
     path = f"/api/reviews/{review}/records"
     assert clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"] == "look again"

@@ -79,6 +79,10 @@ def _greet(service: Service, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(f"bayesift: http://{shown}:{port}/", file=sys.stderr)
     if service.first_token is not None:
+        if service.is_first_start:
+            print(
+                "bayesift: open the address on this machine within an hour to set up the first admin", file=sys.stderr
+            )
         print(f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}")
     sys.stdout.flush()
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,15 @@ from bayesift.screening.review_log import (
     Verdict,
     with_decisions,
 )
-from bayesift.screening.stopping import RankDecay, RemainingRelevant
-from bayesift.screening.stopping.decay import LEAST_FINDS
+from bayesift.screening.stopping import RankDecay, StoppingEstimate
 from bayesift.text import ENGLISH_STOP_WORDS
 
 _QUERY = "query"  # the id of what is looked for, among numbers of records
 _SAVED_FROM = 2_000  # records; the vectors of fewer are made in a moment
 _PRIOR_VARIANCE = 4.0
 _STEPS = 25
+_RECALL = 0.95
+_IN_ORDER = 20  # largest rank of a record that was read in the order of the ranking, others having been skipped
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Progress:
     n_records : to screen
     n_included, n_maybe, n_excluded : decided so far
     since_find : decisions since the last record that was not excluded
-    remaining : posterior of the number of relevant records among the others; None before `LEAST_FINDS` finds
+    estimate : of what is left, for 95% recall; its caveat says why it cannot be told yet
     """
 
     n_records: int
@@ -56,26 +56,16 @@ class Progress:
     n_maybe: int
     n_excluded: int
     since_find: int
-    remaining: RemainingRelevant | None
+    estimate: StoppingEstimate
 
     @property
     def n_decided(self) -> int:
         """How many records have a decision."""
         return self.n_included + self.n_maybe + self.n_excluded
 
-    def stopping_line(self, recall: float = 0.95) -> str:
+    def stopping_line(self) -> str:
         """What is known of the records that are left, in a sentence."""
-        found = self.n_included + self.n_maybe
-        if self.n_decided == self.n_records:
-            return "all records are decided"
-        if self.remaining is None:
-            return f"too early to say what is left ({found} of {LEAST_FINDS} finds)"
-        low, high = self.remaining.interval()
-        chance = self.remaining.probability_of_recall(recall)
-        return (
-            f"about {self.remaining.mean:.0f} relevant left ({low} to {high}), "
-            f"{recall:.0%} recall with probability {chance:.2f}"
-        )
+        return "all records are decided" if self.n_decided == self.n_records else str(self.estimate)
 
 
 @dataclass(frozen=True)
@@ -137,7 +127,8 @@ class RankedRecords:
         """Begin again from the log, after records were joined or split, or the settings changed."""
         log = self.log
         self.ids = list(log.records)
-        vars(self).pop("_decay", None)
+        self._decay: RankDecay | None = None
+        self._estimated: tuple[int, StoppingEstimate] | None = None
         self._calibrated: tuple[int, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
         self._n_held = np.zeros(len(self.ids), dtype=np.int16)
@@ -172,10 +163,6 @@ class RankedRecords:
         for name, reference in zip(names, labelled, strict=True):
             teacher.judge(name, bool(reference.included))
         self.queue.set_witness(teacher.scores)
-
-    @cached_property
-    def _decay(self) -> RankDecay:
-        return RankDecay(len(self.ids))
 
     def next(self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()) -> Record | None:
         """The most relevant record that a reviewer may decide on; None when there is none.
@@ -286,14 +273,29 @@ class RankedRecords:
 
     def progress(self) -> Progress:
         """How far the review is, and what is left."""
-        verdicts = [self.log.verdict(record) for record in self.log.decided() if record in self._row]
-        counts = Counter(verdicts)
-        finds = [verdict != "excluded" for verdict in verdicts]
-        remaining = None
-        if sum(finds) >= LEAST_FINDS and len(finds) < len(self.ids):
-            remaining = self._decay.remaining(finds)
-        since = finds[::-1].index(True) if any(finds) else len(finds)
-        return Progress(len(self.ids), counts["included"], counts["maybe"], counts["excluded"], since, remaining)
+        verdicts = {record: self.log.verdict(record) for record in self.log.decided() if record in self._row}
+        counts = Counter(verdicts.values())
+        finds = {record: verdict != "excluded" for record, verdict in verdicts.items()}
+        since = next((n for n, found in enumerate(reversed(finds.values())) if found), len(finds))
+        moment = len(self.log.events)
+        if self._estimated is None or self._estimated[0] != moment:
+            self._estimated = moment, self._estimate(finds)
+        estimate = self._estimated[1]
+        return Progress(len(self.ids), counts["included"], counts["maybe"], counts["excluded"], since, estimate)
+
+    def _estimate(self, finds: Mapping[str, bool]) -> StoppingEstimate:
+        """What is left after these finds, of which those out of the order of the ranking count as a start."""
+        followed = [found for record, found in finds.items() if self._read_in_order(record)]
+        n_documents = len(self.ids) - len(finds) + len(followed)
+        if self._decay is None or self._decay.n_documents != n_documents:
+            self._decay = RankDecay(max(1, n_documents))
+        read = followed or [False] * (n_documents == 0)
+        return self._decay.estimate(read, recall=_RECALL, found_before=sum(finds.values()) - sum(followed))
+
+    def _read_in_order(self, record: str) -> bool:
+        """Whether the first decision on a record that holds was made when the ranking offered it."""
+        ranks = [decision.rank for decision in self.log.decisions_on(record).values()]
+        return ranks[0] is not None and ranks[0] <= _IN_ORDER
 
     def row_of(self, record: str) -> int:
         """The row of a record in the pool."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import math
 import secrets
 import threading
@@ -18,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
@@ -33,6 +35,8 @@ COOKIE = "bayesift_session"
 CSRF_HEADER = "X-CSRF-Token"
 Role = Literal["reader", "reviewer", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "reviewer", "admin")
+FIRST_ADMIN = "admin"
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _MAX_BUCKETS = 10_000
 
@@ -104,12 +108,12 @@ class People:
 
     def has(self, name: str) -> bool:
         """Whether there is a user of this name."""
-        return any(person.name == name for person in self._by_token.values())
+        return name in self.names
 
     @property
-    def known(self) -> bool:
-        """Whether there is any user."""
-        return bool(self._by_token)
+    def names(self) -> set[str]:
+        """The names of all users."""
+        return {person.name for person in self._by_token.values()}
 
 
 def add_user(tx: Writing, name: str, role: Role) -> str:
@@ -132,6 +136,15 @@ def reset_token(tx: Writing, name: str) -> str:
     return token
 
 
+def claim_first_admin(tx: Writing, name: str) -> str:
+    """Give the first admin this name and a new token, which is not stored and is returned."""
+    if name == FIRST_ADMIN:
+        return reset_token(tx, name)
+    token = add_user(tx, name, "admin")
+    drop_user(tx, FIRST_ADMIN)
+    return token
+
+
 def drop_user(tx: Writing, name: str) -> None:
     """Remove a user; the last admin cannot be removed."""
     users = {user.name: user for user in tx.users()}
@@ -140,6 +153,31 @@ def drop_user(tx: Writing, name: str) -> None:
     if [user.name for user in users.values() if user.role == "admin"] == [name]:
         raise ConflictError(f"{name!r} is the last admin")
     tx.drop_user(name)
+
+
+def is_from_this_machine(request: Request) -> bool:
+    """Whether a request came from a browser on this machine.
+
+    The peer and the name it asked for are loopback, so that no other site is answered under a name of its own (DNS
+    rebinding), the page that sent it has the same origin, and no proxy passed it on.
+    """
+    host = request.headers.get("host", "")
+    origin = request.headers.get("origin")
+    return (
+        request.client is not None
+        and _is_loopback(request.client.host)
+        and _is_loopback(urlsplit(f"//{host}").hostname or "")
+        and (origin == f"http://{host}" if request.method not in _SAFE_METHODS else origin is None)
+        and request.scope.get("http_version") != "1.0"  # what nginx speaks to a service by default
+        and not any(name in request.headers for name in _FORWARDED)
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class RateLimit:
@@ -180,7 +218,9 @@ def identify(service: Service, request: Request) -> Caller:
     if authorization is None:
         return _by_cookie(service.people, request)
     try:
-        return _by_token(service.people, authorization)
+        caller = _by_token(service.people, authorization)
+        service.first_start_until = 0.0
+        return caller
     except UnknownCallerError:
         service.wrong_tokens.spend("" if request.client is None else request.client.host)
         raise

@@ -40,7 +40,7 @@ from bayesift.service.runtime import Metrics, Service, TheService
 from bayesift.service.schemas import HealthOut, Problem
 
 PAGE = Path(__file__).parent / "page"
-OPEN_PATHS = frozenset({"/api/session"})  # requests with a body from people who are not known yet
+OPEN_PATHS = frozenset({"/api/session", "/api/session/first"})  # requests with a body from people who are not known yet
 _GRACE = 20  # seconds that open requests get at shutdown
 _HEADER_SECONDS = 15.0
 _BODY_SECONDS, _SLOWEST = 30.0, 20_000  # to begin with, and bytes per second

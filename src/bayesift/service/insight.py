@@ -1,12 +1,14 @@
 """What the documents of a profile tell: how many relevant ones are left, and their topics.
 
 The pool of the estimate (`bayesift.screening.Forecast`) is what people can reach: judged documents and the newest that
-the profile retrieved, as long as their texts are kept. Its leading directions are cached for some seconds,
+the profile retrieved, as long as their texts are kept. Nothing is said before ten finds, nor before three quarters of
+the pool are judged: elsewhere the intervals do not hold. Its leading directions are cached for some seconds,
 because they cost more than the rest. Topics are those of a sparse non-negative matrix factorisation.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import warnings
@@ -17,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.models.topics import SparseNMF
 from bayesift.screening import Forecast, RemainingRelevant, pool_vectorizer, pool_vectors
+from bayesift.screening.stopping.decay import LEAST_FINDS
 from bayesift.service import event_log
 from bayesift.service.db.tables import DocumentRow, JudgementRow
 from bayesift.service.runtime import Service
@@ -27,7 +30,8 @@ _POOL_SIZE = 2_000
 _DIRECTIONS = 50
 _CACHED_SECONDS = 30.0
 _CONFIDENCE = 0.95
-_INTERVAL = 0.9
+_INTERVAL = 0.95
+_LEAST_JUDGED = 0.75  # of the pool; with fewer judged the interval is too narrow (benchmarks/gauge.py)
 _POOL_LOCK = threading.Lock()
 _NEWEST = 2_000
 _WORDS = 10
@@ -56,12 +60,25 @@ def stopping_estimate(service: Service, name: str, recall: float) -> StoppingOut
         names = dict.fromkeys([*(str(row.document) for row in retrieved), *judgements])
         documents = list(read.documents(names).values())
     found = sum(row.relevant for row in judgements.values())
-    remaining = None
-    if 0 < found < len(judgements):
+    remaining, reason = None, too_early(found, len(judgements), len(documents))
+    if not reason:
         with _POOL_LOCK:
             pool = _pool(service, name, profile.seq, documents)
             remaining = None if pool is None else _remaining(pool, judgements, found)
-    return _estimate(remaining, found, recall, len(documents))
+            reason = "" if remaining is not None else "the texts do not tell documents apart"
+    return _estimate(remaining, reason, found, recall, len(documents))
+
+
+def too_early(found: int, n_judged: int, n_documents: int) -> str:
+    """Why an interval would not hold; empty if it would."""
+    if found < LEAST_FINDS:
+        return f"{found} of {LEAST_FINDS} relevant documents found"
+    if found == n_judged:
+        return "nothing is judged as not relevant"
+    wanted = math.ceil(_LEAST_JUDGED * n_documents)
+    if n_judged < wanted:
+        return f"{n_judged:,} of {n_documents:,} retrieved documents are judged, and {wanted:,} are needed"
+    return ""
 
 
 def _pool(service: Service, name: str, since: int, documents: list[DocumentRow]) -> _Pool | None:
@@ -89,14 +106,15 @@ def _remaining(pool: _Pool, judgements: dict[str, JudgementRow], found: int) -> 
     return RemainingRelevant(pool.forecast.remaining(labels).draws, found)
 
 
-def _estimate(remaining: RemainingRelevant | None, found: int, recall: float, pool: int) -> StoppingOut:
+def _estimate(remaining: RemainingRelevant | None, reason: str, found: int, recall: float, pool: int) -> StoppingOut:
     left = low = high = reached = None
-    sentence = f"{found} found; judge a few relevant and a few other documents to estimate how many are left"
+    sentence = f"cannot tell yet how many are left: {reason}"
     if remaining is not None:
         left, (low, high) = remaining.mean, remaining.interval(_INTERVAL)
         reached = remaining.probability_of_recall(recall)
-        sentence = f"about {left:.0f} ± {round((high - low) / 2)} left; "
-        sentence += f"{100 * recall:.3g}% recall reached with probability {reached:.2f}"
+        number = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+        sentence = f"{number} relevant left among those retrieved (expected {left:.1f}); "
+        sentence += f"{100 * recall:.3g}% of them found with probability {reached:.2f}"
     return StoppingOut(
         found=found,
         left=left,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from bayesift.datasets.references import Reference
-from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
+from bayesift.screening import Agreement, PrismaFlow, Progress, RankedRecords, ReviewLog, methods_paragraph
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, Judgement, Record, Stage, Status
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews
@@ -17,7 +17,6 @@ from bayesift.service.errors import NotFoundError
 from bayesift.service.reviews import LiveReview
 from bayesift.service.runtime import Service
 
-_RECALL = 0.95
 _MOST_POINTS = 400
 
 
@@ -88,21 +87,29 @@ def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: S
         conflicts=statuses["conflict"],
         mine=len(ranked.open_rows(person, stage)),
         since_find=progress.since_find,
-        gauge=_gauge(ranked) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
+        gauge=_gauge(progress) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
     )
 
 
-def _gauge(ranked: RankedRecords) -> schemas.GaugeOut:
-    progress = ranked.progress()
-    if progress.remaining is None:
-        return schemas.GaugeOut(sentence=progress.stopping_line(_RECALL))
-    low, high = progress.remaining.interval()
+def _gauge(progress: Progress) -> schemas.GaugeOut:
+    """What is left; numbers only where the coverage of their interval was measured."""
+    estimate, sentence = progress.estimate, progress.stopping_line()
+    if estimate.caveat or not estimate.n_unseen:
+        return schemas.GaugeOut(sentence=sentence)
     return schemas.GaugeOut(
-        sentence=progress.stopping_line(_RECALL),
-        left=progress.remaining.mean,
-        low=low,
-        high=high,
-        probability_of_recall=progress.remaining.probability_of_recall(_RECALL),
+        sentence=sentence,
+        found=estimate.n_found,
+        left=estimate.expected,
+        low=estimate.low,
+        high=estimate.high,
+        recall=estimate.recall,
+        probability_of_recall=estimate.probability,
+        stop=estimate.stop,
+        more_reading=[
+            schemas.MoreReadingOut(probability=sure, records=n)
+            for sure, n in sorted(estimate.more_reading.items())
+            if n
+        ],
     )
 
 
@@ -221,7 +228,7 @@ def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.Statist
         agreement=_agreement(log),
         reviewers=_reviewers(log),
         curve=_curve(log),
-        methods=methods_paragraph(log, ranked.progress().stopping_line(_RECALL)),
+        methods=methods_paragraph(log, ranked.progress().stopping_line()),
     )
 
 

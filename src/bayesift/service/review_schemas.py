@@ -142,14 +142,25 @@ class PreviewOut(BaseModel):
     possible: list[DuplicateOut]
 
 
+class MoreReadingOut(BaseModel):
+    """How many further records without a find it takes to reach a probability."""
+
+    probability: float
+    records: int
+
+
 class GaugeOut(BaseModel):
-    """What is left, if it can be told."""
+    """What is left, with a 95% interval; only the sentence where it cannot be told."""
 
     sentence: str
+    found: int | None = None
     left: float | None = None
     low: int | None = None
     high: int | None = None
+    recall: float | None = None
     probability_of_recall: float | None = None
+    stop: bool = False
+    more_reading: list[MoreReadingOut] = []
 
 
 class ProgressOut(BaseModel):

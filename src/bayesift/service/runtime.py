@@ -24,7 +24,7 @@ from bayesift.filtering import FilterEngine, Profile
 from bayesift.screening import Project
 from bayesift.screening.project import RECORDS
 from bayesift.service import operations, reviews
-from bayesift.service.access import People, Person, RateLimit, add_user
+from bayesift.service.access import FIRST_ADMIN, People, Person, RateLimit, add_user
 from bayesift.service.db.database import open_store
 from bayesift.service.db.tables import ProfileRow, Reading, ReviewRow
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
@@ -33,7 +33,6 @@ from bayesift.service.snapshots import SnapshotFolder
 from bayesift.service.uploads import Uploads
 
 _LOG = logging.getLogger("bayesift.service")
-FIRST_ADMIN = "admin"
 _CHECK_SECONDS = 5.0
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -176,10 +175,12 @@ class Service:
     Attributes
     ----------
     first_token : the token of the first admin when the store is new; it is not stored
+    first_start_until : until when somebody at this machine may take the place of the first admin, if nobody signed in
     closing : set when the service is about to end
     remembered : cached results of slow requests
     """
 
+    _FIRST_START_SECONDS = 3600.0
     _SLOW_THREADS = 2
     _SLOW_WAITING = 20
 
@@ -212,13 +213,21 @@ class Service:
         self.writer = Writer(
             self.store, self.live, snapshots, max_waiting=most, snapshot_every=every, committed=committed
         )
-        self.first_token = None if self.people.known else self._add_first_admin()
+        self.first_start_until = 0.0
+        self.first_token = None if self.people.names else self._add_first_admin()
         self._forget_deleted()
 
     def _add_first_admin(self) -> str:
         token: str = self.writer.submit("", lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")).result()
         self.people.reload()
+        if self.settings.proxy is None:
+            self.first_start_until = time.monotonic() + self._FIRST_START_SECONDS
         return token
+
+    @property
+    def is_first_start(self) -> bool:
+        """Whether the store is new, nobody signed in, and there is nobody but the first admin."""
+        return time.monotonic() < self.first_start_until and self.people.names == {FIRST_ADMIN}
 
     def _forget_deleted(self) -> None:
         """Delete for good what was deleted long ago."""

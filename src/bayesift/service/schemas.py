@@ -60,6 +60,12 @@ class TokenIn(_In):
     token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
+class FirstAdminIn(_In):
+    """The first admin of a new service."""
+
+    name: Name
+
+
 class UserIn(_In):
     """A user to add."""
 
@@ -199,6 +205,12 @@ class UserOut(BaseModel):
     name: str
     role: str
     created_at: str
+
+
+class FirstStartOut(BaseModel):
+    """Whether the caller may set up the first admin."""
+
+    may_set_up: bool
 
 
 class NewUserOut(BaseModel):
@@ -376,7 +388,7 @@ class TermsOut(BaseModel):
 
 
 class StoppingOut(BaseModel):
-    """Estimated number of relevant documents left; None while there are too few judgements."""
+    """Relevant documents left among those retrieved, estimated with a 95% interval; None if it cannot be told."""
 
     found: int
     left: float | None

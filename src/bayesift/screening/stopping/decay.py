@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import betainc, gammaln
@@ -62,6 +64,27 @@ class StoppingEstimate:
     def stop(self) -> bool:
         """Whether to stop: enough was found to say something, and the recall is reached with the confidence."""
         return self.n_unseen == 0 or (self.n_found >= LEAST_FINDS and self.probability >= self.confidence)
+
+    def __str__(self) -> str:
+        """What is known, in a sentence; only why not, where it cannot be told.
+
+        Examples
+        --------
+        >>> print(RankDecay(500).estimate([True] * 15 + [False] * 235))
+        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.80; 95% sure after 190 more without a find
+        """
+        if not self.n_unseen:
+            return "nothing is left to read"
+        if self.caveat:
+            return f"cannot tell yet what is left: {self.caveat}"
+        number = f"{self.low:,} to {self.high:,}" if self.low < self.high else f"{self.low:,}"
+        chance = "above 0.99" if self.probability > 0.995 else f"{self.probability:.2f}"
+        said = f"{number} relevant left (expected {_rounded(self.expected)}), "
+        said += f"{self.recall:.0%} recall with probability {chance}"
+        for sure, n in sorted(self.more_reading.items()):
+            if n and sure >= self.confidence:
+                return f"{said}; {sure:.0%} sure after {n:,} more without a find"
+        return said
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +209,7 @@ class RankDecay:
         allowed = allowed_missing(remaining.n_found, recall)
         low, high = remaining.interval(_INTERVAL)
         weak = self._weakness(places, n_read)
-        wanted = sorted({*CONFIDENCES, confidence})
+        finds = min(len(places) + 1, remaining.n_found)  # coverage was measured from one relevant document
         return StoppingEstimate(
             n_found=remaining.n_found,
             n_unseen=self.n_documents - n_read,
@@ -196,9 +219,9 @@ class RankDecay:
             recall=recall,
             probability=self._probability(places, n_read, allowed),
             confidence=confidence,
-            more_reading={sure: self._until(places, n_read, allowed, sure) - n_read for sure in wanted},
+            more_reading=self._more_reading(places, n_read, allowed, sorted({*CONFIDENCES, confidence})),
             weak_order=weak,
-            caveat=_caveat(remaining.n_found, weak, self.n_documents - n_read),
+            caveat=_caveat(finds, weak, self.n_documents - n_read),
         )
 
     def log_evidence(self, places: Array) -> Array:
@@ -218,44 +241,63 @@ class RankDecay:
         read: Array = (1.0 - self._tails) * self._sums[:, n_read - 1] + self._tails * n_read / self.n_documents
         return np.minimum(read, 1.0)
 
-    def _log_fits(self, places: Array, n_read: int) -> Array:
-        """Log prod s(t_i) / S(n)^k, tails x shapes."""
+    def _log_rates(self, places: Array) -> Array:
+        """Log prod s(t_i), tails x shapes."""
         before = np.where(places > 0, self._sums[:, places - 1], 0.0)
         rates = self._sums[:, places] - before
         tails = self._tails[:, :, np.newaxis]
-        fits = np.log((1.0 - tails) * rates + tails / self.n_documents).sum(axis=2)
-        fitted: Array = fits - len(places) * np.log(self._shares_read(n_read))
+        logs: Array = np.log((1.0 - tails) * rates + tails / self.n_documents).sum(axis=2)
+        return logs
+
+    def _log_fits(self, places: Array, n_read: int) -> Array:
+        """Log prod s(t_i) / S(n)^k, tails x shapes."""
+        fitted: Array = self._log_rates(places) - len(places) * np.log(self._shares_read(n_read))
         return fitted
 
     def _posterior(self, places: Array, n_read: int) -> Array:
-        logs = self._log_prior + self._log_fits(places, n_read)
-        weights = np.exp(logs - logs.max())
-        posterior: Array = weights / weights.sum()
-        return posterior
+        return _normalised(self._log_prior + self._log_fits(places, n_read))
 
     def _mixture(self, places: Array, n_read: int) -> _Mixture:
-        weights, read = self._posterior(places, n_read), self._shares_read(n_read)
-        kept = weights > _NEGLIGIBLE
-        return _Mixture(len(places), weights[kept] / weights[kept].sum(), read[kept])
+        return _mixed(len(places), self._posterior(places, n_read), self._shares_read(n_read))
 
     def _probability(self, places: Array, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
         return self._mixture(places, n_read).cdf(allowed) if len(places) else 0.0
 
-    def _until(self, places: Array, n_read: int, allowed: int, sure: float) -> int:
-        """How many are read when the probability reaches this, if no other relevant one is found."""
-        low, high = n_read, self.n_documents
-        while low < high:
-            middle = (low + high) // 2
-            enough = self._probability(places, middle, allowed) >= sure if middle else False
-            low, high = (low, middle) if enough else (middle + 1, high)
-        return low
+    def _more_reading(self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]) -> dict[float, int]:
+        """How many further documents without a relevant one it takes to reach each probability, the lowest first."""
+        k, most = len(places), max(n_read, self.n_documents - allowed)
+        if not k:
+            return dict.fromkeys(wanted, most - n_read)
+        rates = self._log_prior + self._log_rates(places)
+
+        @cache
+        def probability(n: int) -> float:
+            read = self._shares_read(n)
+            return _mixed(k, _normalised(rates - k * np.log(read)), read).cdf(allowed)
+
+        more, low = {}, n_read
+        for sure in wanted:
+            low = bisect_left(range(most), sure, lo=low, key=probability) if low < most else most
+            more[sure] = low - n_read
+        return more
 
     def _weakness(self, places: Array, n_read: int) -> float:
         if not n_read:
             return float(np.exp(self._log_prior)[:, ~self._falls].sum())
         return float(self._posterior(places, n_read)[:, ~self._falls].sum())
+
+
+def _normalised(logs: Array) -> Array:
+    weights = np.exp(logs - logs.max())
+    normalised: Array = weights / weights.sum()
+    return normalised
+
+
+def _mixed(k: int, weights: Array, read: Array) -> _Mixture:
+    kept = weights > _NEGLIGIBLE
+    return _Mixture(k, weights[kept] / weights[kept].sum(), read[kept])
 
 
 def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[float, float]:
@@ -286,11 +328,15 @@ def _shapes(n_documents: int) -> tuple[Array, ...]:
     return np.array(powers), np.array(exponentials), np.array(partly), np.ones((1, n_documents)), np.array(rising)
 
 
+def _rounded(number: float) -> str:
+    return f"{number:.1f}" if number < 9.95 else f"{number:,.0f}"
+
+
 def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
     if not n_unseen:
         return ""
     if n_found < LEAST_FINDS:
-        return f"too early to say: {n_found} of {LEAST_FINDS} finds"
+        return f"too early, {n_found} of {LEAST_FINDS} finds"
     if weak > _WEAK:
-        return "finds do not become rarer: the order is no better than a random one, and only reading on can tell"
+        return "finds do not become rarer, so that the order may be no better than a random one"
     return ""

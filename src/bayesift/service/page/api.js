@@ -99,6 +99,8 @@ const post = (path, body) => request("POST", path, { body });
 
 export const api = {
   signIn: async token => session.set(await post("session", { token })),
+  firstStart: () => get("session/first"),
+  setUp: name => post("session/first", { name }),
   resume: async () => session.set(await get("session")),
   signOut: async () => { await request("DELETE", "session"); session.set(null); },
 

@@ -71,10 +71,10 @@ function probabilityWords({ probability, low, high }) {
 }
 
 /** Relevant documents found, estimated to be left, and the interval. */
-export function stoppingGauge({ found, left, left_low, left_high }) {
-  const whole = Math.max(found + left_high, 1);
+export function stoppingGauge({ found, left, low, high }) {
+  const whole = Math.max(found + high, 1);
   return h("div", { class: "gauge", "aria-hidden": "true",
-      vars: { found: found / whole, left: (found + left) / whole, low: (found + left_low) / whole, high: (found + left_high) / whole } },
+      vars: { found: found / whole, left: (found + left) / whole, low: (found + low) / whole, high: (found + high) / whole } },
     h("span", { class: "left" }), h("span", { class: "found" }), h("span", { class: "whisker" }));
 }
 

@@ -46,20 +46,6 @@ export const STRATEGIES = [
 
 export const strategyName = name => STRATEGIES.find(([key]) => key === name)?.[1] ?? name;
 
-/** "about 12 ± 5 left" and the probability that the recall was reached; the server's sentence while there is no estimate. */
-export function stoppingWords({ left, left_low, left_high, recall, probability_reached, sentence }) {
-  if (left === null) return sentence;
-  const spread = Math.round((left_high - left_low) / 2);
-  const number = Math.round(left);
-  const amount = spread > 0 ? `about ${count(number)} ± ${count(spread)} left` : number ? `about ${count(number)} left` : "none left, by the estimate";
-  return `${amount}; ${percent(recall)} recall reached with probability ${chance(probability_reached)}`;
-}
-
-function chance(probability) {
-  if (probability < 0.005) return "below 0.01";
-  return probability > 0.995 ? "above 0.99" : String(Number(probability.toFixed(2)));
-}
-
 export const verdict = relevant => (relevant ? "relevant" : "not relevant");
 
 /** The title of a document, or the beginning of its text. */

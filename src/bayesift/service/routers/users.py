@@ -6,12 +6,33 @@ from typing import Annotated
 
 from fastapi import APIRouter, Cookie, Path, Request, Response
 
-from bayesift.service.access import COOKIE, Admin, TheCaller, add_user, digest, drop_user, reset_token
+from bayesift.service.access import (
+    COOKIE,
+    FIRST_ADMIN,
+    Admin,
+    Person,
+    TheCaller,
+    add_user,
+    claim_first_admin,
+    digest,
+    drop_user,
+    is_from_this_machine,
+    reset_token,
+)
 from bayesift.service.db.tables import SessionRow
-from bayesift.service.errors import UnknownCallerError
+from bayesift.service.errors import NotAllowedError, UnknownCallerError
 from bayesift.service.live import now
 from bayesift.service.runtime import TheService
-from bayesift.service.schemas import Name, NewUserOut, SessionOut, TokenIn, UserIn, UserOut
+from bayesift.service.schemas import (
+    FirstAdminIn,
+    FirstStartOut,
+    Name,
+    NewUserOut,
+    SessionOut,
+    TokenIn,
+    UserIn,
+    UserOut,
+)
 
 sessions = APIRouter(prefix="/api/session", tags=["session"])
 users = APIRouter(prefix="/api/users", tags=["users"])
@@ -24,6 +45,7 @@ async def sign_in(body: TokenIn, request: Request, response: Response, service: 
     person = service.people.of_token(body.token)
     if person is None:
         raise UnknownCallerError("the token is not valid")
+    service.first_start_until = 0.0
     cookie, row = service.people.new_session(person)
     await service.do(person, lambda unit: unit.tx.add_session(row, now=now()))
     service.people.reload()
@@ -37,6 +59,25 @@ async def sign_in(body: TokenIn, request: Request, response: Response, service: 
 async def who_am_i(caller: TheCaller) -> SessionOut:
     """The signed-in user."""
     return SessionOut(user=caller.person.name, role=caller.person.role, csrf=caller.csrf)
+
+
+@sessions.get("/first")
+async def first_start(request: Request, service: TheService) -> FirstStartOut:
+    """Whether this is the first start of the service and the caller is at its machine."""
+    return FirstStartOut(may_set_up=service.is_first_start and is_from_this_machine(request))
+
+
+@sessions.post("/first", status_code=201)
+async def set_up(body: FirstAdminIn, request: Request, service: TheService) -> NewUserOut:
+    """Take the place of the first admin, once, on the machine of a new service; the token is not shown again."""
+    service.logins.spend("" if request.client is None else request.client.host)
+    if not (service.is_first_start and is_from_this_machine(request)):
+        raise NotAllowedError("the first admin is set up on the machine of a new service, before anybody signs in")
+    service.first_start_until = 0.0
+    first = Person(FIRST_ADMIN, "admin")
+    token = await service.do(first, lambda unit: claim_first_admin(unit.tx, body.name))
+    service.people.reload()
+    return NewUserOut(name=body.name, role="admin", token=token)
 
 
 @sessions.delete("", status_code=204)

@@ -1,7 +1,7 @@
 // How far a review is, the flow of records, agreement, exports; and its settings.
 
 import { api, mayDo } from "../api.js";
-import { learningCurve } from "../charts.js";
+import { learningCurve, stoppingGauge } from "../charts.js";
 import { attempt, button, field, h, notify, openDialog, written } from "../dom.js";
 import { capital, count, percent } from "../format.js";
 import { framedReview } from "./review_frame.js";
@@ -14,7 +14,8 @@ export async function reviewNumbersView({ id }, signal) {
   const { progress } = review;
   const figures = [["records", progress.records], ["included", progress.included], ["maybe", progress.maybe], ["excluded", progress.excluded], ["not yet decided", progress.open]];
   return framedReview(review, "numbers", h("div", {},
-    h("section", { class: "card" }, h("h2", {}, "What is left"), h("p", {}, `${capital(progress.gauge.sentence)}.`),
+    h("section", { class: "card" }, h("h2", {}, "What is left"), progress.gauge.left !== null && stoppingGauge(progress.gauge), h("p", {}, `${capital(progress.gauge.sentence)}.`),
+      readingCosts(progress.gauge),
       review.stopped !== null && h("p", {}, h("strong", {}, "Stopped: "), written(review.stopped)),
       mayDo("reviewer") && stopButton(review)),
     h("dl", { class: "tiles" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value))))),
@@ -28,6 +29,12 @@ export async function reviewNumbersView({ id }, signal) {
 }
 
 const flowWords = flow => `${count(flow.records)} records, ${count(flow.screened)} screened, ${count(flow.included)} included`;
+
+/** What it costs to be surer that the recall is reached. */
+function readingCosts({ recall, more_reading }) {
+  const costs = more_reading.map(({ probability, records }) => `${count(records)} for ${percent(probability)}`);
+  return costs.length > 0 && h("p", { class: "soft" }, `To be surer of ${percent(recall)} recall, records to read without a find: ${costs.join(", ")}.`);
+}
 
 function stopButton(review) {
   if (review.stopped !== null) return button("Go on screening", {}, () => attempt(() => api.resumeReview(review.id), { failed: "Not done", then: reload }));

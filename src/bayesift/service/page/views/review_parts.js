@@ -5,7 +5,7 @@ import { probabilityBar, stoppingGauge, weightBar } from "../charts.js";
 import { button, h, sign, unseen, when, written } from "../dom.js";
 import { markedLine, markedText, signed } from "../highlight.js";
 import { REFUSED, SAVED, SAVING } from "../review_list.js";
-import { percent, plural, reason, stoppingWords, titleOf, verdict } from "../format.js";
+import { capital, percent, plural, reason, titleOf, verdict } from "../format.js";
 import { filterLink } from "./filter_frame.js";
 
 const SHOWN_WORDS = 8;
@@ -119,12 +119,12 @@ function teachButtons(word, teach) {
 /** How many are left, and whether one may stop. */
 export function drawStopping(place, stopping) {
   const known = stopping.left !== null;
-  const headline = !known ? "Too early to tell" : stopping.stop ? "You may stop" : "Keep reviewing";
+  const headline = !known ? "Cannot tell yet" : stopping.stop ? "You may stop" : "Keep reviewing";
   place.replaceChildren(h("section", { class: "stopping" },
     h("h3", {}, "When to stop"),
     h("p", {}, h("strong", {}, headline), ` · ${plural(stopping.found, "relevant document")} found`),
-    known && stoppingGauge(stopping),
-    h("p", { class: "soft" }, `${stoppingWords(stopping)}.`)));
+    known && stoppingGauge({ ...stopping, low: stopping.left_low, high: stopping.left_high }),
+    h("p", { class: "soft" }, `${capital(stopping.sentence)}.`)));
 }
 
 export function drawNothing(place, profile, asking) {

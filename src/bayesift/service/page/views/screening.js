@@ -1,6 +1,7 @@
 // Screening: one record at a time, decided by buttons or keys, with criteria, words, notes and the gauge beside it.
 
 import { api } from "../api.js";
+import { stoppingGauge } from "../charts.js";
 import { button, field, h, notify, openDialog, say, sign } from "../dom.js";
 import { capital, count, plural } from "../format.js";
 import { signed } from "../highlight.js";
@@ -82,6 +83,7 @@ class Screening {
       h("progress", { max: records || 1, value: decided, "aria-label": "Decided records" }),
       h("p", {}, `${count(decided)} of ${plural(records, "record")}: ${count(included)} included, ${count(maybe)} maybe, ${count(excluded)} excluded`,
         waiting > 0 && `, ${count(waiting)} waiting`, conflicts > 0 && `, ${plural(conflicts, "conflict")}`),
+      gauge.left !== null && stoppingGauge(gauge),
       gauge.sentence && h("p", { class: "soft gauge-words" }, `${capital(gauge.sentence)}.`));
   }
 

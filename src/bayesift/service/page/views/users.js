@@ -36,7 +36,7 @@ function addForm(fresh, refresh) {
     error, h("p", {}, h("button", { type: "submit", class: "primary" }, "Add")));
 }
 
-function tokenCard({ name, token }) {
+export function tokenCard({ name, token }) {
   const code = h("code", {}, token);
   const copy = button("Copy", {}, async () => {
     try {
