@@ -22,7 +22,6 @@ from bayesift.features import SelectTerms
 
 # From their modules, not from `bayesift.filtering`: a change of how pools are ranked makes no stream old.
 from bayesift.filtering.profile import ProfileSettings
-from bayesift.filtering.simulation import STRATEGIES as FILTER_STRATEGIES
 from bayesift.filtering.simulation import Simulation, Stream, simulate, stream_of
 from bayesift.filtering.strategies import Strategy
 from bayesift.filtering.tables import breakdown, measures, terms_curve
@@ -195,7 +194,7 @@ def play_stream(*, stream: str, gain: str, quick: bool, seed: int) -> dict[str, 
     """The data of Tables 4 and 5 and Figure 2 by strategy; intervals resample topics."""
     played = _stream(stream, quick)
     settings = replace(ProfileSettings(), strategy=Strategy(gain=gain, seed=seed))  # type: ignore[arg-type]
-    simulation = simulate(played, FILTER_STRATEGIES if gain == "paper" else ["+ig"], settings=settings)
+    simulation = simulate(played, list(STRATEGIES.values()) if gain == "paper" else ["+ig"], settings=settings)
     result: dict[str, Any] = {"topics": len(played.topics), "documents": simulation.n_stream}
     for name, runs in simulation.runs.items():
         values = asdict(measures(simulation, name))

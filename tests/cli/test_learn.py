@@ -84,3 +84,19 @@ def test_killed_while_it_runs_it_resumes_where_it_was(mails, tmp_path):
     losses = [float(f"{answer.loss:.6g}") for answer in expected]
     assert [answer["loss"] for answer in first] == losses[:40]
     assert [answer["loss"] for answer in rest] == losses[-len(rest) :]
+
+
+def test_the_drift_of_a_stream_is_written(tmp_path, capsys):
+    from tests.classifier.test_drift import items as drifting
+
+    source, report = tmp_path / "mails.jsonl", tmp_path / "drift.json"
+    source.write_bytes(b"".join(lines_of(drifting())))
+    learn(str(source), drift=report, no_answers=True)
+    told = json.loads(report.read_text())
+    assert {entry["word"] for entry in told["changed_words"]} == {"prize", "lunch"}
+    assert told["calibration"][-1]["last"] == 800
+    printed = capsys.readouterr().err
+    assert "since document 400" in printed
+    assert "4 words changed sides" in printed
+    learn(str(source), drift=report, no_answers=True, quiet=True)
+    assert capsys.readouterr().err == ""

@@ -9,8 +9,9 @@ from scipy.special import xlogy
 
 from bayesift.filtering import DocumentVector, Profile, ProfileSettings, RecallFloor, Strategy, strategies
 from bayesift.filtering import profile as profile_module
-from bayesift.filtering.profile import row_vector
+from bayesift.filtering.profile import REGION_SIZE, row_vector
 from bayesift.filtering.simulation import play
+from bayesift.kernels.filtering import decision_gain
 from tests.filtering.worlds import SlowPerceptron, likelihood_ratio
 
 
@@ -54,7 +55,18 @@ def test_batch_phase_is_the_slow_perceptron():
     assert [d.id for d in profile.kept] == [f"batch/{i}" for i in np.flatnonzero(labels)]
 
 
-@pytest.mark.parametrize("strategy", ["plain", "+rel", "+ig", "+rel+ig", "+rnd"])
+def region_gain(slow, x, region):
+    def field(d):
+        return d @ slow.mean, np.sqrt(d @ slow.covariance @ d)
+
+    (h, s), gains = field(x), []
+    for r in region:
+        k, t = field(r)
+        gains.append(decision_gain(0.1, h / s, k / t, x @ slow.covariance @ r / (s * t)))
+    return np.mean(gains)
+
+
+@pytest.mark.parametrize("strategy", ["plain", "+rel", "+ig", "+rel+ig", "+roi", "+rel+roi", "+rnd"])
 def test_a_stream_is_read_as_the_slow_perceptron_reads_it(strategy):
     X, labels = documents(40, seed=1)
     stream, truth = documents(80, seed=2)
@@ -76,8 +88,11 @@ def test_a_stream_is_read_as_the_slow_perceptron_reads_it(strategy):
     kept, turn, retrieved = list(X[labels]), 0, []
     for i, x in enumerate(stream):
         here = local(x, terms)
-        asked = (chosen.query == "gain" and slow.gain(here) >= chosen.theta(len(retrieved))) or (
-            chosen.query == "random" and draws[i] < chosen.rate(len(retrieved))
+        theta, region = chosen.theta(len(retrieved)), [local(r, terms) for r in kept[-REGION_SIZE:]]
+        asked = (
+            (chosen.query == "gain" and slow.gain(here) >= theta)
+            or (chosen.query == "region" and region_gain(slow, here, region) >= theta)
+            or (chosen.query == "random" and draws[i] < chosen.rate(len(retrieved)))
         )
         if not (slow.probability(here) > 0.5 or asked):
             continue

@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.integrate import quad
+from scipy.special import rel_entr
+from scipy.stats import norm
 
 from bayesift.errors import DataError
 from bayesift.filtering import (
@@ -17,7 +20,9 @@ from bayesift.filtering import (
     Strategy,
     TargetCount,
 )
+from bayesift.filtering.profile import REGION_SIZE
 from bayesift.filtering.strategies import hash_uniform, query_reach
+from bayesift.kernels.filtering import decision_gain
 from bayesift.models.online import FlipNoise
 from bayesift.state import decode, encode
 
@@ -72,6 +77,76 @@ def test_skipping_by_the_bound_skips_nothing_that_counts(strategy, threshold):
     assert 0 < len(found) < 400
 
 
+def joint_table(kappa, u, v, rho):
+    """P(label of one document, sign of the other's field), integrated over the first field."""
+
+    def cell(sign):
+        def density(h):
+            rest = np.sqrt(1 - rho**2)
+            return norm.pdf(h - u) * norm.cdf(sign * (v + rho * (h - u)) / rest)
+
+        above, below = quad(density, 0, u + 12, limit=200)[0], quad(density, u - 12, 0, limit=200)[0]
+        return [(1 - kappa) * above + kappa * below, kappa * above + (1 - kappa) * below]
+
+    return np.array([cell(1), cell(-1)])
+
+
+@pytest.mark.parametrize(("u", "v"), [(0, 0), (-1.2, 0.4), (-0.3, 2.5), (0.8, -1), (-2.5, 3)])
+@pytest.mark.parametrize("rho", [-0.95, -0.3, 0.0, 0.2, 0.7, 0.95])
+def test_a_decision_gain_is_the_mutual_information_of_label_and_sign(u, v, rho):
+    table = joint_table(0.1, u, v, rho)
+    independent = table.sum(axis=0) * table.sum(axis=1)[:, np.newaxis]
+    assert decision_gain(0.1, u, v, rho) == pytest.approx(rel_entr(table, independent).sum() / np.log(2), abs=2e-5)
+
+
+@given(st.floats(0.01, 0.45), st.floats(-4, 4), st.floats(-4, 4), st.floats(-1, 1))
+@settings(max_examples=300, deadline=None)
+def test_a_decision_gain_is_at_most_the_exact_gain(kappa, u, v, rho):
+    exact = FlipNoise(kappa).expected_information_gain(u, 1.0, kind="exact")
+    assert 0 <= decision_gain(kappa, u, v, rho) <= exact + 1e-9
+
+
+def test_a_label_tells_the_exact_gain_about_its_own_decision():
+    for u in (-2.0, -0.5, 0.0, 1.0):
+        exact = FlipNoise(0.1).expected_information_gain(u, 1.0, kind="exact")
+        assert decision_gain(0.1, u, u, 1.0) == pytest.approx(exact, abs=1e-3)
+
+
+def test_the_region_is_made_of_the_last_relevant_documents():
+    rng = np.random.default_rng(5)
+    X = sparse.random_array((500, 60), density=0.15, rng=rng, format="csr")
+    X.indptr, X.indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+    profile = Profile("t", ProfileSettings(strategy=Strategy.of("+roi"), cut=0.5))
+    profile.learn_batch(X[:100], X[:100].sum(axis=1) > 4.6)
+    dense = np.hstack([np.ones((500, 1)), X.toarray()[:, profile.terms]])
+    mean, covariance = profile.posterior.mean(), profile.posterior.covariance()
+    fields = dense @ mean / (deviations := np.sqrt(np.einsum("ij,jk,ik->i", dense, covariance, dense)))
+    region = np.flatnonzero(X[:100].sum(axis=1) > 4.6)[-REGION_SIZE:]
+    correlations = dense @ covariance @ dense[region].T / np.outer(deviations, deviations[region])
+    gains = np.array(
+        [
+            np.mean([decision_gain(0.1, u, fields[r], rho) for r, rho in zip(region, row, strict=True)])
+            for u, row in zip(fields, correlations, strict=True)
+        ]
+    )
+    wanted = (FlipNoise(0.1).predictive(fields, 1.0) > 0.5) | (gains >= profile.strategy.theta(0))
+    found, row = {}, 0
+    while (hit := profile.scan(X, row)) is not None:
+        found[hit.row] = hit.gain
+        row = hit.row + 1
+    assert list(found) == np.flatnonzero(wanted).tolist()
+    np.testing.assert_allclose(list(found.values()), gains[wanted], rtol=1e-6, atol=1e-12)
+    assert 0 < len(found) < 500
+
+
+def test_without_relevant_documents_the_gain_is_about_the_document():
+    profile = Profile("t", ProfileSettings(strategy=Strategy.of("+roi")), prior={0: 1.0})
+    rows = sparse.csr_array((1, 1))
+    rows.indptr, rows.indices, rows.data = np.array([0, 1]), np.zeros(1, dtype=np.int32), -np.ones(1)
+    hit = profile.scan(rows, 0)
+    assert hit.gain == pytest.approx(FlipNoise(0.1).expected_information_gain(-1.0, 2.0, kind="exact"))
+
+
 def test_lots_are_even_and_depend_on_every_name():
     drawn = np.array([hash_uniform(0, "grain", str(i)) for i in range(4000)])
     assert abs(drawn.mean() - 0.5) < 0.02
@@ -84,9 +159,9 @@ def test_lots_are_even_and_depend_on_every_name():
     )
 
 
-@pytest.mark.parametrize("name", ["+nonsense", "ig", "+ig+rnd", "+rel+rel", "rel"])
+@pytest.mark.parametrize("name", ["+nonsense", "ig", "+ig+rnd", "+ig+roi", "+rel+rel", "rel", "roi"])
 def test_strategies_are_spelled_as_in_the_paper(name):
-    if name in ("ig", "rel"):
+    if name in ("ig", "rel", "roi"):
         assert str(Strategy.of(name)) == f"+{name}"
     else:
         with pytest.raises(ValueError, match="no strategy"):

@@ -1,6 +1,7 @@
 """Text in, categories out: vectorizer, selection, model and decision rule in one, saved without pickle."""
 
 from bayesift.classifier.abstention import Abstention, Doubts, ExpectedQuality, expected_quality
+from bayesift.classifier.drift import CalibrationWindow, ChangedWord, StreamDrift
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
 from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
@@ -9,7 +10,9 @@ from bayesift.classifier.text_classifier import TextClassifier
 
 __all__ = [
     "Abstention",
+    "CalibrationWindow",
     "CategoryExplanation",
+    "ChangedWord",
     "Doubts",
     "Evaluation",
     "ExpectedQuality",
@@ -18,6 +21,7 @@ __all__ = [
     "Labels",
     "Predictions",
     "StreamAnswer",
+    "StreamDrift",
     "StreamFolder",
     "StreamItem",
     "StreamLearner",

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
+from bayesift.classifier.drift import ChangedWord, StreamDrift
 from bayesift.classifier.inputs import LabelForm
 from bayesift.classifier.parts import vectorizer_for
 from bayesift.classifier.text_classifier import TextClassifier
@@ -75,6 +76,7 @@ class StreamLearner:
     max_waiting : how many documents without a label are kept for late judgements; beyond it the oldest is dropped
     top : how many probabilities and reasons an answer lists
     reasons : whether answers hold reasons
+    drift : watches how the stream changes; None does not
 
     Attributes
     ----------
@@ -96,6 +98,7 @@ class StreamLearner:
     max_waiting: int = 10_000
     top: int = 5
     reasons: bool = False
+    drift: StreamDrift | None = None
     n_lines: int = field(default=0, init=False)
     n_learned: int = field(default=0, init=False)
     n_measured: int = field(default=0, init=False)
@@ -128,6 +131,12 @@ class StreamLearner:
     def mean_loss(self) -> float:
         """The mean log loss of the predictions of documents that came with a label; nan before the first."""
         return self.total_loss / self.n_measured if self.n_measured else math.nan
+
+    def changed_words(self) -> list[ChangedWord]:
+        """The words that changed sides, the largest changes first; empty without `drift`."""
+        if self.drift is None or not self.categories:
+            return []
+        return self.drift.changed_words(self.vectorizer.vocabulary_.names, self.categories)
 
     @property
     def classifier(self) -> TextClassifier:
@@ -209,6 +218,9 @@ class StreamLearner:
         after = self._learn(run, X)
         losses = self._losses(run, after)
         self.n_learned += len(run)
+        if self.drift is not None:
+            order = [self._names().index(name) for name in self.categories]
+            self.drift.add(X, self._member(run)[:, order], after[:, order])
         for item, loss in zip(run, losses, strict=True):
             if item.text is not None:
                 self.total_loss += loss
@@ -232,10 +244,14 @@ class StreamLearner:
     def _probabilities(self, X: sparse.csr_array) -> Array:
         return self.model.predict_proba(X) if self.categories else np.zeros((X.shape[0], 0))
 
+    def _member(self, run: list[StreamItem]) -> Array:
+        """Documents x categories, in the order of their probabilities."""
+        names = np.array(self._names())
+        return np.array([np.isin(names, _as_tuple(item.labels)) for item in run])
+
     def _losses(self, run: list[StreamItem], probabilities: Array) -> list[float]:
         """The log loss of one label, or the mean over categories of that of each."""
-        names = np.array(self._names())
-        member = np.array([np.isin(names, _as_tuple(item.labels)) for item in run])
+        member = self._member(run)
         clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
         if self.single:
             return [float(-np.log(row[place][0])) for row, place in zip(clipped, member, strict=True)]
@@ -325,6 +341,8 @@ class StreamFolder:
             model = f"model-{learner.n_lines}.zip"
             learner.classifier.save(self.folder / model)
             state = {name: getattr(learner, name) for name in _SAVED} | {"model": model}
+            if learner.drift is not None:
+                state["drift"] = learner.drift.to_record()
             with whole_file(self.folder / STATE, "w") as stream:
                 json.dump(state, stream)
             with whole_file(journal) as stream:
@@ -352,6 +370,8 @@ class StreamFolder:
             state = json.loads((self.folder / STATE).read_text("utf-8"))
             for name in _SAVED:
                 setattr(learner, name, state[name])
+            if "drift" in state:
+                learner.drift = StreamDrift.from_record(state["drift"])
             classifier = TextClassifier.load(self.folder / state["model"])
         except (KeyError, TypeError, ValueError, OSError) as error:
             raise DataError(f"is not the state of a stream ({error})", file=self.folder / STATE) from error

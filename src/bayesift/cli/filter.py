@@ -184,8 +184,8 @@ def simulate(
     corpus: CorpusName,
     profiles: Annotated[str | None, Option(help="Categories, separated by commas; all by default.")] = None,
     strategy: Annotated[
-        str, Option(help="Strategies, separated by commas: plain, +rel, +ig, +rel+ig, +rnd.")
-    ] = "plain,+rel,+ig,+rel+ig,+rnd",
+        str, Option(help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with each.")
+    ] = "plain,+rel,+ig,+rel+ig,+roi,+rnd",
     batch: Annotated[
         int | None, Option(help="Documents of the batch phase; by default the train split, else a quarter.")
     ] = None,

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -42,6 +43,14 @@ def learn(
     no_answers: Annotated[
         bool, Option("--no-answers", help="Only learn; print no answers.", rich_help_panel=OUTPUT)
     ] = False,
+    drift: Annotated[
+        Path | None,
+        Option(
+            help="Write to this JSON file which words changed sides since when, and when calibration slipped.",
+            dir_okay=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     id_field: Annotated[str, Option("--id", help="Field of the id.", rich_help_panel=INPUT)] = "id",
     text_field: Annotated[str, Option("--text", help="Field of the text.", rich_help_panel=INPUT)] = "text",
     label_field: Annotated[
@@ -67,6 +76,7 @@ def learn(
     before its label was learned, their probabilities, and the loss. A text without a label is only predicted; its label
     may come later, as {"id": ..., "label": ...}. A label is one name or a list of names; new ones become categories.
     """
+    from bayesift.classifier.drift import StreamDrift
     from bayesift.classifier.stream import StreamFolder, StreamLearner
     from bayesift.model_file import check_place
     from bayesift.text import TermVectorizer
@@ -76,7 +86,8 @@ def learn(
     if from_start and state is None:
         raise typer.BadParameter("needs --state", param_hint="--from-start")
     vectorizer = TermVectorizer(stop_words=stop_words, stemmer=stemmer)
-    learner = StreamLearner(vectorizer, max_terms=max_terms, max_waiting=wait, top=top, reasons=reasons)
+    watched = None if drift is None else StreamDrift()
+    learner = StreamLearner(vectorizer, max_terms=max_terms, max_waiting=wait, top=top, reasons=reasons, drift=watched)
     folder = None if state is None else StreamFolder(state)
     names = id_field, text_field, label_field
     run = _Run(learner, names, skip_bad=skip_bad, progress=_Progress(quiet=quiet))
@@ -102,7 +113,30 @@ def learn(
     if output is not None:
         learner.classifier.save(output)
     run.tell(quiet=quiet)
+    if drift is not None:
+        _write_drift(learner, drift, quiet=quiet)
     return learner
+
+
+def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
+    from bayesift.files import whole_file
+
+    changed = learner.changed_words()
+    windows = learner.drift.calibration() if learner.drift is not None else []
+    record = {"changed_words": [asdict(word) for word in changed], "calibration": [asdict(part) for part in windows]}
+    with whole_file(path, "w") as stream:
+        json.dump(record, stream, indent=2, ensure_ascii=False)
+    if quiet:
+        return
+    for word in changed[:5]:
+        side = "for" if word.after > 0 else "against"
+        print(f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}", file=sys.stderr)
+    slipped = [part for part in windows if part.slipped]
+    since = f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
+    print(
+        f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of {len(windows)} parts{since}",
+        file=sys.stderr,
+    )
 
 
 @contextmanager

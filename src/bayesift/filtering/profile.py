@@ -26,6 +26,7 @@ CUT = 12.13  # -2 ln lambda of the paper, "0.05%"; the chi-square point is 12.11
 # likely relevant as not, at 0.1 it is queried, and without any of the words neither.
 QUERY_STRENGTH = 15.0
 QUERY_BIAS = -3.0
+REGION_SIZE = 32  # past relevant documents that stand for those to come, the last ones
 _NO_DRAWS = np.zeros(0)
 _BLOCK = 20_000  # documents scored together, which bounds memory
 _MAX_RATIO = 1e3  # mean over standard deviation that no document reaches
@@ -257,9 +258,9 @@ class Profile:
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
         """The next document to retrieve, from a row on; None without one."""
         documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
-        rule, posterior, gain = self._rule_now(), self._scanned_now(), GAINS[self.strategy.gain]
+        rule, posterior, gain = self._rule_now(), self._scanned_now(), GAINS[self.strategy.gain_used]
         uniform = _NO_DRAWS if draws is None else draws
-        room = *self._room, self._found
+        room = *self._room, self._found, *self._region
         row, why = scan(documents, start, self.lookup, 1.0, *posterior, gain, likelihood, rule, uniform, *room)
         if why == 0:
             return None
@@ -330,8 +331,8 @@ class Profile:
             n = self.counters.retrieved
             theta = self.strategy.theta(n)
             reach = -1.0
-            if self.strategy.query == "gain":
-                reach = min(query_reach(self.settings.kappa, self.strategy.gain, theta), _MAX_RATIO)
+            if self.strategy.query in ("gain", "region"):
+                reach = min(query_reach(self.settings.kappa, self.strategy.gain_used, theta), _MAX_RATIO)
             self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
         return self._rule
 
@@ -344,7 +345,20 @@ class Profile:
             self._scanned = arrays["mean"], covariance, pending, weights, clock, deviations
             self._found = np.zeros(2)
             self._room = np.empty(1 + self.n_terms, dtype=np.int32), np.empty(1 + self.n_terms)
+            self._region = self._region_now()
         return self._scanned
+
+    def _region_now(self) -> tuple[Array, Array]:
+        """The region of interest as a scan reads it: C r / s_r and h_r / s_r of its documents; empty without one."""
+        documents = self.kept[-REGION_SIZE:] if self.strategy.query == "region" else []
+        rows = [self._row(document) for document in documents]
+        if not rows:
+            return np.zeros((0, 0)), np.zeros(0)
+        covariance = self.posterior.covariance()
+        products = np.array([row.data @ covariance[row.indices] for row in rows])
+        means, variances = np.array([self.posterior.fields(row)[:, 0] for row in rows]).T
+        deviations = np.sqrt(variances)
+        return products / deviations[:, np.newaxis], means / deviations
 
 
 def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:

@@ -7,7 +7,7 @@
         query: wheat, corn and barley harvests and exports
         words: {tonne: 0.5, football: -2}
         examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this order
-        strategy: +rel+ig           # plain, +rel, +ig, +rel+ig, +rnd
+        strategy: +rel+ig           # plain, +rel, +ig, +roi, +rnd, +rel+ig, +rel+roi
         goal: {target: 50}          # or {utility: [[0, -1], [0, 2]]}, {precision: 0.8}, {recall: 0.9}
         settings: {max_terms: 500}  # any of ProfileSettings
         options: {gain: exact}      # any of Strategy

@@ -19,7 +19,7 @@ from bayesift.filtering.vectors import VectorSpace
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
 
-STRATEGIES = ("plain", "+rel", "+ig", "+rel+ig", "+rnd")
+STRATEGIES = ("plain", "+rel", "+ig", "+rel+ig", "+roi", "+rnd")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """What a profile retrieves: the goal sets the threshold, the strategy which other documents to query.
 
 The strategies are those of Chai, Ng & Chieu (2002, section 4.2), in their notation: "plain", "+rel", "+ig", "+rel+ig"
-and "+rnd".
+and "+rnd". "+roi" is their suggestion for further work: information gain in a region of interest (MacKay 1992).
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from bayesift.models.online.likelihoods import GAINS, Gain
 from bayesift.state import storable
 from bayesift.thresholds import PrecisionTarget, RecallTarget, Utility
 
-Query = Literal["gain", "random"]
-_PARTS: dict[str, dict[str, Any]] = {"rel": {"retrain": True}, "ig": {"query": "gain"}, "rnd": {"query": "random"}}
+Query = Literal["gain", "region", "random"]
+_QUERIES: dict[str, Query] = {"ig": "gain", "roi": "region", "rnd": "random"}
+_PARTS: dict[str, dict[str, Any]] = {"rel": {"retrain": True}, **{k: {"query": v} for k, v in _QUERIES.items()}}
 _MAX_RATIO = 10.0  # mean over standard deviation above which no label is informative
 _GRID_SIZE = 2001
+_REGION_SCALE = 0.03  # of theta for +roi: a label tells less about other documents than about its own; chosen on RCV1
 _GRID_LOCK = threading.Lock()
 
 
@@ -37,11 +39,13 @@ class Strategy:
     Parameters
     ----------
     retrain : learn a past relevant document again with every irrelevant one (+rel)
-    query : None; "gain" also retrieves documents whose label is expected to be informative (+ig); "random" also
-        retrieves documents drawn at random (+rnd)
+    query : None; "gain" also retrieves documents whose label is expected to be informative (+ig); "region" those
+        whose label is expected to tell about the decisions on documents to come, for which the last relevant ones
+        stand (+roi); "random" documents drawn at random (+rnd)
     target : number of documents that the query schedule aims at
     gain : formula of the information gain: "paper" is the one that the schedule was made for, "exact" the
-        Kullback-Leibler distance, which queries more often, "gaussian" that of the normal posteriors
+        Kullback-Leibler distance, which queries more often, "gaussian" that of the normal posteriors; +roi is
+        always exact
     steepness, highest, lowest : of the schedule theta(n), see `theta`
     stream_length : expected length of the stream, for "random"
     half_life : None uses past relevant documents in turn; a number draws them at random, one that is so many relevant
@@ -68,8 +72,8 @@ class Strategy:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.query not in (None, "gain", "random"):
-            raise ValueError(f"query must be None, 'gain' or 'random', got {self.query!r}")
+        if self.query not in (None, *_QUERIES.values()):
+            raise ValueError(f"query must be None, 'gain', 'region' or 'random', got {self.query!r}")
         if self.gain not in GAINS:
             raise ValueError(f"no information gain {self.gain!r}; there are: {', '.join(GAINS)}")
         if not (self.target >= 1 and self.stream_length >= 1 and self.steepness > 0):
@@ -85,18 +89,25 @@ class Strategy:
         parts: dict[str, Any] = {}
         for part in [] if name in ("", "plain") else name.removeprefix("plain").removeprefix("+").split("+"):
             if part not in _PARTS or _PARTS[part].keys() & parts:
-                raise ValueError(f"no strategy {name!r}; there are: plain, +rel, +ig, +rel+ig, +rnd, +rel+rnd")
+                raise ValueError(f"no strategy {name!r}; there are: plain, +rel, +ig, +roi, +rnd, and +rel with each")
             parts |= _PARTS[part]
         return cls(**{**parts, **options})
 
     def __str__(self) -> str:
-        query = {None: "", "gain": "+ig", "random": "+rnd"}[self.query]
+        query = "".join(f"+{name}" for name, query in _QUERIES.items() if query == self.query)
         return ("+rel" if self.retrain else "") + query or "plain"
+
+    @property
+    def gain_used(self) -> Gain:
+        """The formula of the information gain; the gain about a region is never above the exact one."""
+        return "exact" if self.query == "region" else self.gain
 
     def theta(self, n_retrieved: int) -> float:
         """The expected information gain, in bits, above which a document is queried.
 
             theta(n) = (highest - lowest) / (1 + exp(-(n - target) / steepness)) + lowest
+
+        For +roi it is 0.03 times as large.
 
         Examples
         --------
@@ -104,7 +115,8 @@ class Strategy:
         [0.0077, 0.5005, 0.9933]
         """
         exponent = min((self.target - n_retrieved) / self.steepness, 700.0)
-        return (self.highest - self.lowest) / (1 + math.exp(exponent)) + self.lowest
+        theta = (self.highest - self.lowest) / (1 + math.exp(exponent)) + self.lowest
+        return _REGION_SCALE * theta if self.query == "region" else theta
 
     def rate(self, n_retrieved: int) -> float:
         """The probability with which a document is drawn at random.

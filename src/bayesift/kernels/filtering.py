@@ -6,6 +6,10 @@ noise both questions about a document x depend on u = h / s only, h = a x, s^2 =
     relevant   p = kappa + (1 - 2 kappa) Phi(u) > threshold   <=>   u > u_relevant
     queried    the expected information gain is at least theta, which needs u >= -u_query
 
+A profile may ask about a region of interest instead (MacKay 1992): documents r that stand for those to come. Then the
+gain is the mean over r of the mutual information of the label of x and of the decision on r, the sign of its field. It
+is at most the exact gain about x itself, which the label reaches only through the sign of h.
+
 One pass over the document gives h and, because |x' C x| <= (sum_j |x_j| sqrt(C_jj))^2, a bound of s. Where neither can
 hold for any s up to that bound the quadratic form is never computed; otherwise all is computed exactly.
 """
@@ -21,6 +25,49 @@ from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.online_moments import FLIP, information_gain, moments
 
 RELEVANT, QUERIED, DRAWN = 1, 2, 3
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+_TWO_PI = 2.0 * math.pi
+
+
+@inlined
+def _normal(u: float) -> float:
+    return 0.5 * math.erfc(-u * math.sqrt(0.5))
+
+
+@kernel
+def both_positive(a: float, b: float, correlation: float) -> float:
+    """P(h > 0, k > 0) of normal h, k with mean / standard deviation a, b.
+
+    Drezner & Wesolowsky (1990): Phi(a) Phi(b) plus, over t from 0 to arcsin(correlation), the integral of
+    exp(-(a^2 + b^2 - 2 a b sin t) / (2 cos^2 t)) / (2 pi).
+    """
+    end = math.asin(min(max(correlation, -1.0), 1.0))
+    total = 0.0
+    for k in range(len(_NODES)):
+        t = 0.5 * end * (1.0 + _NODES[k])
+        cosine = max(math.cos(t), 1e-12)
+        total += _NODE_WEIGHTS[k] * math.exp(-(a * a + b * b - 2.0 * a * b * math.sin(t)) / (2.0 * cosine * cosine))
+    return _normal(a) * _normal(b) + 0.5 * end * total / _TWO_PI
+
+
+@inlined
+def _plogp(p: float) -> float:
+    return p * math.log2(p) if p > 0.0 else 0.0
+
+
+@kernel
+def decision_gain(kappa: float, u: float, v: float, correlation: float) -> float:
+    """Bits that the label of one document (flipped with probability kappa) tells about the sign of another's field.
+
+    u and v are mean / standard deviation of the two fields: the mutual information of a 2 x 2 table.
+    """
+    p, q = _normal(u), _normal(v)
+    both = min(max(both_positive(u, v, correlation), max(p + q - 1.0, 0.0)), min(p, q))
+    labelled = kappa + (1.0 - 2.0 * kappa) * p
+    cell = kappa * q + (1.0 - 2.0 * kappa) * both
+    table = _plogp(cell) + _plogp(labelled - cell) + _plogp(q - cell) + _plogp(1.0 - labelled - q + cell)
+    margins = _plogp(labelled) + _plogp(1.0 - labelled) + _plogp(q) + _plogp(1.0 - q)
+    return max(table - margins, 0.0)
 
 
 @inlined
@@ -52,6 +99,22 @@ def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> f
         probability = math.exp(moments(FLIP, parameters, y, h, variance)[0])
         expected += probability * information_gain(kind, FLIP, parameters, y, h, variance)
     return expected
+
+
+@inlined
+def _region_gain(
+    columns: Array, values: Array, n: int, h: float, deviation: float, kappa: float, region: Array, ratios: Array
+) -> float:
+    """The mean of `decision_gain` over the documents of a region; region[r] = C r / s_r, ratios[r] = h_r / s_r."""
+    if deviation <= 0.0:
+        return 0.0
+    total = 0.0
+    for r in range(len(ratios)):
+        covariance = 0.0
+        for a in range(n):
+            covariance += values[a] * region[r, columns[a]]
+        total += decision_gain(kappa, h / deviation, ratios[r], covariance / deviation)
+    return total / len(ratios)
 
 
 @inlined
@@ -103,12 +166,15 @@ def scan(
     columns: Array,
     values: Array,
     found: Array,
+    region: Array,
+    ratios: Array,
 ) -> tuple[int, int]:
     """The next document from row `start` on that is to be retrieved, and why; (number of documents, 0) without one.
 
     `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`). `rule` is [u_relevant, u_query,
     theta, rate]: no gain is computed where u_query < 0; a document is drawn when its number in `draws` is below `rate`.
-    `columns` and `values` are scratch, one entry per weight; `found` receives probability and expected gain.
+    `columns` and `values` are scratch, one entry per weight; `found` receives probability and expected gain. `region`
+    and `ratios` are those of `_region_gain`; without documents the gain is that about x itself.
     """
     indptr, indices, data = documents
     n_documents = len(indptr) - 1
@@ -127,15 +193,20 @@ def scan(
         variance = max(scale * variance + ridge * length, 0.0)
         deviation, why = math.sqrt(variance), 0
         near = u_query >= 0.0 and abs(h) <= u_query * deviation
-        if h > u_relevant * deviation:
+        relevant, gain = h > u_relevant * deviation, 0.0
+        if relevant or near or drawn:
+            if len(ratios):
+                gain = _region_gain(columns, values, n, h, deviation, parameters[0], region, ratios)
+            else:
+                gain = _expected_gain(kind, parameters, h, variance)
+        if relevant:
             why = RELEVANT
-        elif near and _expected_gain(kind, parameters, h, variance) >= theta:
+        elif near and gain >= theta:
             why = QUERIED
         elif drawn:
             why = DRAWN
         if why != 0:
-            found[0] = math.exp(moments(FLIP, parameters, 1.0, h, variance)[0])
-            found[1] = _expected_gain(kind, parameters, h, variance)
+            found[0], found[1] = math.exp(moments(FLIP, parameters, 1.0, h, variance)[0]), gain
             return i, why
     return n_documents, 0
 
