@@ -7,7 +7,8 @@ profiles, judgements, words    the current state, written in the same transactio
 users, sessions                tokens are stored as SHA-256 only
 facts       facts about the database itself, such as its name
 
-Every row has a digest (`digests.py`), which `verify` compares at the start.
+Every row has a digest of its values, which `verify` compares at the start; that of an event covers the event before it
+too, so that the log is a chain.
 
 `migrations.py` creates the tables; a change here needs a migration there.
 """
@@ -17,15 +18,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
-from bayesift.service.db.digests import row_digest
-
 _MANY = 500  # values of one IN
 _PAGE = 5_000  # rows fetched at a time
+
+
+def row_digest(values: Iterable[Any], before: str = "") -> str:
+    """The BLAKE2 digest of the stored values of a row, after the digest of the row before it in a chain.
+
+    This is frozen: stored digests depend on it.
+    """
+    parts = [value if type(value) is str else _part(value) for value in values]
+    return blake2b("\x1f".join([before, *parts]).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _part(value: Any) -> str:
+    if isinstance(value, bytes | memoryview):
+        return blake2b(value, digest_size=16).hexdigest()
+    if isinstance(value, float):
+        return repr(value)
+    return "\0" if value is None else value if isinstance(value, str) else str(int(value))
 
 
 @dataclass(frozen=True, slots=True)
