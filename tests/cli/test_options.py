@@ -19,7 +19,7 @@ class Loudness:
     quiet: bool = False
 
 
-def greet(name: str, loudness: Loudness = Loudness()) -> str:  # noqa: B008
+def greet(name: str, loudness: Loudness = Loudness()) -> str:
     print(name.lower() if loudness.quiet else name.upper())
     return name
 
