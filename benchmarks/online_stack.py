@@ -1,4 +1,4 @@
-"""`python -m benchmarks.online_stack [--curves FILE | --race] [STREAM ...]`: one pass of the online stack over streams.
+"""`python -m benchmarks.online_stack [--curves FILE | --race | --batch] [STREAM ...]`: one pass of the online stack.
 
 Every document is predicted before its labels are learned, with all settings at their defaults: the stack on the vectors
 that the peers get, the stack with its own running idf on log-tf vectors, and the perceptron with prior variances by the
@@ -25,8 +25,10 @@ from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.online_peers import _ftrl, _sgd, compiled, river, vowpal_wabbit_from_cache, write_cache
 from benchmarks.online_streams import STREAMS, Stream, line_of, stream
+from papers.leaderboards import REFERENCE, measure_contender
 
 RIVER_DOCUMENTS = 1_000
+BATCH, BATCH_CORPORA = ("online_stack", REFERENCE), ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")
 CURVES = ("Reuters, 10", "20 Newsgroups", "enron1")
 
 
@@ -132,15 +134,27 @@ def print_races(names: Sequence[str]) -> None:
         print(f"| {name} | {speeds} | {ours / by_river:.1f} | {ours / by_vw:.2f} |", flush=True)
 
 
+def print_batch(names: Sequence[str]) -> None:
+    """Micro F1 on the test documents of the leaderboards: one pass of the stack, and the tuned LogisticRegression."""
+    print("| corpus | online stack | LogisticRegression, tuned |\n|---|---|---|")
+    for name in names:
+        measured = [measure_contender(corpus=name, name=model, quick=False, seed=0) for model in BATCH]
+        print(f"| {name} | " + " | ".join(f"{each['micro F1'].value:.2f}" for each in measured) + " |", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--curves", type=Path, help="draw learning curves into this SVG file")
     parser.add_argument("--race", action="store_true", help="speeds of river and Vowpal Wabbit in the same run")
-    parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}")
+    parser.add_argument("--batch", action="store_true", help="test documents of the leaderboards after one pass")
+    parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}; corpora with --batch")
     given = parser.parse_args()
     if given.curves is not None:
         draw_curves(given.curves)
+        return
+    if given.batch:
+        print_batch(given.streams or BATCH_CORPORA)
         return
     if given.race:
         print_races(given.streams or STREAMS)
