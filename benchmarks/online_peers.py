@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -110,6 +111,38 @@ def vowpal_wabbit(documents: Stream, rate: float) -> Array:
             workspace.finish_example(example)
         workspace.finish()
     return np.asarray(1.0 / (1.0 + np.exp(-margins)))
+
+
+def write_cache(documents: Stream, folder: Path) -> Path:
+    """Vowpal Wabbit's cache of a stream: one label of 1 and -1, or the numbers of the categories."""
+    from vowpalwabbit import Workspace
+
+    several, data, cache = documents.Y.shape[1] > 1, folder / "stream.txt", folder / "stream.cache"
+    with data.open("w") as stream:
+        for row, labels in zip(dictionaries(documents.X), documents.Y, strict=True):
+            # A document without a label would be skipped: it gets a category of its own.
+            names = ",".join(map(str, np.flatnonzero(labels))) or str(len(labels))
+            label = names if several else str(2 * int(labels[0]) - 1)
+            stream.write(f"{label} | {' '.join(f'{j}:{x:.9g}' for j, x in row.items())}\n")
+    Workspace(f"{_vw_options(documents)} --data {data} --cache_file {cache}").finish()
+    data.unlink()
+    return cache
+
+
+def vowpal_wabbit_from_cache(documents: Stream, cache: Path) -> None:
+    """One pass of Vowpal Wabbit, all categories together, over the cache that `write_cache` wrote."""
+    from vowpalwabbit import Workspace
+
+    # Without --data nothing is read; with it, the cache is read instead.
+    workspace = Workspace(f"{_vw_options(documents)} --data {cache.with_suffix('.txt')} --cache_file {cache}")
+    assert workspace.get_weighted_examples() == len(documents.Y), "the cache was not read"
+    workspace.finish()
+
+
+def _vw_options(documents: Stream) -> str:
+    n = documents.Y.shape[1]
+    reduction = f"--multilabel_oaa {n + 1} -b 24" if n > 1 else "-b 20"
+    return f"{reduction} --loss_function logistic --quiet --holdout_off"
 
 
 def check_copies(documents: Stream) -> None:

@@ -1,17 +1,19 @@
-"""`python -m benchmarks.online_stack [--curves FILE] [STREAM ...]`: one pass of the online stack over the streams.
+"""`python -m benchmarks.online_stack [--curves FILE | --race | --batch] [STREAM ...]`: one pass of the online stack.
 
 Every document is predicted before its labels are learned, with all settings at their defaults: the stack on the vectors
 that the peers get, the stack with its own running idf on log-tf vectors, and the perceptron with prior variances by the
 running likelihood ratio. `python -m benchmarks.online_peers` measures the peers. --curves draws the mean log loss so
-far.
+far; --race times the stack, river and Vowpal Wabbit in turn (needs `pip install river vowpalwabbit`).
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,12 @@ from bayesift.charts import Axis, Figure, Frame, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.text import TermVectorizer
-from benchmarks.online_peers import _ftrl, _sgd, compiled
+from benchmarks.online_peers import _ftrl, _sgd, compiled, river, vowpal_wabbit_from_cache, write_cache
 from benchmarks.online_streams import STREAMS, Stream, line_of, stream
+from papers.leaderboards import REFERENCE, measure_contender
 
+RIVER_DOCUMENTS = 1_000
+BATCH, BATCH_CORPORA = ("online_stack", REFERENCE), ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")
 CURVES = ("Reuters, 10", "20 Newsgroups", "enron1")
 
 
@@ -89,14 +94,70 @@ def _curve(Y: Array, probabilities: Array) -> list[tuple[float, float]]:
     return [(float(place + 1), float(means[place])) for place in places]
 
 
+def race(documents: Stream) -> dict[str, float]:
+    """Updates (documents x categories) a CPU second, median of three interleaved runs: ours, river's and VW's."""
+    from river import optim
+
+    few = Stream(documents.name, documents.X[:RIVER_DOCUMENTS], documents.Y[:RIVER_DOCUMENTS], None)
+    with TemporaryDirectory() as folder:
+        cache = write_cache(documents, Path(folder))
+        plain = OnlinePerceptron(covariance="diagonal", n_epochs=1)
+        labels = documents.Y if documents.Y.shape[1] > 1 else documents.Y[:, 0]
+        runs: dict[str, tuple[int, Callable[[], Any]]] = {
+            "online stack": (documents.Y.size, lambda: stack(documents)),
+            "plain perceptron": (documents.Y.size, lambda: plain.fit(documents.X, labels)),
+            "river SGD": (few.Y.size, lambda: river(few, partial(optim.SGD, 4.0), 0.1)),
+            "Vowpal Wabbit, cache": (documents.Y.size, lambda: vowpal_wabbit_from_cache(documents, cache)),
+        }
+        rates: dict[str, list[float]] = {title: [] for title in runs}
+        stack(few)  # compiles
+        plain.fit(few.X, labels[:RIVER_DOCUMENTS])
+        for _ in range(3):
+            for title, (updates, run) in runs.items():
+                start = time.process_time()
+                run()
+                rates[title].append(updates / (time.process_time() - start))
+    return {title: float(np.median(values)) for title, values in rates.items()}
+
+
+def print_races(names: Sequence[str]) -> None:
+    """Print the speeds of all learners as a table."""
+    print("| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | stack / VW |")
+    print("|---|---|---|---|---|---|---|")
+    for name in names:
+        documents = stream(name)
+        if documents is None:
+            continue
+        rates = race(documents)
+        ours, _, by_river, by_vw = rates.values()
+        speeds = " | ".join(f"{rate / 1000:,.0f} k/s" for rate in rates.values())
+        print(f"| {name} | {speeds} | {ours / by_river:.1f} | {ours / by_vw:.2f} |", flush=True)
+
+
+def print_batch(names: Sequence[str]) -> None:
+    """Micro F1 on the test documents of the leaderboards: one pass of the stack, and the tuned LogisticRegression."""
+    print("| corpus | online stack | LogisticRegression, tuned |\n|---|---|---|")
+    for name in names:
+        measured = [measure_contender(corpus=name, name=model, quick=False, seed=0) for model in BATCH]
+        print(f"| {name} | " + " | ".join(f"{each['micro F1'].value:.2f}" for each in measured) + " |", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--curves", type=Path, help="draw learning curves into this SVG file")
-    parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}")
+    parser.add_argument("--race", action="store_true", help="speeds of river and Vowpal Wabbit in the same run")
+    parser.add_argument("--batch", action="store_true", help="test documents of the leaderboards after one pass")
+    parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}; corpora with --batch")
     given = parser.parse_args()
     if given.curves is not None:
         draw_curves(given.curves)
+        return
+    if given.batch:
+        print_batch(given.streams or BATCH_CORPORA)
+        return
+    if given.race:
+        print_races(given.streams or STREAMS)
         return
     print("| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n|---|---|---|---|---|---|")
     for name in given.streams or STREAMS:

@@ -31,6 +31,7 @@ from bayesift.models import (
     NBSVMClassifier,
     NeighborsClassifier,
     OnlinePerceptron,
+    OnlineStackedClassifier,
     RocchioClassifier,
     SparseBayesClassifier,
     StackedClassifier,
@@ -337,6 +338,23 @@ JURY = Contender(
     lambda setting, multilabel: StackedClassifier.jury(n_folds=3, members=MEMBERS[setting["members"]]),
     [{"members": members} for members in MEMBERS],
 )
+
+
+class OnePassStack:
+    """The online stack, known by its probabilities alone: two classes have two, but one column of log odds."""
+
+    def fit(self, X: Any, y: Array) -> OnePassStack:
+        """Learn from the documents once, in random order."""
+        self._model = OnlineStackedClassifier(random_state=0).fit(X, y)
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of documents x categories."""
+        return self._model.predict_proba(X)
+
+
+# Not on the boards: `benchmarks.online_stack --batch` compares it with the boards' reference.
+ONLINE_STACK = Contender("online stack", "bayesift", lambda setting, multilabel: OnePassStack(), [{}])
 LOGISTIC_GAUSSIAN = Contender(
     "logistic, Gaussian prior",
     "bayesift",

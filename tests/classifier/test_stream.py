@@ -148,3 +148,12 @@ def test_lines_are_read():
     line = {"id": 4, "text": "oil", "label": ["crude", 7]}
     assert list(read_items([json.dumps(line).encode()])) == [StreamItem("4", "oil", ("crude", "7"))]
     assert list(read_items([b'{"text": "oil"}'], first=3)) == [StreamItem("3", "oil")]
+
+
+@pytest.mark.parametrize("first", ["ham", "spam"])
+def test_words_may_come_after_a_second_category(first):
+    labels = [first] * 5 + ["ham", "spam"] * 20
+    stream = [StreamItem(str(i), f"{label} word{i}", label) for i, label in enumerate(labels)]
+    answers = in_batches(StreamLearner(), stream, 1)
+    assert answers == in_batches(StreamLearner(), stream, 6)
+    assert [answer.categories[0] for answer in answers[-10:]] == labels[-10:]

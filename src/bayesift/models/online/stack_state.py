@@ -152,7 +152,8 @@ class StackState:
     def take(self, place: int) -> None:
         """Keep one category only."""
         for name in ("weights", "intercepts", "pairs"):
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., [place]]))
+            # A copy that owns its memory, which `grow_terms` resizes.
+            setattr(self, name, np.array(getattr(self, name)[..., [place]], order="C"))
         self.own = self.own[[place]]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
