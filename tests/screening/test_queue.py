@@ -56,14 +56,14 @@ def test_scores_are_those_of_scikit_learn(queue, texts):
     for row in range(60):
         queue.judge(str(row), bool(names[row] == "trial"))
     settings = RelevanceSettings(variance=2.0, share=0.8, intercept_spread=0.5)
-    model = RelevanceModel(queue.model.X, settings)
+    model = RelevanceModel(queue.model.rows(slice(None)), settings)
     duals = np.zeros(len(queue))
     for _ in range(200):
         duals = model.fit(queue.labels, duals, np.zeros(len(queue)))
     judged = np.flatnonzero(queue.labels)
     y = queue.labels[judged] > 0
     importance = np.where(y, 0.8 * len(y) / y.sum(), 0.2 * len(y) / (~y).sum())
-    design = sparse.hstack([queue.model.X, np.full((len(queue), 1), np.sqrt(0.5))]).tocsr()
+    design = sparse.hstack([queue.model.rows(slice(None)), np.full((len(queue), 1), np.sqrt(0.5))]).tocsr()
     peer = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000)
     peer.fit(design[judged], y, sample_weight=importance)
     ours = model.scores(queue.labels, duals, np.zeros(len(queue)))
@@ -71,7 +71,7 @@ def test_scores_are_those_of_scikit_learn(queue, texts):
 
 
 def test_covariance_is_that_of_the_inverse_hessian(queue):
-    X = queue.model.X.toarray()
+    X = queue.model.rows(slice(None)).toarray()
     scores, settings = queue.scores, queue.model.settings
     design = np.hstack([X, np.full((len(queue), 1), np.sqrt(settings.intercept_spread))])
     judged = np.flatnonzero(queue.labels)

@@ -212,7 +212,7 @@ def play(X, labels, witness):
 def test_a_witness_helps_when_it_knows_and_does_not_hurt_when_it_does_not(references):
     rng = np.random.default_rng(0)
     labels = np.array([reference.labels == ("trial",) for reference in references])
-    X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.X
+    X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.rows(slice(None))
     alone, _ = play(X, labels, None)
     good, trusted = play(X, labels, labels + 0.5 * rng.standard_normal(len(labels)))
     bad = [play(X, labels, rng.standard_normal(len(labels))) for _ in range(6)]

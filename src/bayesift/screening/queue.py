@@ -180,10 +180,8 @@ class ReviewQueue:
         if self.index is None:
             raise DataError("this queue was made of vectors without their terms; give `index`")
         _ = self.scores
-        row = self._row_of(document)
-        first, last = self.model.X.indptr[row : row + 2]
-        columns, values = self.model.X.indices[first:last], self.model.X.data[first:last]
-        parts = values * self.model.weights(self.labels, self._duals)[columns]
+        vector = self.model.rows(np.array([self._row_of(document)]))
+        columns, parts = vector.indices, vector.data * self.model.weights(self.labels, self._duals)[vector.indices]
         if self._terms is None:
             self._terms = list(self.index.columns)
         return {self._terms[j]: float(part) for j, part in zip(columns, parts, strict=True) if j < len(self._terms)}

@@ -271,8 +271,9 @@ class RelevanceSettings:
 class RelevanceModel:
     """Scores of all documents of a pool from the labels of some.
 
-    `X` are the vectors in their present weights, those of the number of relevant documents that `weigh` was told last.
-    Columns after those of the parts have the weight one.
+    The parts of the vectors have the weights of the number of relevant documents that `weigh` was told last; columns
+    after those of the parts have the weight one. Only the rows of judged documents are ever multiplied by them: for the
+    scores of all documents they are in the weights of the model.
     """
 
     def __init__(self, X: sparse.csr_array, settings: RelevanceSettings, parts: Sequence[Part] = ()) -> None:
@@ -281,8 +282,6 @@ class RelevanceModel:
         self.settings = settings
         self.parts = tuple(parts)
         self._unweighted = X
-        self._indices = X.indices.astype(np.int32, copy=False)
-        self._indptr = X.indptr.astype(np.int64, copy=False)
         self._weights_of_parts: list[float] | None = None
         self.weigh(0)
 
@@ -291,36 +290,40 @@ class RelevanceModel:
         weights = [part.weight(n_found) for part in self.parts]
         if weights == self._weights_of_parts:
             return
-        X, factors = self._unweighted, np.ones(self._unweighted.shape[1])
-        if weights:
-            sizes = [part.n_columns for part in self.parts]
-            factors[: sum(sizes)] = np.repeat(np.sqrt(weights), sizes)
-            X = sparse.csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
-        self.X = X
-        self._squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        sizes = [part.n_columns for part in self.parts]
+        self._factors = np.ones(self._unweighted.shape[1])
+        self._factors[: sum(sizes)] = np.repeat(np.sqrt(weights), sizes)
         self._weights_of_parts = weights
+
+    def rows(self, documents: Array | slice) -> sparse.csr_array:
+        """The vectors of some documents in their present weights."""
+        rows = self._unweighted[documents]
+        return sparse.csr_array((rows.data * self._factors[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
 
     def fit(self, labels: Array, duals: Array, offsets: Array) -> Array:
         """The dual variables of the mode, from a start such as those of the last fit; label 0 is not judged."""
         judged = np.flatnonzero(labels)
-        bounds = self.settings.variance * self._importance(labels)
-        found = np.where(labels == 0, 0.0, np.minimum(duals, bounds))[:, np.newaxis]
-        weights, intercept = self._weights(labels, found[:, 0])
-        rows, spread = (self._indptr, self._indices, self.X.data), self.settings.intercept_spread
-        squares = self._squares + spread
-        moves = np.zeros_like(found)
-        fitted = weights, intercept, found, moves, np.zeros(1)
-        targets = (labels * bounds)[:, np.newaxis], offsets[:, np.newaxis]
+        X, signs, spread = self.rows(judged), labels[judged], self.settings.intercept_spread
+        bounds = self.settings.variance * self._importance(labels)[judged]
+        found = np.minimum(duals[judged], bounds)[:, np.newaxis]
+        fitted = *self._hyperplane(X, signs * found[:, 0]), found, np.zeros_like(found), np.zeros(1)
+        moves = fitted[3]
+        rows = X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False), X.data
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() + spread
+        targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
+        order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(*rows, judged, LOGIT, _NO_PARAMETERS, *targets, squares, spread, *fitted)
-            if np.all(np.sqrt(moves[judged, 0]) <= _TOLERANCE * bounds[judged]):
+            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, *fitted)
+            if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
-        return found[:, 0]
+        every = np.zeros(len(labels))
+        every[judged] = found[:, 0]
+        return every
 
     def scores(self, labels: Array, duals: Array, offsets: Array) -> Array:
         """The score of every document of the pool, judged or not."""
         weights, intercept = self._weights(labels, duals)
-        scores: Array = self.X @ weights[:, 0] + intercept[0] + offsets
+        scores: Array = self._unweighted @ (self._factors * weights[:, 0]) + intercept[0] + offsets
         return scores
 
     def weights(self, labels: Array, duals: Array) -> Array:
@@ -344,7 +347,7 @@ class RelevanceModel:
         return posterior
 
     def _prior_covariance(self, some: Array, others: Array) -> Array:
-        products = (self.X[some] @ self.X[others].T).toarray()
+        products = (self.rows(some) @ self.rows(others).T).toarray()
         covariance: Array = self.settings.variance * (products + self.settings.intercept_spread)
         return covariance
 
@@ -361,5 +364,8 @@ class RelevanceModel:
         """Weights and intercept, as columns."""
         signed = labels * duals
         judged = np.flatnonzero(signed)
-        weights: Array = np.ascontiguousarray((self.X[judged].T @ signed[judged])[:, np.newaxis])
+        return self._hyperplane(self.rows(judged), signed[judged])
+
+    def _hyperplane(self, X: sparse.csr_array, signed: Array) -> tuple[Array, Array]:
+        weights: Array = np.ascontiguousarray((X.T @ signed)[:, np.newaxis])
         return weights, np.array([self.settings.intercept_spread * signed.sum()])
