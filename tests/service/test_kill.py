@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from functools import partial
 
 import pytest
 
@@ -67,12 +68,12 @@ class KilledServer:
         """Where kernels have to be compiled first, that takes longer than people are patient below."""
         rng = random.Random(0)
         self._feed(rng)
-        self._judge(rng)
+        self._judge(rng, share=0)
         self._screen(rng)
 
     def work_until_killed(self, seconds):
-        """Feed and judge from three threads, kill the server meanwhile."""
-        acts = (self._feed, self._judge, self._judge, self._screen)
+        """Feed, judge and screen from four threads, kill the server meanwhile."""
+        acts = (self._feed, partial(self._judge, share=0), partial(self._judge, share=1), self._screen)
         people = [threading.Thread(target=self._work, args=(act,)) for act in acts]
         for person in people:
             person.start()
@@ -107,18 +108,20 @@ class KilledServer:
         self.ask("POST", "/api/documents/batch", {"documents": batch})
         self.fed += [document["id"] for document in batch]
 
-    def _judge(self, rng):
+    def _judge(self, rng, share):
+        """Judge what waits, every second document: were two people at one, none could say whose word was the last."""
         profile = rng.choice(PROFILES)
-        waiting = self.ask("GET", f"/api/profiles/{profile}/queue?limit=10")
-        for item in waiting:
-            document = item["document"]["id"]
+        queue = self.ask("GET", f"/api/profiles/{profile}/queue?limit=10")
+        waiting = [item["document"]["id"] for item in queue]
+        waiting = [document for document in waiting if int(document.removeprefix("d")) % 2 == share]
+        for document in waiting:
             relevant = is_about(profile, document)
             if (profile, document) in self.acknowledged:
                 continue
             self.ask("POST", f"/api/profiles/{profile}/judgements", {"document": document, "relevant": relevant})
             self.acknowledged[profile, document] = relevant
         if rng.random() < 0.1 and waiting:
-            document = waiting[0]["document"]["id"]
+            document = waiting[0]
             del self.acknowledged[profile, document]
             self.ask("DELETE", f"/api/profiles/{profile}/judgements/{document}")
 
