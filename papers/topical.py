@@ -12,8 +12,8 @@ of its categories; CHI is the largest over categories.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +31,7 @@ from bayesift.models.baselines.neighbors import squared_distances
 from bayesift.models.topics import SparseNMF, TopicSimilarity
 from bayesift.text import TermVectorizer
 from papers.corpora import corpus_part
-from papers.experiment import Absent, Experiment, Extent, Grid, Task, reading
+from papers.experiment import Absent, Alternative, Experiment, Extent, Grid, Task, reading
 
 SELECTIONS: dict[str, tuple[str, Any]] = {
     "DF": ("document-frequency", "max"),
@@ -56,13 +56,20 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """What the paper leaves open of its vectors; `chosen_by` are the weights that words are chosen by, if others."""
+    """What the paper leaves open of its words.
 
-    weighting: Literal["ltc", "tf", "log-tf", "tf-idf", "binary"] = "ltc"
-    chosen_by: Literal["ltc", "tf", "log-tf", "tf-idf", "binary"] | None = None
-    stop_words: str | None = "english"
-    stemmer: str | None = "porter"
+    Parameters
+    ----------
+    weighting, characters, min_df : parameters of `TermVectorizer`; 0 is 1 for Reuters and 2 for 20 Newsgroups
+    average : how the scores of the categories are combined; empty for the usual way of each score
+    empty : what kNN gives documents without any of the words: what such training documents have, or the first category
+    """
+
+    weighting: Literal["ltc", "tf", "tf-idf"] = "ltc"
+    characters: Literal["letters", "words"] = "letters"
     min_df: int = 0
+    average: Literal["", "max", "mean", "weighted"] = ""
+    empty: Literal["alike", "first"] = "alike"
 
 
 @lru_cache(maxsize=2)
@@ -72,9 +79,9 @@ def split_of(corpus: str, quick: bool, words: Words) -> Split:
     train, test = documents.split("train"), documents.split("test")
     vectorizer = TermVectorizer(
         weighting=words.weighting,
-        stop_words=words.stop_words,
-        characters="letters",
-        stemmer=words.stemmer,
+        stop_words="english",
+        characters=words.characters,
+        stemmer="porter",
         min_df=words.min_df or (1 if corpus == "reuters-labelled" else 2),
     )
     X = vectorizer.fit_transform(train.texts)
@@ -89,16 +96,13 @@ def measure_features(
     split = split_of(corpus, quick, taken)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if selection == "SNMF":
-            train, test = _topics_of(features, split)
-        else:
-            scored = split_of(
-                corpus, quick, replace(taken, weighting=taken.chosen_by or taken.weighting, chosen_by=None)
-            )
-            train, test = words_of(selection, features, split, scored.train)
+        take = _topics_of if selection == "SNMF" else partial(words_of, selection, taken.average)
+        train, test = take(features, split)
     result = {}
     for name in classifiers:
         scores = CLASSIFIERS[name](train, test, split.train_categories)
+        if name == "RCut kNN" and taken.empty == "first":
+            scores[~test.any(axis=1), 0] = np.inf
         decided = np.zeros(scores.shape, dtype=bool)
         decided[np.arange(len(scores)), np.argmax(scores, axis=1)] = True
         micro = bootstrap_f1(split.test_categories, decided, random_state=seed).micro
@@ -106,10 +110,10 @@ def measure_features(
     return result
 
 
-def words_of(selection: str, k: int, split: Split, scored: Any) -> tuple[Array, Array]:
-    """The k words that score best in the vectors `scored`; documents are scaled to length one."""
-    by, average = SELECTIONS[selection]
-    chosen = SelectTerms(by=by, k=k, average=average).fit(scored, split.train_categories)
+def words_of(selection: str, average: Any, k: int, split: Split) -> tuple[Array, Array]:
+    """The k words that score best; documents are scaled to length one."""
+    by, usual = SELECTIONS[selection]
+    chosen = SelectTerms(by=by, k=k, average=average or usual).fit(split.train, split.train_categories)
     dense = [sparse.csr_array(chosen.transform(X)).toarray() for X in (split.train, split.test)]
     return normalize(dense[0]), normalize(dense[1])
 
@@ -226,6 +230,42 @@ FEATURES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _QUICK = (4, 16)
 
 
+class Other(NamedTuple):
+    """Another reading of a selection: what is done, and for which numbers of features by which classifiers."""
+
+    selection: str
+    choice: str
+    words: dict[str, Any]
+    neighbours: tuple[int, ...] = ()
+    machine: tuple[int, ...] = ()
+
+
+OTHERS = {
+    "reuters-labelled": (
+        Other(
+            "OCFS",
+            "all categories count alike; kNN gives documents without any of the words the first category",
+            {"average": "mean", "empty": "first"},
+            neighbours=(2, 4, 8, 16, 32, 64),
+            machine=(2, 4, 8, 16, 32, 64),
+        ),
+        Other("OCFS", "raw counts", {"weighting": "tf"}, neighbours=(2, 8, 32)),
+        Other("CHI", "words of two documents or more", {"min_df": 2}, neighbours=(16, 32, 128), machine=(16, 32)),
+    ),
+    "20newsgroups": (
+        Other(
+            "OCFS",
+            "raw counts times IDF, digits are parts of words; kNN gives documents without any the first category",
+            {"weighting": "tf-idf", "characters": "words", "min_df": 1, "empty": "first"},
+            neighbours=(2, 4, 8, 16, 32, 64),
+            machine=(4, 16),
+        ),
+        Other("DF", "raw counts", {"weighting": "tf"}, neighbours=(16, 32), machine=(32, 128)),
+        Other("CHI", "the mean over categories", {"average": "mean"}, neighbours=(1024,)),
+    ),
+}
+
+
 def _table(name: str, corpus: str, *, most_topics: int) -> Experiment:
     """A row per classifier and selection, a column per number of features; more topics need a long run."""
 
@@ -239,7 +279,19 @@ def _table(name: str, corpus: str, *, most_topics: int) -> Experiment:
                     found[f"{classifier}, {selection}", str(features)] = absent or reading(task, classifier)
         return found
 
-    return Experiment(name, grid)
+    def alternatives(extent: Extent) -> list[Alternative]:
+        return [] if extent.quick else list(_others(corpus, extent))
+
+    return Experiment(name, grid, alternatives)
+
+
+def _others(corpus: str, extent: Extent) -> Iterator[Alternative]:
+    for other in OTHERS[corpus]:
+        for classifier, sizes in (("RCut kNN", other.neighbours), ("SVM", other.machine)):
+            tasks = {str(k): _task(corpus, other.selection, k, classifier, extent, other.words) for k in sizes}
+            readings = {k: reading(task, classifier) for k, task in tasks.items()}
+            if readings:
+                yield Alternative(f"{classifier}, {other.selection}", other.choice, readings)
 
 
 def _left_out(selection: str, features: int, most_topics: int, extent: Extent) -> Absent | None:
