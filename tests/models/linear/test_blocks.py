@@ -95,9 +95,7 @@ def test_blocks_of_a_column_transformer_and_their_state():
     assert decode(encode(rule)) == rule
 
 
-@pytest.mark.parametrize(
-    ("blocks", "message"), [((), "distinct"), ((("a", 1), ("a", 2)), "distinct"), ((("a", 0),), "columns")]
-)
+@pytest.mark.parametrize(("blocks", "message"), [((("a", 1), ("a", 2)), "distinct"), ((("a", 0),), "columns")])
 def test_what_are_no_blocks(blocks, message):
     with pytest.raises(ValueError, match=message):
         BlockScales(blocks)
@@ -105,5 +103,7 @@ def test_what_are_no_blocks(blocks, message):
 
 def test_blocks_of_another_number_of_columns_are_refused():
     X, y = words_beside_vectors(n=20)
+    with pytest.raises(ValueError, match="the blocks have 0 columns, but there are 70"):
+        SparseBayesClassifier(prior="gaussian", prior_scale="blocks").fit(X, y)
     with pytest.raises(ValueError, match="the blocks have 5 columns, but there are 70"):
         SparseBayesClassifier(prior="gaussian", prior_scale=BlockScales((("words", 5),))).fit(X, y)

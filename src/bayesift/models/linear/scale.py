@@ -423,7 +423,8 @@ class BlockScales:
 
     Parameters
     ----------
-    blocks : the names of the blocks and their numbers of columns, in the order of the columns
+    blocks : the names of the blocks and their numbers of columns, in the order of the columns; a `TextClassifier` fills
+        in its own
     by : "folds", the held-out log-likelihood, or "evidence" for Gaussian priors
     folds, random_state : as in `CrossValidation`
     rounds : how often each block is searched
@@ -438,7 +439,7 @@ class BlockScales:
     (3,)
     """
 
-    blocks: tuple[tuple[str, int], ...]
+    blocks: tuple[tuple[str, int], ...] = ()
     by: Literal["folds", "evidence"] = "folds"
     folds: int = 5
     rounds: int = 1
@@ -447,7 +448,7 @@ class BlockScales:
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.blocks]
-        if not names or len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
+        if len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
             raise ValueError(f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}")
         if self.by not in ("folds", "evidence"):
             raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
@@ -522,6 +523,7 @@ SCALE_RULES: dict[str, ScaleRule] = {
     "one-standard-error": CrossValidation(rule="one-standard-error"),
     "search": ScaleSearch(),
     "evidence": Evidence(),
+    "blocks": BlockScales(),
 }
 _KINDS: dict[str, type[Any]] = {
     rule.kind: rule for rule in (NormBased, CrossValidation, ScaleSearch, Evidence, BlockScales)
