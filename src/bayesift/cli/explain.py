@@ -106,6 +106,8 @@ def _note(term: TermContribution) -> str:
     note = f"± {term.deviation:.3f} " if term.deviation else ""
     if term.inclusion is not None:
         note += f"matters {_share(term.inclusion)} "
+    if term.spelling:
+        note += f"{term.spelling:+.2f} by characters "
     if term.meaning:
         note += f"{term.meaning:+.2f} by meaning"
     return f"{note}, like {', '.join(term.like)}" if term.like else note.strip()
