@@ -117,6 +117,11 @@ class TableColumns:
         return sparse.csr_array(sparse.hstack(parts) / math.sqrt(len(parts)))
 
 
+def columns_of(columns: Sequence[str] | str) -> list[str]:
+    """The names of columns, or of the one that is named."""
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
 def _pick(names: Sequence[str], table: Sequence[Column]) -> list[Column]:
     held = dict(table)
     for name in names:

@@ -71,13 +71,15 @@ class CategoryExplanation:
 class Explanation:
     """The explanation of the categories of a text, the most probable first.
 
-    `known` and `unseen` are how many tokens of the text are terms of the model, and how many are not.
+    `known` and `unseen` are how many tokens of the text are terms of the model, and how many are not; `by_meaning` how
+    many of the latter the word vectors of the model have.
     """
 
     categories: tuple[CategoryExplanation, ...]
     known: int
     unseen: int
     unseen_terms: tuple[str, ...]
+    by_meaning: int = 0
 
     @property
     def unseen_share(self) -> float:
@@ -116,7 +118,11 @@ def explain_text(classifier: Any, given: Any, *, categories: Sequence[Any] | Non
     known = set(terms)
     unseen = {term: n for term, n in counts.items() if term not in known}
     n_unseen = sum(unseen.values())
-    return Explanation(tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen))
+    by_meaning = 0
+    if unseen and classifier.blocks_.embedder is not None:
+        has_vector = np.any(classifier.blocks_.embedder.vectors_.vectors(unseen), axis=1)
+        by_meaning = int(has_vector @ list(unseen.values()))
+    return Explanation(tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen), by_meaning)
 
 
 def _to_explain(names: Sequence[str], wanted: Sequence[Any] | None, decisions: Array, scores: Array) -> list[int]:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
-from bayesift.classifier.blocks import Blocks, beside, characters_for, embedder_for, fit_blocks
+from bayesift.classifier.blocks import Blocks, beside, characters_for, columns_of, embedder_for, fit_blocks
 from bayesift.classifier.explanation import Explanation, explain_text
 from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
@@ -155,7 +155,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         categories : names of the columns of an indicator matrix, or all labels that collections may hold
         multilabel : True lets texts have none or several labels, False one; None decides by the form of the labels
         """
-        given = read_texts(X, besides=self.columns)
+        given = read_texts(X, besides=columns_of(self.columns))
         target = read_labels(y, categories=categories, multilabel=multilabel)
         weights = check_lengths(given, target, sample_weight)
         given.refuse_labels(target)
@@ -175,29 +175,32 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         pairs = vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
         if vectorizer is not None and pairs:
             vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
-        parts = embedder_for(self.embedder, model, given), characters_for(self.characters, given), self.columns
+        columns = columns_of(self.columns)
+        parts = embedder_for(self.embedder, model, given), characters_for(self.characters, given), columns
         given = given.whole() if any(parts) else given
         X = given.values if vectorizer is None else vectorizer.fit_transform(given.values)
         if X.shape[0] != y.shape[0]:
             raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
         selection = None if self.selection is None else clone(self.selection).fit(X, y)
-        coverage: Coverage | None = None
-        if self.knowledge:
-            if vectorizer is None:
-                raise DataError("knowledge of words needs texts; the documents are vectors")
-            terms = TermIndex.of(vectorizer, X, None if selection is None else selection.get_support())
-            one_model = not form.multilabel and len(form.categories) == 2
-            model, coverage = apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
         lengths = vectorizer.ngram_lengths_ if vectorizer is not None and pairs else None
         rows = X if selection is None else selection.transform(X)
         blocks, of_blocks = fit_blocks(*parts, given)
         model = with_block_scales(model, (("words", rows.shape[1]), *blocks.named_sizes))
         if blocks:
             rows, lengths = beside(rows, of_blocks, blocks.sizes, lengths)
+        n_others = sum(blocks.sizes.values())
+        coverage: Coverage | None = None
+        if self.knowledge:
+            if vectorizer is None:
+                raise DataError("knowledge of words needs texts; the documents are vectors")
+            kept = None if selection is None else selection.get_support()
+            terms = TermIndex.of(vectorizer, X, kept, n_others)
+            one_model = not form.multilabel and len(form.categories) == 2
+            model, coverage = apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
         estimator = ThresholdedClassifier(
             model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
-        more = feature_masks(model, selection, multilabel=form.multilabel, n_others=sum(blocks.sizes.values()))
+        more = feature_masks(model, selection, multilabel=form.multilabel, n_others=n_others)
         if weights is not None:
             more["sample_weight"] = weights
         if lengths is not None and has_fit_parameter(model, "ngram_lengths"):

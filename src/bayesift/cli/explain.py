@@ -63,6 +63,8 @@ def print_explanation(console: Console, explanation: Explanation, *, score: str 
     unseen = ", ".join(explanation.unseen_terms[:_SHOWN_UNSEEN])
     more = ", ..." if len(explanation.unseen_terms) > _SHOWN_UNSEEN else ""
     share = f"{explanation.unseen_share:.0%} of the text is new to the model"
+    if explanation.by_meaning:
+        share += f", {explanation.by_meaning:,} of {explanation.unseen:,} new terms have vectors"
     console.print(f"{share}{f': {escape(unseen)}{more}' if unseen else ''}")
 
 

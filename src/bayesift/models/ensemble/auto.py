@@ -324,8 +324,10 @@ def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
     """
     scores = stacker.held_out.scores
     tried = [place for place, member in enumerate(scores) if np.any(member)]
-    if not tried:
-        weights = np.append(1.0, np.zeros(len(candidates) - 1))
+    if not tried:  # no document could be held out: the prior odds decide
+        helpful = [any(_WORTH[kind][1] > 0 for kind in candidate.kinds[1:]) for candidate in candidates]
+        weights = np.zeros(len(candidates))
+        weights[int(np.argmax(helpful))] = 1.0
         return Choice(weights, weights, 0.0, scores[0], np.nan)
     chosen = [place for place in tried if candidates[place].kinds == (WORDS,)]
     best = stacker.judge(np.array(chosen))
