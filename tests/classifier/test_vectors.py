@@ -131,11 +131,11 @@ def test_where_nothing_can_be_held_out_vectors_are_used():
 
 
 def test_knowledge_of_words_and_vectors_together():
-    knowledge = TermKnowledge.from_keywords({"grain": {"number": 3.0}})
+    knowledge = TermKnowledge.from_keywords({"grain": {"wheat": 9.0}})
     model = SparseBayesClassifier(prior="gaussian")
     both = TextClassifier(model=model, knowledge=knowledge, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
     plain = TextClassifier(model=model, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
-    place = both.terms().index("number")
+    place = both.terms().index("wheat")
     assert both.estimator_.estimator_.coef_[0, place] > plain.estimator_.estimator_.coef_[0, place]
     assert both.predict(["millet", "naphtha"]).tolist() == ["grain", "crude"]
 
