@@ -99,7 +99,7 @@ def read_texts(given: Any, *, columns: Sequence[str] | None = None, besides: Seq
         kind = "None" if given is None else f"a {type(given).__name__}"
         raise DataError(f"texts must be a list of texts, a column or a table, not {kind}")
     if isinstance(given, Corpus):
-        return Texts(given.texts) if given.vectors is None else Texts(given.vectors, are_vectors=True)
+        return Texts(given.text_column) if given.vectors is None else Texts(given.vectors, are_vectors=True)
     if hasattr(given, "to_arrow"):  # polars
         given = given.to_arrow()
     if isinstance(given, pa.Table | pa.RecordBatch):
@@ -398,6 +398,21 @@ def read_labels(labels: Any, *, categories: Iterable[Any] | None = None, multila
         rows = [() if _is_unlabelled(value) else (value,) for value in values]
         return _read_sets(rows, "tuple", named, sum(map(_is_unlabelled, values)))
     return _read_single(values, dtype)
+
+
+def labels_of(corpus: Corpus, *, multilabel: bool) -> Labels:
+    """The labels of a corpus: none or several for each document, or one, and documents without one left out."""
+    n_labels = corpus.n_labels
+    if multilabel:
+        form = LabelForm("sets", corpus.categories, "object", "tuple")
+        return Labels(form, corpus.indicator, np.arange(len(corpus)), len(corpus), 0)
+    several = int(np.count_nonzero(n_labels > 1))
+    if several:
+        raise DataError(f"{several:,} texts have several labels; multilabel=False needs one for each")
+    rows, codes = np.flatnonzero(n_labels), corpus.indicator.indices
+    names = np.array(corpus.categories, dtype=object)
+    form = LabelForm("single", tuple(sorted(names[np.unique(codes)])), "object")
+    return Labels(form, names[codes], rows, len(corpus), len(corpus) - len(rows))
 
 
 def _indicator_in(labels: Any, named: tuple[Label, ...] | None) -> Any:

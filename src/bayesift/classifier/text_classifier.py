@@ -18,7 +18,7 @@ from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
 from bayesift.classifier.blocks import Blocks, beside, characters_for, columns_of, embedder_for, fit_blocks
 from bayesift.classifier.explanation import Explanation, explain_text
-from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
+from bayesift.classifier.inputs import LabelForm, Labels, Texts, labels_of, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.parts import (
     attach_vectors,
@@ -288,15 +288,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Documents without a category are left out with a `DataWarning`, unless they may have several: then they are
         documents of no category. `multilabel` says which; None asks `corpus.is_multilabel`.
         """
-        if not any(document.categories for document in corpus):
+        if not corpus.n_labels.any():
             are_records = any(note.what == RECORDS for note in corpus.notes)
             cure = (
                 "bayesift screen ranks records without any" if are_records else "name the column of labels with --label"
             )
             raise DataError(f"no document has a category; {cure}")
         several = corpus.is_multilabel if multilabel is None else multilabel
-        labels = [document.categories for document in corpus]
-        target = read_labels(labels, categories=corpus.categories, multilabel=several)
+        target = labels_of(corpus, multilabel=several)
         given = read_texts(corpus)
         if len(target.rows) < target.n_given:
             warnings.warn(missing_message(target), DataWarning, stacklevel=2)
