@@ -1,4 +1,4 @@
-"""A service as people start it: its own process, SQLite in a folder, on loopback."""
+"""A service as people start it: its own process, on loopback, SQLite in a folder or PostgreSQL."""
 
 import json
 import os
@@ -28,8 +28,9 @@ def free_port():
 class Server:
     """Started on construction; `admin` is the token that the first start prints."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, database=None):
         self.folder = folder
+        self.database = database
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         self.admin = None
@@ -38,6 +39,7 @@ class Server:
     def start(self):
         log = self.folder.with_suffix(".log")
         command = [*_COMMAND, "--data", str(self.folder), "--port", str(self.port)]
+        command += ["--database", self.database] if self.database else []
         with log.open("ab") as output:
             environment = {**os.environ, "PYTHONPATH": _SOURCE, "OPENBLAS_NUM_THREADS": "1"}
             self.process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import get_args
 
 from bayesift.datasets.references import Reference
 from bayesift.screening import Agreement, PrismaFlow, Progress, RankedRecords, ReviewLog, methods_paragraph
@@ -18,6 +19,7 @@ from bayesift.service.reviews import LiveReview
 from bayesift.service.runtime import Service
 
 _MOST_POINTS = 400
+_STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 def reference_out(reference: Reference) -> schemas.ReferenceOut:
@@ -140,6 +142,7 @@ def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: s
         hidden=len(held) - sum(not decision.resolved for decision in seen),
         notes=[schemas.NoteOut(by=note.by, text=note.text, at=note.at) for note in notes],
         tags=list(log.tags.get(name, ())),
+        full_text=log.files.get(name, ""),
     )
 
 
@@ -225,45 +228,42 @@ def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.Statist
             "maybe": flow.maybe,
             "open": flow.open,
         },
-        agreement=_agreement(log),
-        reviewers=_reviewers(log),
+        agreement=list(_agreement(log)),
+        reviewers=list(_reviewers(log)),
         curve=_curve(log),
         methods=methods_paragraph(log, ranked.progress().stopping_line()),
     )
 
 
-def _agreement(log: ReviewLog) -> schemas.AgreementOut | None:
-    """Agreement on records that several have decided on, before any conflict was resolved."""
-    decisions = {record: held for record, held in log.decisions.items() if len(held) > 1}
-    names = dict.fromkeys(by for held in decisions.values() for by in held)
-    if len(names) < 2:
-        return None
-    ratings = [{record: held[name].verdict for record, held in decisions.items() if name in held} for name in names]
-    found = Agreement.of(ratings)
-    values = {"agreement": found.agreement, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
-    known = {name: None if value != value else value for name, value in values.items()}
-    return schemas.AgreementOut(records=found.n_records, **known)
+def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
+    """Agreement on records that several have decided on, by stage, before any conflict was resolved."""
+    for stage in _STAGES:
+        decisions = {record: held for record, held in log.decisions_of(stage).items() if len(held) > 1}
+        names = dict.fromkeys(by for held in decisions.values() for by in held)
+        if len(names) > 1:
+            held_by = [{record: held[by] for record, held in decisions.items() if by in held} for by in names]
+            found = Agreement.of([{record: given.verdict for record, given in held.items()} for held in held_by])
+            values = {name: getattr(found, name) for name in ("agreement", "kappa", "ac1", "alpha")}
+            known = {name: None if value != value else value for name, value in values.items()}
+            yield schemas.AgreementOut(stage=stage, records=found.n_records, **known)
 
 
-def _reviewers(log: ReviewLog) -> list[schemas.ReviewerOut]:
-    decisions = log.decisions
-    waiting = [record for record in decisions if log.status(record) == "waiting"]
-    found = []
-    for name in dict.fromkeys(by for held in decisions.values() for by in held):
-        mine = [held[name] for held in decisions.values() if name in held]
+def _reviewers(log: ReviewLog) -> Iterator[schemas.ReviewerOut]:
+    """Who decided how much in how much time, and who waits for whom."""
+    held = [(record, stage, given) for stage in _STAGES for record, given in log.decisions_of(stage).items()]
+    waiting = [given for record, stage, given in held if log.status(record, stage) == "waiting"]
+    for name in dict.fromkeys(by for _, _, given in held for by in given):
+        mine = [given[name] for _, _, given in held if name in given]
         seconds = [decision.seconds for decision in mine if decision.seconds is not None]
-        found.append(
-            schemas.ReviewerOut(
-                name=name,
-                decisions=len(mine),
-                not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
-                median_seconds=statistics.median(seconds) if seconds else None,
-                hours=sum(seconds) / 3600.0,
-                waiting_for_others=sum(name in decisions[record] for record in waiting),
-                others_waiting=sum(name not in decisions[record] for record in waiting),
-            )
+        yield schemas.ReviewerOut(
+            name=name,
+            decisions=len(mine),
+            not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
+            median_seconds=statistics.median(seconds) if seconds else None,
+            hours=sum(seconds) / 3600.0,
+            waiting_for_others=sum(name in given for given in waiting),
+            others_waiting=sum(name not in given for given in waiting),
         )
-    return found
 
 
 def _curve(log: ReviewLog) -> list[tuple[int, int]]:

@@ -330,7 +330,8 @@ class BlockScales:
 
     Parameters
     ----------
-    blocks : the names of the blocks and their numbers of columns, in the order of the columns
+    blocks : the names of the blocks and their numbers of columns, in the order of the columns; a `TextClassifier` fills
+        in its own
     by : "folds", the held-out log-likelihood, or "evidence" for Gaussian priors
     folds, random_state : as in `CrossValidation`
     rounds : how often each block is searched
@@ -345,7 +346,7 @@ class BlockScales:
     (3,)
     """
 
-    blocks: tuple[tuple[str, int], ...]
+    blocks: tuple[tuple[str, int], ...] = ()
     by: Literal["folds", "evidence"] = "folds"
     folds: int = 5
     rounds: int = 1
@@ -354,7 +355,7 @@ class BlockScales:
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.blocks]
-        if not names or len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
+        if len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
             raise ValueError(f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}")
         if self.by not in ("folds", "evidence"):
             raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
@@ -372,17 +373,25 @@ class BlockScales:
             raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {problem.n_terms:,}")
         losses = self._losses(problem, solver, n_jobs)
         shared = search_scales(problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True)
-        largest = int(np.argmax(sizes))
-        logs = np.append(np.zeros(len(sizes)), np.log(float(shared.scales[0])))
 
         def loss(logarithms: Array) -> float:
             return float(losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0])
 
+        logs = self.search(loss, float(np.log(shared.scales[0])))
+        scales = np.full_like(shared.scales, np.exp(logs[-1]))
+        return Choice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
+
+    def search(self, loss: Callable[[Array], float], shared: float = 0.0) -> Array:
+        """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
+
+        `loss` is of such logarithms. The factor of the largest block stays one.
+        """
+        largest = int(np.argmax([size for _, size in self.blocks]))
+        logs = np.append(np.zeros(len(self.blocks)), shared)
         for _ in range(self.rounds):
             for place in [place for place in range(len(logs)) if place != largest]:
                 logs[place] = _best_along(logs, place, loss)
-        scales = np.full_like(shared.scales, np.exp(logs[-1]))
-        return Choice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
+        return logs
 
     def _losses(self, problem: Problem, solver: str, n_jobs: int | None) -> Callable[..., tuple[Array, Array]]:
         """The total loss of all models at a scale and factors of columns, and its standard error."""
@@ -429,6 +438,7 @@ SCALE_RULES: dict[str, ScaleRule] = {
     "one-standard-error": CrossValidation(rule="one-standard-error"),
     "search": ScaleSearch(),
     "evidence": Evidence(),
+    "blocks": BlockScales(),
 }
 _KINDS: dict[str, type[Any]] = {
     rule.kind: rule for rule in (NormBased, CrossValidation, ScaleSearch, Evidence, BlockScales)

@@ -302,6 +302,12 @@ class Reading:
         query = _select(DOCUMENTS).order_by(DOCUMENTS.c.seq)
         return {row.id: DocumentRow(*row) for row in self._among(query, DOCUMENTS.c.id, ids)}
 
+    def document_ids(self, limit: int) -> list[str]:
+        """The ids of the newest documents that are not purged, oldest first."""
+        query = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.purged.is_(False))
+        found = self._connection.execute(query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)).scalars()
+        return list(found)[::-1]
+
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
         """Documents that arrived after an event and are not purged, newest first."""
         query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))

@@ -43,6 +43,7 @@ class NormalModel:
     def __init__(self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array) -> None:
         self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
         self.columns = sparse.csc_array(self.design.sparse)
+        self.single = self.design.table.astype(np.float32)  # precise enough for directions, and twice as quick
         self.labels, self.importance, self.n_classes = labels_of(problem), problem.importance, problem.members.shape[0]
         free, precision, middle = problem.intercept
         self.centre = self._padded(centre, middle)
@@ -68,22 +69,25 @@ class NormalModel:
         whole = (self.centre + self.spread * theta)[:, : self.n_classes]
         return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
 
-    def _scores_of(self, weights: Array) -> Array:
+    def _scores_of(self, weights: Array, table: Array | None = None) -> Array:
+        """The scores by weights; `table` has the dense columns in another precision."""
         rows, dense = self.design.sparse, self.design.dense
         out = np.empty((rows.shape[0], weights.shape[1]))
         kernels.products(rows.indptr, rows.indices, rows.data, weights, out)
         if len(dense):
-            out += self.design.table @ weights[dense]
+            table = self.design.table if table is None else table
+            out += table @ weights[dense].astype(table.dtype, copy=False)
         out += weights[-1]
         return out
 
-    def _back(self, values: Array, power: int = 1) -> Array:
+    def _back(self, values: Array, power: int = 1, table: Array | None = None) -> Array:
         """The transposed product with the matrix, or with that of its squares, and sums of the values last."""
         out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
         entries = data if power == 1 else data**power
         kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
         if len(dense):
-            out[dense] = (self.design.table if power == 1 else self.design.table**power).T @ values
+            table = self.design.table if table is None else table
+            out[dense] = (table if power == 1 else table**power).T @ values.astype(table.dtype, copy=False)
         out[-1] = values.sum(axis=0)
         return out
 
@@ -111,18 +115,18 @@ class NormalModel:
         gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
         return gradient
 
-    def hessian_product(self, search: Array, probabilities: Array) -> Array:
-        """The Hessian of the objective times a step."""
-        changes = self.moves(search)
+    def hessian_product(self, search: Array, probabilities: Array, table: Array | None = None) -> Array:
+        """The Hessian of the objective times a step; `table` as for the scores."""
+        changes = self._scores_of(self.spread * search, table)
         changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
         changes *= self.importance[:, np.newaxis] * probabilities
-        product: Array = self.spread * self._back(changes) + self.ridge * search
+        product: Array = self.spread * self._back(changes, 1, table) + self.ridge * search
         return product
 
     def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
         weighted = self.importance[:, np.newaxis] * probabilities
-        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), 2) + self.ridge
+        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), 2, self.single) + self.ridge
         diagonal[diagonal <= 0] = 1.0
         step, residual = np.zeros_like(gradient), -gradient
         search = residual / diagonal
@@ -131,7 +135,7 @@ class NormalModel:
         for _ in range(_CONJUGATE_STEPS):
             if power <= goal:
                 break
-            image = self.hessian_product(search, probabilities)
+            image = self.hessian_product(search, probabilities, self.single)
             curvature = float(np.vdot(search, image))
             if curvature <= 0:
                 break

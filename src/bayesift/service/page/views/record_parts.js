@@ -22,7 +22,7 @@ export function recordText(record, words = []) {
       record.status !== "open" && statusTag(record.status), record.tags.map(tag => h("span", { class: "tag" }, written(tag)))),
     h("h2", { tabindex: "-1" }, reference.title ? markedLine(reference.title, words) : "(no title)"),
     h("p", { class: "byline" }, written(byline(reference))),
-    h("p", { class: "links row" }, links(reference)),
+    h("p", { class: "links row" }, links(reference), fullText(record.full_text)),
     h("div", { class: "text" }, reference.abstract ? markedText(reference.abstract, words) : h("p", { class: "soft" }, "No abstract.")),
     reference.keywords.length > 0 && h("p", { class: "soft" }, "Keywords: ", written(reference.keywords.join("; "))),
   ];
@@ -35,12 +35,16 @@ export function byline(reference) {
   return [authors, where].filter(Boolean).join(" · ");
 }
 
+const outside = (href, text) => h("a", { href, target: "_blank", rel: "noreferrer noopener" }, text);
+const isLink = text => /^https?:\/\//i.test(text);
+
+const fullText = place => place && (isLink(place) ? outside(place, "Full text") : h("span", {}, "Full text: ", written(place)));
+
 function links({ doi, pmid, url }) {
-  const outside = (href, text) => h("a", { href, target: "_blank", rel: "noreferrer noopener" }, text);
   return [
     doi && outside(`https://doi.org/${doi.split("/").map(encodeURIComponent).join("/")}`, `doi:${doi}`),
     pmid && /^\d+$/.test(pmid) && outside(`https://pubmed.ncbi.nlm.nih.gov/${pmid}/`, `PubMed ${pmid}`),
-    /^https?:\/\//i.test(url) && outside(url, "Full text or source"),
+    isLink(url) && outside(url, "Full text or source"),
   ];
 }
 

@@ -3,6 +3,7 @@
 import { api, mayDo } from "../api.js";
 import { attempt, button, field, h, written } from "../dom.js";
 import { percent, plural } from "../format.js";
+import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { STATUS, recordHistory, recordText, statusTag } from "./record_parts.js";
 import { empty } from "./filter_frame.js";
 import { framedReview, reviewLink } from "./review_frame.js";
@@ -39,15 +40,25 @@ const rows = (id, records) => h("ul", { class: "rows" }, records.map(record => h
 export async function recordView({ id, about }, signal) {
   const [review, record] = await Promise.all([api.review(id, signal), api.record(id, about, signal)]);
   const content = h("div", { class: "review single" });
-  const draw = shown => content.replaceChildren(h("article", { class: "paper" }, recordText(shown), recordHistory(shown), mayDo("reviewer") && decisionButtons(review, shown, draw)));
+  const draw = shown => content.replaceChildren(h("article", { class: "paper" }, recordText(shown), recordHistory(shown), mayDo("reviewer") && decisionButtons(review, shown, draw)),
+    mayDo("reviewer") && recordTools(review, shown, draw) || "");
   draw(record);
   return framedReview(review, "record", content, { wide: true });
 }
 
+function recordTools(review, record, draw) {
+  const send = run => attempt(async () => draw(await run()), { failed: "Not done" });
+  const tool = (label, dialog) => button(label, {}, () => dialog(review, record, send));
+  return h("aside", { class: "evidence", "aria-label": "This record" }, h("section", {}, h("h3", {}, "This record"),
+    h("p", { class: "row" }, tool("Note", askNote), tool("Tags", askTags), tool("Full text", askFullText), tool("Duplicate", askJoin),
+      record.sources.length > 0 && button("Split", {}, () => send(() => api.split(review.id, record.id))))));
+}
+
 function decisionButtons(review, record, draw) {
-  const send = verdict => attempt(async () => draw(await api.decide(review.id, { record: record.id, verdict })), { done: `Record ${record.id}: ${verdict}.`, failed: "Not decided" });
+  const send = (verdict, reasons = []) => attempt(async () => draw(await api.decide(review.id, { record: record.id, verdict, reasons })), { done: `Record ${record.id}: ${verdict}.`, failed: "Not decided" });
   return h("div", { class: "judging" }, [["included", "Include", "for"], ["maybe", "Maybe", ""], ["excluded", "Exclude", "against"]].map(([verdict, label, side]) =>
-    button(label, { class: `verdict ${side}`, "aria-pressed": String(record.mine === verdict) }, () => send(verdict))));
+    button(label, { class: `verdict ${side}`, "aria-pressed": String(record.mine === verdict) }, () => send(verdict))),
+    button(["Reason", h("span", { class: "long" }, " …")], { class: "quiet", "aria-label": "Exclude with a reason" }, () => askReason(review.reasons, reasons => send("excluded", reasons))));
 }
 
 export async function reviewConflictsView({ id }, signal) {

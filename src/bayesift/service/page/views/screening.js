@@ -2,10 +2,11 @@
 
 import { api } from "../api.js";
 import { stoppingGauge } from "../charts.js";
-import { button, field, h, notify, openDialog, say, sign } from "../dom.js";
+import { button, h, notify, say, sign } from "../dom.js";
 import { capital, count, plural } from "../format.js";
 import { signed } from "../highlight.js";
 import { shortcut } from "../help.js";
+import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
 import { framedReview, reviewLink } from "./review_frame.js";
 
@@ -89,8 +90,9 @@ class Screening {
 
   #help() {
     return h("section", {}, h("h3", {}, "This record"), h("p", { class: "row" },
-      button(["Words ", h("kbd", {}, "w")], {}, this.showWords), button(["Note ", h("kbd", {}, "n")], {}, this.askNote),
-      button(["Tags ", h("kbd", {}, "t")], {}, this.askTags), button(["Skip ", h("kbd", {}, "s")], {}, this.skip),
+      button(["Words ", h("kbd", {}, "w")], {}, this.showWords), button(["Skip ", h("kbd", {}, "s")], {}, this.skip),
+      button(["Note ", h("kbd", {}, "n")], {}, () => this.ask(askNote)), button(["Tags ", h("kbd", {}, "t")], {}, () => this.ask(askTags)),
+      button(["Full text ", h("kbd", {}, "f")], {}, () => this.ask(askFullText)), button(["Duplicate ", h("kbd", {}, "d")], {}, () => this.ask(askJoin)),
       h("a", { class: "button quiet", href: reviewLink(this.review.id, "records") }, "Search")),
     this.words.length > 0 && h("ul", { class: "spoken", "aria-label": "Words that speak for relevance, or against it" }, this.words.slice(0, 12).map(({ word, weight }) =>
       h("li", {}, word, h("span", { class: `standing ${weight > 0 ? "for" : "against"}` }, signed(weight))))),
@@ -140,46 +142,17 @@ class Screening {
     this.draw();
   });
 
-  split = () => this.#attempt(async () => {
-    this.show(await api.split(this.review.id, this.record.id), null, { focus: true });
+  split = () => this.change(async () => {
+    const record = await api.split(this.review.id, this.record.id);
     notify("Each source is a record of its own now.");
+    return record;
   });
 
-  askReason = () => {
-    if (!this.record) return;
-    const { reasons } = this.review;
-    const other = h("input", { maxlength: "200", autocomplete: "off", "aria-label": "Another reason" });
-    const choose = reason => { dialog.close(); this.decide("excluded", [reason]); };
-    const submit = event => { event.preventDefault(); if (other.value.trim()) choose(other.value.trim()); };
-    const dialog = openDialog("Why is it excluded?",
-      h("ol", { class: "reasons" }, reasons.map((reason, index) => h("li", {}, button([h("kbd", {}, String(index + 1)), " ", reason], {}, () => choose(reason))))),
-      h("form", { on: { submit } }, field("Another reason", other), h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Exclude"), button("Cancel", {}, () => dialog.close()))));
-    dialog.addEventListener("keydown", event => {
-      const reason = event.target === other ? undefined : reasons[Number(event.key) - 1];
-      if (reason !== undefined) { event.preventDefault(); choose(reason); }
-    });
-    dialog.querySelector("button, input")?.focus();
-  };
+  askReason = () => this.record && askReason(this.review.reasons, reasons => this.decide("excluded", reasons));
+  ask = dialog => this.record && dialog(this.review, this.record, this.change);
 
-  askNote = () => this.#askText("Note", "textarea", "", text => api.note(this.review.id, this.record.id, text));
-
-  askTags = () => this.#askText("Tags, separated by commas", "input", this.record?.tags.join(", "), text =>
-    api.setTags(this.review.id, this.record.id, text.split(",").map(tag => tag.trim()).filter(Boolean)), { mayBeEmpty: true });
-
-  #askText(label, kind, value, send, { mayBeEmpty = false } = {}) {
-    if (!this.record) return;
-    const input = h(kind, { maxlength: "2000", rows: "4", autocomplete: "off" });
-    input.value = value ?? "";
-    const submit = event => {
-      event.preventDefault();
-      if (!input.value.trim() && !mayBeEmpty) return;
-      dialog.close();
-      this.#attempt(async () => { this.show({ ...await send(input.value.trim()), stage: this.stage }, null, { focus: true }); });
-    };
-    const dialog = openDialog(`Record ${this.record.id}`, h("form", { on: { submit } }, field(label, input),
-      h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save"), button("Cancel", {}, () => dialog.close()))));
-    input.focus();
-  }
+  /** Change something about the record and show it again. */
+  change = send => this.#attempt(async () => { this.show({ ...await send(), stage: this.stage }, null, { focus: true }); });
 
   async #advance(message) {
     const { record, progress } = await api.nextRecord(this.review.id, this.stage, this.skipped, this.signal);
@@ -205,7 +178,7 @@ class Screening {
   onKey = event => {
     const run = {
       i: () => this.decide("included"), e: () => this.decide("excluded"), m: () => this.decide("maybe"), r: this.askReason,
-      u: this.undo, s: this.skip, n: this.askNote, t: this.askTags, w: this.showWords, "/": () => { location.hash = reviewLink(this.review.id, "records"); },
+      u: this.undo, s: this.skip, n: () => this.ask(askNote), t: () => this.ask(askTags), f: () => this.ask(askFullText), d: () => this.ask(askJoin), w: this.showWords, "/": () => { location.hash = reviewLink(this.review.id, "records"); },
     }[shortcut(event)];
     if (!run) return;
     event.preventDefault();
