@@ -60,6 +60,7 @@ def reproduce(
     folder: Path | str,
     extent: Extent | None = None,
     jobs: int = 1,
+    stored: bool = False,
     progress: Callable[[Task | None, int, int], None] | None = None,
 ) -> Reproduction:
     """Run experiments by name; results of the same code on the same corpora are reused.
@@ -70,10 +71,13 @@ def reproduce(
     folder : where results are stored; `results.json` there holds the findings
     extent : how much to run
     jobs : processes
+    stored : run nothing: only the experiments whose results are all stored
     progress : called with a task (None before the first), the number of tasks done and the number of all
     """
     extent = extent or Extent()
     chosen = [experiments()[name] for name in experiment_names(names)]
+    if stored:
+        chosen = [each for each in chosen if _is_stored(each.tasks(extent), Store(Path(folder)))]
     tasks = list(dict.fromkeys(task for each in chosen for task in each.tasks(extent)))
     if progress is not None:
         progress(None, 0, len(tasks))
@@ -89,6 +93,10 @@ def reproduce(
     with whole_file(Path(folder) / ("results-quick.json" if extent.quick else "results.json"), "w") as stream:
         stream.write(made.json)
     return made
+
+
+def _is_stored(tasks: Sequence[Task], store: Store) -> bool:
+    return all(store.result(content_key(task)) is not None for task in tasks)
 
 
 def carry_out(
