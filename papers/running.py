@@ -14,6 +14,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from bayesift.errors import BayesiftError
 from bayesift.files import whole_file
 from papers.corpora import PARTS, is_present
@@ -153,10 +155,14 @@ def _run(waiting: list[tuple[Task, str]], store: Store, jobs: int) -> Iterator[t
 
 
 def work(task: Task, key: str, store: Store) -> Found:
-    """Run a task and store its result; returns the reason if it fails."""
+    """Run a task and store its result; returns the reason if it fails.
+
+    BLAS has one thread, whatever the machine: with more, sums are rounded in another order.
+    """
     start = time.perf_counter()
     try:
-        measured = dict(task.measure(**task.settings))
+        with threadpool_limits(1):
+            measured = dict(task.measure(**task.settings))
     except BayesiftError as error:
         return str(error)
     except Exception as error:  # a failed cell must not stop the others
