@@ -1,7 +1,7 @@
 // All records of a review: search, filter by status, read any of them; conflicts, to be resolved.
 
 import { api, mayDo } from "../api.js";
-import { attempt, button, field, h, written } from "../dom.js";
+import { attempt, button, field, h, newest, written } from "../dom.js";
 import { percent, plural } from "../format.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { STATUS, recordHistory, recordText, statusTag } from "./record_parts.js";
@@ -16,10 +16,8 @@ export async function recordsView({ id }, signal) {
   const status = h("select", { name: "status" }, h("option", { value: "" }, "all"), Object.entries(STATUS).map(([key, name]) => h("option", { value: key }, name)));
   const list = h("div", { "aria-live": "polite" });
   let offset = 0;
-  const refresh = async () => {
-    const found = await api.records(id, { search: search.value, status: status.value, offset, limit: PAGE }, signal);
-    list.replaceChildren(h("p", { class: "soft" }, plural(found.total, "record")), rows(id, found.records), pager(found.total));
-  };
+  const refresh = newest(() => api.records(id, { search: search.value, status: status.value, offset, limit: PAGE }, signal), found =>
+    list.replaceChildren(h("p", { class: "soft" }, plural(found.total, "record")), rows(id, found.records), pager(found.total)));
   const again = () => { offset = 0; refresh().catch(() => {}); };
   const turn = step => { offset += step; refresh().catch(() => {}); };
   const pager = total => h("p", { class: "row" },
