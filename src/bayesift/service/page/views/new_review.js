@@ -46,7 +46,7 @@ class Draft {
   }
 
   #here() {
-    return h("p", { class: "row" }, h("span", { class: "soft" }, "Or take records that are here:"),
+    return h("p", { class: "row here" }, h("span", { class: "soft" }, "Or take records that are here:"),
       button("From a review …", {}, () => this.#choose(reviewChoice)), button("From added documents …", {}, () => this.#choose(documentChoice)));
   }
 

@@ -42,7 +42,7 @@ const actions = (label, cancel) => h("p", { class: "row" }, h("button", { type: 
 
 /** Search for another record of the same publication, and join it. */
 export function askJoin(review, record, send) {
-  const search = h("input", { type: "search", autocomplete: "off" });
+  const search = h("input", { autocomplete: "off" });
   search.value = tellingWords(record.reference.title);
   const list = h("ul", { class: "rows found", "aria-live": "polite" });
   const join = other => {

@@ -1,10 +1,9 @@
 // Screening: one record at a time, decided by buttons or keys, with criteria, words, notes and the gauge beside it.
 
 import { api } from "../api.js";
-import { stoppingGauge } from "../charts.js";
-import { button, h, notify, say, sign } from "../dom.js";
+import { stoppingGauge, weightBar } from "../charts.js";
+import { button, h, notify, say, sign, unseen } from "../dom.js";
 import { capital, count, plural } from "../format.js";
-import { signed } from "../highlight.js";
 import { shortcut } from "../help.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
@@ -95,7 +94,7 @@ class Screening {
       button(["Full text ", h("kbd", {}, "f")], {}, () => this.ask(askFullText)), button(["Duplicate ", h("kbd", {}, "d")], {}, () => this.ask(askJoin)),
       h("a", { class: "button quiet", href: reviewLink(this.review.id, "records") }, "Search")),
     this.words.length > 0 && h("ul", { class: "spoken", "aria-label": "Words that speak for relevance, or against it" }, this.words.slice(0, 12).map(({ word, weight }) =>
-      h("li", {}, word, h("span", { class: `standing ${weight > 0 ? "for" : "against"}` }, signed(weight))))),
+      h("li", {}, word, unseen(weight > 0 ? "for" : "against"), weightBar(weight, Math.abs(this.words[0].weight))))),
     this.record?.sources.length > 0 && h("p", {}, button("Not the same publication: split", { class: "quiet" }, this.split)));
   }
 
