@@ -135,6 +135,9 @@ def test_notes_tags_search_split_and_words(clients, review):
     path = f"/api/reviews/{review}/records"
     assert clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"] == "look again"
     assert clients.ada.put(f"{path}/1/tags", json={"tags": ["key"]}).json()["tags"] == ["key"]
+    assert [row["id"] for row in clients.ada.get(f"{path}?tag=key").json()["records"]] == ["1"]
+    assert clients.ada.get(f"{path}?tag=other").json()["total"] == 0
+    assert clients.ada.get(f"/api/reviews/{review}").json()["tags"] == ["key"]
     joined = clients.ada.get(f"{path}?search=10.1000/x.25").json()["records"][0]["id"]
     assert len(clients.ada.get(f"{path}/{joined}").json()["sources"]) == 2
     assert clients.ada.post(f"{path}/{joined}/split").status_code == 200

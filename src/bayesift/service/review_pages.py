@@ -67,6 +67,7 @@ def review_out(service: Service, review: str, person: Person) -> schemas.ReviewO
             reasons=list(settings.reasons),
             reviewers_per_record=settings.reviewers_per_record,
             full_texts=settings.full_texts,
+            tags=sorted({tag for tags in opened.log.tags.values() for tag in tags}),
             stopped=None if stopped is None else str(stopped.data["reason"]),
             progress=progress_of(opened, ranked, person.name, ABSTRACT),
         )
@@ -164,28 +165,22 @@ def _decision(by: str, given: Judgement, *, resolved: bool = False) -> schemas.D
 
 
 def page_of_records(
-    opened: LiveReview,
-    ranked: RankedRecords,
-    person: str,
-    search: str,
-    status: Status | None,
-    stage: Stage,
-    offset: int,
-    limit: int,
+    opened: LiveReview, ranked: RankedRecords, person: str, query: schemas.RecordQuery
 ) -> schemas.RecordsOut:
-    """A page of the records that hold the words and have the status, the most relevant first."""
-    log, ranks = opened.log, ranked.ranks()
-    among: Iterable[Record] = ranked.search(search) if search.strip() else log.records.values()
+    """A page of the records that are asked for, the most relevant first."""
+    log, ranks, stage = opened.log, ranked.ranks(), query.stage
+    among: Iterable[Record] = ranked.search(query.search) if query.search.strip() else log.records.values()
     passed = set(log.stage_records(stage)) if stage == FULL_TEXT else None
     found = [
         record
         for record in among
         if (passed is None or record.id in passed)
-        and (status is None or _seen_status(log, record.id, person, stage) == status)
+        and (query.tag is None or query.tag in log.tags.get(record.id, ()))
+        and (query.status is None or _seen_status(log, record.id, person, stage) == query.status)
     ]
     found.sort(key=lambda record: ranks[record.id][0])
     rows = []
-    for record in found[offset : offset + limit]:
+    for record in found[query.offset : query.offset + query.limit]:
         held = log.decisions_on(record.id, stage)
         rank, probability = ranks[record.id]
         reference = record.reference

@@ -37,9 +37,9 @@ from bayesift.service.review_pages import (
     review_row,
     shown_record,
 )
-from bayesift.service.review_schemas import RecordName, ReviewId, Stage, Status
+from bayesift.service.review_schemas import RecordName, ReviewId, Stage
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import FileName, Limit, WordWeight
+from bayesift.service.schemas import FileName, WordWeight
 
 router = APIRouter(prefix="/api/reviews", tags=["reviews"])
 screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
@@ -197,18 +197,11 @@ async def resume(review: ReviewId, person: Reviewer, service: TheService) -> sch
 
 @screening.get("/records")
 def list_records(
-    review: ReviewId,
-    person: Reader,
-    service: TheService,
-    search: Annotated[str, Query(max_length=200)] = "",
-    status: Annotated[Status | None, Query()] = None,
-    stage: InStage = "abstract",
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-    limit: Limit = 50,
+    review: ReviewId, person: Reader, service: TheService, query: Annotated[schemas.RecordQuery, Query()]
 ) -> schemas.RecordsOut:
-    """Records of the whole pool, the most relevant first, that hold all words of the search and have the status."""
+    """Records of the whole pool, the most relevant first, that hold all words of the search and have status and tag."""
     with reviews.ranking(service, review) as (opened, ranked):
-        return page_of_records(opened, ranked, person.name, search, status, stage, offset, limit)
+        return page_of_records(opened, ranked, person.name, query)
 
 
 @screening.get("/records/{record}")

@@ -6,7 +6,7 @@ import { percent, plural } from "../format.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { STATUS, recordHistory, recordText, statusTag } from "./record_parts.js";
 import { empty } from "./filter_frame.js";
-import { framedReview, reviewLink } from "./review_frame.js";
+import { STAGES, framedReview, reviewLink } from "./review_frame.js";
 
 const PAGE = 50;
 
@@ -14,9 +14,11 @@ export async function recordsView({ id }, signal) {
   const review = await api.review(id, signal);
   const search = h("input", { type: "search", name: "search", autocomplete: "off", "data-focus": true });
   const status = h("select", { name: "status" }, h("option", { value: "" }, "all"), Object.entries(STATUS).map(([key, name]) => h("option", { value: key }, name)));
+  const stage = h("select", { name: "stage" }, STAGES.map(([key, name]) => h("option", { value: key }, name)));
+  const tag = h("select", { name: "tag" }, h("option", { value: "" }, "all"), review.tags.map(name => h("option", { value: name }, name)));
   const list = h("div", { "aria-live": "polite" });
   let offset = 0;
-  const refresh = newest(() => api.records(id, { search: search.value, status: status.value, offset, limit: PAGE }, signal), found =>
+  const refresh = newest(() => api.records(id, { search: search.value, status: status.value, stage: stage.value, tag: tag.value, offset, limit: PAGE }, signal), found =>
     list.replaceChildren(h("p", { class: "soft" }, plural(found.total, "record")), rows(id, found.records), pager(found.total)));
   const again = () => { offset = 0; refresh().catch(() => {}); };
   const turn = step => { offset += step; refresh().catch(() => {}); };
@@ -24,16 +26,17 @@ export async function recordsView({ id }, signal) {
     offset > 0 && button("Previous", {}, () => turn(-PAGE)), offset + PAGE < total && button("Next", {}, () => turn(PAGE)));
   let timer = null;
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(again, 250); });
-  status.addEventListener("change", again);
+  for (const choice of [status, stage, tag]) choice.addEventListener("change", again);
   await refresh();
   return framedReview(review, "records", h("section", { class: "card" },
-    h("div", { class: "pair" }, field("Search titles, abstracts, authors, DOIs", search), field("Status", status)), list));
+    h("div", { class: "pair" }, field("Search titles, abstracts, authors, DOIs", search), field("Status", status),
+      review.full_texts && field("Stage", stage), review.tags.length > 0 && field("Tag", tag)), list));
 }
 
 const rows = (id, records) => h("ul", { class: "rows" }, records.map(record => h("li", {},
   h("span", { class: "grow" }, h("a", { href: reviewLink(id, "record", record.id) }, written(record.title || "(no title)")),
     h("br"), h("span", { class: "soft" }, written([record.authors, record.journal, record.year].filter(Boolean).join(", ")))),
-  h("span", { class: "soft" }, `rank ${record.rank}, ${percent(record.probability)}`), statusTag(record.status))));
+  record.tags.map(tag => h("span", { class: "tag" }, written(tag))), h("span", { class: "soft" }, `rank ${record.rank}, ${percent(record.probability)}`), statusTag(record.status))));
 
 export async function recordView({ id, about }, signal) {
   const [review, record] = await Promise.all([api.review(id, signal), api.record(id, about, signal)]);

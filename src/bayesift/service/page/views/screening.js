@@ -7,9 +7,7 @@ import { capital, count, plural } from "../format.js";
 import { shortcut } from "../help.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
-import { framedReview, reviewLink } from "./review_frame.js";
-
-const STAGES = [["abstract", "Titles and abstracts"], ["full text", "Full texts"]];
+import { STAGES, framedReview, reviewLink } from "./review_frame.js";
 
 export async function screeningView({ id, about }, signal) {
   const review = await api.review(id, signal);
