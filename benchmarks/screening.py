@@ -82,7 +82,7 @@ def run_ranking(reviews: Sequence[str]) -> None:
             documents, begun = corpus(review), time.process_time()
             pool = Pool.of_texts([d.full_text for d in documents], titles=[d.title for d in documents])
             start = draw_start(labels(review), int(seed))
-            order = simulate_review(pool.X, labels(review), start=start, parts=pool.parts).order.tolist()
+            order = simulate_review(pool, labels(review), start=start).order.tolist()
             runs[review][seed] = {"order": order, "cpu": time.process_time() - begun}
             ORDERS.write_text(json.dumps(runs))
             print(review, seed, len(order), f"{runs[review][seed]['cpu']:.1f} s", file=sys.stderr, flush=True)
@@ -96,7 +96,7 @@ def from_query(reviews: Sequence[str]) -> list[str]:
         texts, titles = [d.full_text for d in documents], [d.title for d in documents]
         pool = Pool.of_texts([*texts, query], titles=[*titles, query])
         found = np.append(labels(review), True)
-        asked = simulate_review(pool.X, found, start=[len(texts)], parts=pool.parts).average_time_to_discovery
+        asked = simulate_review(pool, found, start=[len(texts)]).average_time_to_discovery
         labelled = np.mean([c.average_time_to_discovery for c in curves(kept(ORDERS), review).values()])
         ratios.append(asked / labelled)
         lines.append(f"| {review} | {asked:.1f} | {labelled:.1f} | {ratios[-1]:.3f} |")

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -220,7 +221,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
     return np.divide(numerator, denominator, out=quotient, where=denominator != 0)
 
 
-Average = Literal["max", "weighted"]
+Average = Literal["max", "mean", "weighted"]
 
 
 @storable("term-selection")
@@ -235,8 +236,8 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
     per_category : select for each category; `transform` then keeps the union
     soft : with `per_category`, weight terms by their score: `feature_mask_` then holds sqrt(score / (score + soft)),
         which an `OnlinePerceptron` takes as the scale of each weight's prior
-    average : how the scores of the categories are combined: "max", or "weighted" by the sizes of the categories, in
-        which scores of -inf count as 0
+    average : how the scores of the categories are combined: "max", "mean", or "weighted" by the sizes of the
+        categories; in the latter two scores of -inf count as 0
 
     Attributes
     ----------
@@ -373,14 +374,18 @@ def _highest(tables: TermTables, score: Score) -> Array:
     return highest
 
 
-def _weighted_mean(tables: TermTables, score: Score) -> Array:
+def _mean(tables: TermTables, score: Score, *, weighted: bool) -> Array:
     mean = np.zeros(tables.shape[1])
-    everything = tables.category_sizes.sum()
+    everything = tables.category_sizes.sum() if weighted else len(tables.category_sizes)
     for block in tables.blocks():
         scores = score(block)
         scores[scores == -np.inf] = 0
-        mean += block.category_sizes / everything @ scores
+        mean += (block.category_sizes if weighted else np.ones(len(scores))) / everything @ scores
     return mean
 
 
-_AVERAGES: dict[str, Callable[[TermTables, Score], Array]] = {"max": _highest, "weighted": _weighted_mean}
+_AVERAGES: dict[str, Callable[[TermTables, Score], Array]] = {
+    "max": _highest,
+    "mean": partial(_mean, weighted=False),
+    "weighted": partial(_mean, weighted=True),
+}

@@ -68,6 +68,16 @@ def test_parts_that_do_not_fit_are_refused():
     assert [part.name for part in Pool.of_texts(TEXTS, keywords=[""] * 5).parts] == ["words", "stems", "directions"]
 
 
+def test_documents_with_a_title_only_come_later(tmp_path):
+    pool = Pool.of_texts(
+        ["Corn", "Gold\nGold was found in Peru by chance", "Silver\n"], titles=["Corn", "Gold", "Silver"]
+    )
+    assert pool.offsets.tolist() == [-0.15, 0.0, -0.15]
+    pool.save(tmp_path / "snapshot", "abc")
+    np.testing.assert_array_equal(Pool.load(tmp_path / "snapshot", "abc").offsets, pool.offsets)
+    assert Pool.of_texts(["Corn", "Gold"]).offsets is None
+
+
 def test_undo_brings_back_the_weights_of_the_parts():
     queue = ReviewQueue.of_texts([f"{text} {n}" for n in range(6) for text in TEXTS], titles=TEXTS * 6)
     before = []
