@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -239,7 +239,7 @@ class ReviewLog:
         """The decisions on one record that hold now, by reviewer."""
         return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
 
-    def decided(self, stage: Stage = ABSTRACT) -> Iterable[str]:
+    def decided(self, stage: Stage = ABSTRACT) -> KeysView[str]:
         """The records that somebody has decided on."""
         return self._held[stage].keys()
 

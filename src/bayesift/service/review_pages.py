@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from bayesift.datasets.references import Reference
-from bayesift.screening import Agreement, PrismaFlow, Progress, RankedRecords, ReviewLog, methods_paragraph
+from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, Judgement, Record, Stage, Status
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews
@@ -79,7 +79,6 @@ def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: S
     records = log.stage_records(stage)
     among = set(records) if stage == FULL_TEXT else log.records.keys()
     statuses: Counter[Status] = Counter(log.status(r, stage) for r in log.decided(stage) if r in among)
-    progress = ranked.progress()
     return schemas.ProgressOut(
         records=len(records),
         included=statuses["included"],
@@ -89,14 +88,19 @@ def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: S
         waiting=statuses["waiting"],
         conflicts=statuses["conflict"],
         mine=len(ranked.open_rows(person, stage)),
-        since_find=progress.since_find,
-        gauge=_gauge(progress) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
+        since_find=ranked.since_find(),
+        gauge=gauge_of(ranked) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
     )
 
 
-def _gauge(progress: Progress) -> schemas.GaugeOut:
-    """What is left; numbers only where the coverage of their interval was measured."""
-    estimate, sentence = progress.estimate, progress.stopping_line()
+def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
+    """What was left at the last estimate; numbers only where the coverage of their interval was measured."""
+    if len(ranked.log.decided()) == len(ranked.ids):
+        return schemas.GaugeOut(sentence="all records are decided")
+    if ranked.estimated is None:
+        return schemas.GaugeOut(sentence="")
+    estimate = ranked.estimated[1]
+    sentence = str(estimate)
     if estimate.caveat or not estimate.n_unseen:
         return schemas.GaugeOut(sentence=sentence)
     return schemas.GaugeOut(
@@ -226,7 +230,7 @@ def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.Statist
         agreement=list(_agreement(log)),
         reviewers=list(_reviewers(log)),
         curve=_curve(log),
-        methods=methods_paragraph(log, ranked.progress().stopping_line()),
+        methods=methods_paragraph(log, gauge_of(ranked).sentence),
     )
 
 

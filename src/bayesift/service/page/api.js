@@ -154,6 +154,7 @@ export const api = {
   setFullText: (id, record, place) => request("PUT", `reviews/${id}/records/${record}/full-text`, { body: { place } }),
   join: (id, record, records) => post(`reviews/${id}/records/${record}/join`, { records }),
   split: (id, record) => post(`reviews/${id}/records/${record}/split`),
+  gauge: (id, signal) => get(`reviews/${id}/gauge`, signal),
   statistics: (id, signal) => get(`reviews/${id}/statistics`, signal),
   stopReview: (id, reason) => post(`reviews/${id}/stop`, { reason }),
   resumeReview: id => post(`reviews/${id}/resume`),

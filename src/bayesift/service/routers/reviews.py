@@ -31,6 +31,7 @@ from bayesift.service.live import UnitOfWork
 from bayesift.service.review_pages import (
     all_statistics,
     flow_svg,
+    gauge_of,
     page_of_records,
     progress_of,
     review_out,
@@ -46,6 +47,7 @@ screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
 exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 
 _CANDIDATES = 30
+_REST = 10.0  # times as long as an estimate takes, until a gauge is computed again
 InStage = Annotated[Stage, Query()]
 
 
@@ -86,9 +88,23 @@ async def open_project(name: FileName, request: Request, person: Reviewer, servi
 
 
 @screening.get("")
-def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
+async def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
     """A review with its settings and progress."""
-    return review_out(service, review, person)
+    await service.share(("estimate", review), partial(reviews.estimate, service, review))
+    return await run_in_threadpool(review_out, service, review, person)
+
+
+@screening.get("/gauge")
+async def gauge(review: ReviewId, person: Reader, service: TheService) -> schemas.GaugeOut:
+    """What is left, as of some decisions ago where many come in; other answers have what was computed last."""
+
+    def read() -> schemas.GaugeOut:
+        reviews.estimate(service, review, rest=_REST)
+        with reviews.ranking(service, review) as (_, ranked):
+            return gauge_of(ranked)
+
+    found: schemas.GaugeOut = await service.share(("gauge", review), read)
+    return found
 
 
 @screening.patch("")
@@ -261,10 +277,16 @@ async def join(
 
 
 @screening.get("/statistics")
-def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
+async def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
     """PRISMA counts, agreement, the work of reviewers, the recall curve and a paragraph for the paper."""
-    with reviews.ranking(service, review) as (opened, ranked):
-        return all_statistics(opened, ranked)
+
+    def counted() -> schemas.StatisticsOut:
+        reviews.estimate(service, review)
+        with reviews.ranking(service, review) as (opened, ranked):
+            return all_statistics(opened, ranked)
+
+    statistics: schemas.StatisticsOut = await service.share(("statistics", review), counted)
+    return statistics
 
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))

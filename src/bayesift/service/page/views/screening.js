@@ -24,6 +24,7 @@ class Screening {
   words = [];
   skipped = [];
   busy = false;
+  asking = false;
 
   constructor(review, stage, signal) {
     Object.assign(this, { review, stage, signal });
@@ -43,6 +44,7 @@ class Screening {
     this.shownAt = performance.now();
     if (progress) this.progress = progress;
     this.draw();
+    if (progress) this.#updateGauge();
     if (focus) this.paper.querySelector("h2")?.focus();
   }
 
@@ -52,6 +54,17 @@ class Screening {
     this.node.querySelector(".review").classList.toggle("deciding", this.busy);
     const badge = this.frame?.querySelector("[data-tab=screen] .number");
     if (badge) badge.textContent = count(this.progress.mine);
+  }
+
+  /** The gauge takes longer than the next record: it is asked for afterwards, once at a time. */
+  async #updateGauge() {
+    if (this.asking || this.stage !== "abstract") return;
+    this.asking = true;
+    try {
+      this.progress.gauge = await api.gauge(this.review.id, this.signal);
+      this.side.firstChild?.replaceWith(this.#gauge());
+    } catch { /* the last one stays */ }
+    this.asking = false;
   }
 
   #recordParts() {
