@@ -295,13 +295,14 @@ def with_shares(posteriors: Array, shares: Array) -> Array:
 
 def unlabelled() -> None:
     """Print naive Bayes at 5 a class with and without texts without labels."""
+    modes = (0, False), (7, False), (7, True)
     for name in SENTENCES:
         texts, labels, new, truth = parts_of(name)
         found = []
         for seed in range(1000, 1005):
             rows = draw(labels, 5, seed)
             known, rest = [texts[i] for i in rows], [texts[i] for i in np.setdiff1d(np.arange(len(texts)), rows)[:2000]]
-            fits = [naive_bayes(known, labels[rows], rest, n, hold_shares=hold) for n, hold in ((0, 0), (7, 0), (7, 1))]
+            fits = [naive_bayes(known, labels[rows], rest, n, hold_shares=hold) for n, hold in modes]
             found.append([judge(predict(new), np.unique(labels), truth)[0] for predict in fits])
         means, worst = np.mean(found, axis=0), (np.array(found) - np.array(found)[:, [0]]).min(axis=0)
         print(f"{name}: alone {means[0]:.1f}, EM {means[1]:.1f} (worst draw {worst[1]:+.1f}), ", end="")
@@ -365,7 +366,8 @@ def curves(draws: int = 3) -> None:
     for place, name in enumerate(SENTENCES):
         found: dict[str, list[float]] = {}
         for learner in known[f"{name}, 1, 0"]:
-            found[learner] = [np.mean([known[f"{name}, {n}, {s}"][learner] for s in range(draws)]) for n in sizes]
+            values = [[known[f"{name}, {n}, {s}"][learner] for s in range(draws)] for n in sizes]
+            found[learner] = [float(np.mean(of_size)) for of_size in values]
             print(f"{name}, {learner}: " + " ".join(f"{value:.1f}" for value in found[learner]))
         panels.append(_panel(name, place, sizes, found))
     Figure("Learning curves", panels, width=750, height=640).save(RESULTS / "vectors-learning-curves.svg")
