@@ -507,7 +507,8 @@ class BlockScales:
         truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
 
         def factors(logarithms: Array) -> Array:
-            return np.exp(np.repeat(logarithms[:-1], sizes))
+            of_columns: Array = np.exp(np.repeat(logarithms[:-1], sizes))
+            return of_columns
 
         def loss(logarithms: Array) -> float:
             scaled = sparse.csr_array(rows.multiply(factors(logarithms)[np.newaxis]))
