@@ -318,9 +318,10 @@ def _typical_length(rows: sparse.csr_array) -> float:
 
 
 def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
-    """The stack of members by words, and by richer columns where they lower the loss; or the best of its members.
+    """The stack of members by words, and by richer columns that lower its loss; or the best of its members.
 
-    Where richer columns other than pairs are used, that member is one of those that use them.
+    Each kind of columns is compared with words alone, so that one does not keep out another. Where columns other than
+    pairs are used, a member alone is one of those that use them.
     """
     scores = stacker.held_out.scores
     tried = [place for place, member in enumerate(scores) if np.any(member)]
@@ -329,18 +330,20 @@ def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
         weights = np.zeros(len(candidates))
         weights[int(np.argmax(helpful))] = 1.0
         return Choice(weights, weights, 0.0, scores[0], np.nan)
-    chosen = [place for place in tried if candidates[place].kinds == (WORDS,)]
-    best = stacker.judge(np.array(chosen))
-    richer: list[int] = []
+    words = [place for place in tried if candidates[place].kinds == (WORDS,)]
+    plain, more, richer = stacker.judge(np.array(words)), [], []
+    choices = []
     for kind, (worth, odds) in _WORTH.items():
-        more = [place for place in tried if kind in candidates[place].kinds]
-        if more:
-            also = stacker.judge(np.array(chosen + more))
-            if also.loss < worth * best.loss + odds:
-                chosen, best = chosen + more, also
-                richer += more if kind != PAIRS else []
-    alone = (richer or chosen) if len(chosen) > 1 else []
-    return min([best, *(stacker.judge(np.array([place])) for place in alone)], key=lambda choice: choice.loss)
+        of_kind = [place for place in tried if kind in candidates[place].kinds]
+        if of_kind and (choice := stacker.judge(np.array(words + of_kind))).loss < worth * plain.loss + odds:
+            choices.append(choice)
+            more += of_kind
+            richer += of_kind if kind != PAIRS else []
+    if len(choices) > 1:
+        choices.append(stacker.judge(np.array(words + more)))
+    alone = (richer or words + more) if len(words + more) > 1 else []
+    choices += [stacker.judge(np.array([place])) for place in alone]
+    return min([*choices, *[plain] * (not more)], key=lambda choice: choice.loss)
 
 
 def _pairs_may_pay(stacker: Stacker, pairs: Array) -> bool:
