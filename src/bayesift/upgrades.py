@@ -24,6 +24,7 @@ LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "online-gp": {"shuffle": False, "least_error": 0.0},
     "auto": {"uses_vectors_": False, "uses_characters_": False, "uses_table_": False},
     "sparse-nmf": {"delta": 1.0},
+    "spike-slab": {"background_variance": 0.0},
     "topic-similarity": {"method": "additive"},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
 }
