@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
+from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import clone
 
