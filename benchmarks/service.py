@@ -207,11 +207,14 @@ def _load(folder: Path) -> dict[str, Any]:
         reviews = [_begin_review(admin, world, number) for number in range(N_REVIEWS)]
         end, waiting, lock = threading.Event(), iter(bodies[1:]), threading.Lock()
         people = [_Caller(port, _person(admin, number)) for number in range(N_PEOPLE)]
-        acts = [(_judge_on, (range(place, N_PROFILES, FILTER_PEOPLE),)) for place in range(FILTER_PEOPLE)]
-        acts += [(_screen_on, (reviews[number % N_REVIEWS],)) for number in range(N_PEOPLE - FILTER_PEOPLE)]
+        shares = [range(place, N_PROFILES, FILTER_PEOPLE) for place in range(FILTER_PEOPLE)]
         working = [
-            threading.Thread(target=act, args=(caller, *given, taken, end))
-            for caller, (act, given) in zip(people, acts, strict=True)
+            threading.Thread(target=_judge_on, args=(caller, share, taken, end))
+            for caller, share in zip(people, shares, strict=False)
+        ]
+        working += [
+            threading.Thread(target=_screen_on, args=(caller, review, taken, end))
+            for caller, review in zip(people[FILTER_PEOPLE:], itertools.cycle(reviews), strict=False)
         ]
         working.append(threading.Thread(target=_probe, args=(_Caller(port, token), taken, end)))
         feeding = [threading.Thread(target=_feed, args=(_Caller(port, token), waiting, lock)) for _ in range(FEEDERS)]

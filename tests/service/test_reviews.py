@@ -73,7 +73,7 @@ def same_log(service, review):
     log = service.live.reviews[review].log
     assert again.events == log.events
     assert again.decisions == log.decisions
-    for part in ("settings", "resolutions", "notes", "tags", "files", "records"):
+    for part in ("settings", "resolutions", "notes", "tags", "full_text_places", "records"):
         assert getattr(again, part) == getattr(log, part), part
     return True
 
@@ -331,6 +331,7 @@ def test_reviewers_are_counted_over_both_stages(clients):
 
 def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     screen(clients.ada, review, 4)
+    clients.ada.put(f"/api/reviews/{review}/records/1/full-text", json={"place": "one.pdf"})
     clients.ada.patch(f"/api/reviews/{review}", json={"settings": {"reasons": ["other"]}})
     with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
         archive.extractall(tmp_path / "mine")
@@ -338,6 +339,8 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
         log = clients.service.live.reviews[review].log
         assert project.events == log.events
         assert project.settings.reasons == ("other",)
+        assert [file.file for file in project.files] == ["a.ris", "b.ris"]
+        assert project.full_text_places == {"1": "one.pdf"}
         open_ = next(record for record in project.records if project.verdict(record) is None)
         project.append("decide", by="ann", record=open_, verdict="included")
     packed = io.BytesIO()

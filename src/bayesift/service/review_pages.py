@@ -147,7 +147,7 @@ def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: s
         hidden=len(held) - sum(not decision.resolved for decision in seen),
         notes=[schemas.NoteOut(by=note.by, text=note.text, at=note.at) for note in notes],
         tags=list(log.tags.get(name, ())),
-        full_text=log.files.get(name, ""),
+        full_text=log.full_text_places.get(name, ""),
     )
 
 

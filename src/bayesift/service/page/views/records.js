@@ -29,7 +29,7 @@ export async function recordsView({ id }, signal) {
   for (const choice of [status, stage, tag]) choice.addEventListener("change", again);
   await refresh();
   return framedReview(review, "records", h("section", { class: "card" },
-    h("div", { class: "pair" }, field("Search titles, abstracts, authors, DOIs", search), field("Status", status),
+    h("div", { class: "pair bottom" }, field("Search titles, abstracts, authors, DOIs", search), field("Status", status),
       review.full_texts && field("Stage", stage), review.tags.length > 0 && field("Tag", tag)), list));
 }
 
@@ -81,7 +81,7 @@ export async function reviewConflictsView({ id }, signal) {
 function conflict(review, record, refresh) {
   const settle = verdict => attempt(() => api.resolve(review.id, { record: record.id, verdict, stage: record.stage, reasons: verdict === "excluded" ? reasonsOf(record) : [] }),
     { done: `Record ${record.id} is ${verdict}.`, failed: "Not resolved", then: refresh });
-  return h("article", { class: "card", "aria-label": `Conflict about record ${record.id}` }, recordText(record), recordHistory(record),
+  return h("article", { class: "card", "aria-label": `Conflict about record ${record.id}` }, recordText(record, [], { folded: true }), recordHistory(record),
     mayDo("reviewer") && h("p", { class: "row" }, "Decide together, or as a third reviewer: ",
       button("Include", { class: "for" }, () => settle("included")), button("Exclude", { class: "against" }, () => settle("excluded"))));
 }
