@@ -52,6 +52,7 @@ Effort = Literal["quick", "normal", "thorough"]
 _INTERCEPT = GaussianPrior(variance=10.0)
 _FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
 _KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
+_ENOUGH = 1000  # documents for which a second prior of words and vectors pays
 _WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
 # By the kind of richer columns, in the order in which they are tried: the loss of the whole stack relative to that
 # without them, up to which the model uses them, and the log prior odds that they help. A few documents cannot say that
@@ -60,12 +61,14 @@ _WORTH = {TABLE: (0.995, 0.0), VECTORS: (0.995, 3.0), CHARACTERS: (0.995, 0.0), 
 _NAMES = {PAIRS: "word pairs", VECTORS: "vectors", CHARACTERS: "characters", TABLE: "columns"}
 
 
-def _candidates(effort: Effort, *, exclusive: bool, kinds: Array) -> list[Candidate]:
+def _candidates(effort: Effort, *, exclusive: bool, kinds: Array, n_documents: int) -> list[Candidate]:
     """The candidates, the most useful first; classes that exclude one another share a softmax model."""
     words = _word_candidates(effort, exclusive=exclusive, pairs=PAIRS in kinds)
     main = SoftmaxMember if exclusive else LogisticMember
     first = sum(PAIRS not in candidate.kinds for candidate in words)
     richer = [Candidate(main(30.0), (WORDS, kind)) for kind in _WORTH if kind in kinds and kind != PAIRS]
+    if VECTORS in kinds and n_documents >= _ENOUGH:
+        richer.append(Candidate(main(3.0), (WORDS, VECTORS)))
     return words[:first] + richer + words[first:]
 
 
@@ -198,7 +201,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
         used = np.flatnonzero(weights)
         kinds = np.array([WORDS]) if lengths is None else np.unique(np.minimum(lengths, PAIRS))
-        candidates = _candidates(self.effort, exclusive=exclusive, kinds=kinds)
+        candidates = _candidates(self.effort, exclusive=exclusive, kinds=kinds, n_documents=len(used))
         fitting = CrossFitting(
             candidates,
             Sample(rows / size, labels, weights).take(used),
