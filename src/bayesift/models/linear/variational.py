@@ -49,7 +49,7 @@ _INTERCEPT_VARIANCE = 1000.0
 _INNER_ROUNDS = 10  # over the words that moved, between rounds over all
 _STILL = 0.01  # of tol: a move not worth making
 _RAISED = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
-_BACKGROUND_TOLERANCE = 1e-2
+_BACKGROUND_TOLERANCE = 10.0  # times the square of tol: moves of words are not squared, what is left to gain is
 _NEGLIGIBLE = 0.01  # an inclusion probability of which no more than this is left of a larger one
 
 
@@ -325,7 +325,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
 
     def _add_background(self, problem: Problem) -> None:
         """Add the mode of u and of what it moves the intercepts by, given the means of beta."""
-        prior, tolerance = GaussianPrior(variance=self.background_variance), min(self.tol, _BACKGROUND_TOLERANCE)
+        prior, tolerance = GaussianPrior(variance=self.background_variance), _BACKGROUND_TOLERANCE * self.tol**2
         offsets = scores_of(problem.rows, self.coef_, self.intercept_)
         beside = problem.varied(prior=prior, tolerance=tolerance)
         _ = beside.design
