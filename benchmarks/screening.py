@@ -97,7 +97,9 @@ def run_ranking(reviews: Sequence[str]) -> None:
             start = draw_start(labels(review), int(seed))
             order = simulate_review(pool, labels(review), start=start).order.tolist()
             runs[review][seed] = {"order": order, "cpu": time.process_time() - begun}
-            ORDERS.write_text(json.dumps(runs))
+            whole = ORDERS.with_suffix(".tmp")
+            whole.write_text(json.dumps(runs))
+            whole.replace(ORDERS)
             print(review, seed, len(order), f"{runs[review][seed]['cpu']:.1f} s", file=sys.stderr, flush=True)
 
 
