@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 
 def model_for(model: Any, *, multilabel: bool) -> Any:
     """The model by name or as it is; one that takes no indicator matrix is to be fitted to each category in turn."""
-    from sklearn.multiclass import OneVsRestClassifier
-
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
     able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
-    return OneVsRestClassifier(model) if multilabel and not able else model
+    if able or not multilabel:
+        return model
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(model)
 
 
 def vectorizer_for(model: Any, vectorizer: TermVectorizer | None) -> TermVectorizer:

@@ -226,7 +226,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return None
         rows = self._words_of(X if self.selection_ is None else self.selection_.transform(X))
         n_terms = np.diff(rows.indptr)
-        if self.vectorizer_ is not None and given.n_texts is not None:  # rare terms may not be in the vocabulary
+        are_all_known = self.selection_ is None and (self.vectorizer_ is None or self.vectorizer_.keeps_all_words)
+        if self.vectorizer_ is not None and given.n_texts is not None and not are_all_known:
             n_terms = np.maximum(self._n_words(given.values), n_terms)
         return abstention_from_fit(self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_)
 

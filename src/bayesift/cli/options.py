@@ -209,8 +209,8 @@ class CorpusOptions(TableOptions):
         from bayesift.datasets import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
-        given = {"columns": self.columns, "separator": self.separator, "skip_bad": self.skip_bad}
-        for chunk in load_chunks(source, **given, **asdict(self.format)):
+        given: dict[str, Any] = {"columns": self.columns, "separator": self.separator, **asdict(self.format)}
+        for chunk in load_chunks(source, skip_bad=self.skip_bad, **given):
             print_problems(chunk.problems)
             if not quiet:
                 print_notes(name, chunk.notes)

@@ -63,9 +63,14 @@ def add_row_eight(first: int, last: int, indices: Array, data: Array, sums: Arra
         weights[j, 7] += value * h
 
 
+def is_small(n_entries: int, n_columns: int) -> bool:
+    """Whether a product with a block of so many columns needs no kernel."""
+    return n_entries * n_columns <= _SMALL
+
+
 def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X block; X by rows."""
-    if len(data) * block.shape[1] <= _SMALL:
+    if is_small(len(data), block.shape[1]):
         rows = sparse.csr_array((len(out), len(block)))
         rows.indptr, rows.indices, rows.data = indptr, indices, data  # without the checks of a constructor
         out[:] = rows @ block
@@ -90,7 +95,7 @@ def _times(indptr: Array, indices: Array, data: Array, block: Array, out: Array)
 
 def transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X' block; X by rows."""
-    if len(data) * block.shape[1] <= _SMALL:
+    if is_small(len(data), block.shape[1]):
         columns = sparse.csc_array((len(out), len(block)))
         columns.indptr, columns.indices, columns.data = indptr, indices, data
         out[:] = columns @ block

@@ -152,6 +152,11 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self._grow(texts)
         return self
 
+    @property
+    def keeps_all_words(self) -> bool:
+        """Whether every word that is no stop word becomes a term, however rare or frequent it is."""
+        return (self.min_df, self.max_df, self.drop_frequent, self.drop_rare) == (1, 1.0, 0, 0)
+
     def partial_fit_transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Update with more texts, as `partial_fit`, and give their vectors, from one pass over them."""
         counts: list[Counts] = []
@@ -160,7 +165,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     def _grow(self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None) -> None:
         self._check_parameters()
-        if (self.min_df, self.max_df, self.drop_frequent, self.drop_rare) != (1, 1.0, 0, 0):
+        if not self.keeps_all_words:
             raise ValueError("partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit")
         if not hasattr(self, "vocabulary_"):
             self._set_vocabulary(Words.of([]), Frequencies())
