@@ -59,7 +59,7 @@ class ProfileStack(KernelArrays):
         inputs, scores, work = self._inputs(ratios, self._run(rows, labels)), np.empty(len(labels)), np.empty(3)
         for i, (z, y) in enumerate(zip(inputs, labels, strict=True)):
             scores[i] = self._mixed(z[np.newaxis])[0]
-            learn_mixer(z, 0.0, y, self.mixer[0], work)
+            learn_mixer(inputs, i, 0.0, y, self.mixer, 0, work)
         return scores
 
     def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
