@@ -2,8 +2,8 @@
 
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,16 +13,11 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import bayesift
+from tests.servers import free_port
 
 _COMMAND = [sys.executable, "-c", "from bayesift.cli import main; main()", "serve"]
 _SOURCE = str(Path(bayesift.__file__).parents[1])
 _PATIENCE = 180.0
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Server:
@@ -49,7 +44,7 @@ class Server:
                 raise RuntimeError(f"the service did not start:\n{log.read_text()}")
             time.sleep(0.1)
         if self.admin is None:
-            self.admin = log.read_text().split()[-1]
+            self.admin = re.search(r"it is not shown again:\s+(\S+)", log.read_text())[1]
 
     def is_up(self):
         with suppress(OSError), urlopen(f"{self.url}healthz", timeout=2) as answer:

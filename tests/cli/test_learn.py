@@ -9,9 +9,18 @@ import pytest
 from bayesift.classifier import StreamLearner, TextClassifier
 from bayesift.classifier.stream import read_items
 from bayesift.cli import learn as module
-from bayesift.cli.learn import learn
+from bayesift.cli.learn import AnswerOptions, FieldOptions, StateOptions, WordOptions
 from bayesift.errors import DataError
 from tests.classifier.test_stream import items, lines_of
+
+
+def learn(documents, **options):
+    groups = {"kept": StateOptions, "answers": AnswerOptions, "fields": FieldOptions, "words": WordOptions}
+    given = {
+        name: group(**{key: options.pop(key) for key in group.__dataclass_fields__ if key in options})
+        for name, group in groups.items()
+    }
+    return module.learn(documents, **options, **given)
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def same_log(service, review):
     log = service.live.reviews[review].log
     assert again.events == log.events
     assert again.decisions == log.decisions
-    for part in ("settings", "resolutions", "notes", "tags", "files", "records"):
+    for part in ("settings", "resolutions", "notes", "tags", "full_text_places", "records"):
         assert getattr(again, part) == getattr(log, part), part
     return True
 
@@ -135,6 +135,9 @@ def test_notes_tags_search_split_and_words(clients, review):
     path = f"/api/reviews/{review}/records"
     assert clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"] == "look again"
     assert clients.ada.put(f"{path}/1/tags", json={"tags": ["key"]}).json()["tags"] == ["key"]
+    assert [row["id"] for row in clients.ada.get(f"{path}?tag=key").json()["records"]] == ["1"]
+    assert clients.ada.get(f"{path}?tag=other").json()["total"] == 0
+    assert clients.ada.get(f"/api/reviews/{review}").json()["tags"] == ["key"]
     joined = clients.ada.get(f"{path}?search=10.1000/x.25").json()["records"][0]["id"]
     assert len(clients.ada.get(f"{path}/{joined}").json()["sources"]) == 2
     assert clients.ada.post(f"{path}/{joined}/split").status_code == 200
@@ -328,6 +331,7 @@ def test_reviewers_are_counted_over_both_stages(clients):
 
 def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     screen(clients.ada, review, 4)
+    clients.ada.put(f"/api/reviews/{review}/records/1/full-text", json={"place": "one.pdf"})
     clients.ada.patch(f"/api/reviews/{review}", json={"settings": {"reasons": ["other"]}})
     with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
         archive.extractall(tmp_path / "mine")
@@ -335,6 +339,8 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
         log = clients.service.live.reviews[review].log
         assert project.events == log.events
         assert project.settings.reasons == ("other",)
+        assert [file.file for file in project.files] == ["a.ris", "b.ris"]
+        assert project.full_text_places == {"1": "one.pdf"}
         open_ = next(record for record in project.records if project.verdict(record) is None)
         project.append("decide", by="ann", record=open_, verdict="included")
     packed = io.BytesIO()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -189,7 +189,7 @@ class ReviewLog:
     settings : as they are now
     resolutions : by stage and record, how a conflict was decided
     notes, tags : by record
-    files : by record, where its full text is: a link or the name of a file
+    full_text_places : by record, where its full text is: a link or the name of a file
     words : strengths of words that speak for relevance, or against it
     prior : labelled records of an older review
     stopped : the event that ended the screening; None before
@@ -217,7 +217,7 @@ class ReviewLog:
         self.resolutions: dict[Stage, dict[str, Judgement]] = {ABSTRACT: {}, FULL_TEXT: {}}
         self.notes: dict[str, list[Note]] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
-        self.files: dict[str, str] = {}
+        self.full_text_places: dict[str, str] = {}
         self.words: dict[str, float] = {}
         self.prior: list[Reference] = []
         self.stopped: Event | None = None
@@ -239,7 +239,7 @@ class ReviewLog:
         """The decisions on one record that hold now, by reviewer."""
         return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
 
-    def decided(self, stage: Stage = ABSTRACT) -> Iterable[str]:
+    def decided(self, stage: Stage = ABSTRACT) -> KeysView[str]:
         """The records that somebody has decided on."""
         return self._held[stage].keys()
 
@@ -345,7 +345,7 @@ class ReviewLog:
             case "tag":
                 self.tags[event.record] = tuple(map(str, data["tags"]))
             case "file":
-                self.files[event.record] = str(data["place"])
+                self.full_text_places[event.record] = str(data["place"])
             case "words":
                 self.words = dict(data["words"])
             case "prior":
@@ -399,8 +399,8 @@ class ReviewLog:
             self.notes.setdefault(record, []).extend(self.notes.pop(other))
         if other in self.tags:
             self.tags[record] = tuple(dict.fromkeys((*self.tags.get(record, ()), *self.tags.pop(other))))
-        if other in self.files:
-            self.files.setdefault(record, self.files.pop(other))
+        if other in self.full_text_places:
+            self.full_text_places.setdefault(record, self.full_text_places.pop(other))
 
     def _collect_records(self) -> None:
         members: dict[int, list[Reference]] = {}
@@ -419,7 +419,7 @@ def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str
     held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
     given = tuple(GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items())
     notes = " / ".join(map(str, log.notes.get(record.id, ())))
-    added = {**annotations, "note": notes, "file": log.files.get(record.id, "")}
+    added = {**annotations, "note": notes, "file": log.full_text_places.get(record.id, "")}
     written = tuple((name, value) for name, value in added.items() if value)
     kept = tuple(pair for pair in record.reference.annotations if pair[0] not in dict(written))
     labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags.get(record.id, ()))))

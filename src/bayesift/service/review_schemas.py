@@ -99,6 +99,17 @@ class FullTextIn(_In):
     place: Annotated[Text, StringConstraints(max_length=500, strip_whitespace=True)]
 
 
+class RecordQuery(BaseModel):
+    """Which records to list: those that hold all words of the search, with a status in a stage and a tag."""
+
+    search: Annotated[str, StringConstraints(max_length=200)] = ""
+    status: Status | None = None
+    stage: Stage = "abstract"
+    tag: Annotated[str, StringConstraints(max_length=60)] | None = None
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+
+
 class JoinIn(_In):
     """Records that are the same publication as another one."""
 
@@ -215,6 +226,7 @@ class ReviewOut(BaseModel):
     reasons: list[str]
     reviewers_per_record: int
     full_texts: bool
+    tags: list[str]
     stopped: str | None
     progress: ProgressOut
 

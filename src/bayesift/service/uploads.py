@@ -144,8 +144,8 @@ def stream_records(
         ids = read.document_ids(limit)
     else:
         for row in read.judgements(profile.name):
-            verdict = "included" if row.relevant else "excluded"
-            given.setdefault(row.document, []).append(Decision(verdict, row.user))
+            decision = Decision("included" if row.relevant else "excluded", row.user)
+            given.setdefault(row.document, []).append(decision)
         retrieved = read.events(profile.seq, profile=profile.name, kinds=(event_log.RETRIEVED,))
         chosen = dict.fromkeys(str(row.document) for row in retrieved) | dict.fromkeys(given)
         if relevant:

@@ -146,8 +146,7 @@ export const api = {
   decide: (id, decision) => post(`reviews/${id}/decisions`, decision),
   undoDecision: id => post(`reviews/${id}/undo`),
   resolve: (id, decision) => post(`reviews/${id}/resolutions`, decision),
-  records: (id, { search = "", status = "", stage = "abstract", offset = 0, limit = 50 }, signal) =>
-    get(`reviews/${id}/records?search=${part(search)}&stage=${part(stage)}&offset=${offset}&limit=${limit}${status && `&status=${status}`}`, signal),
+  records: (id, query, signal) => get(`reviews/${id}/records?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""))}`, signal),
   record: (id, record, signal, stage = "abstract") => get(`reviews/${id}/records/${part(record)}?stage=${part(stage)}`, signal),
   wordsOf: (id, record, signal) => get(`reviews/${id}/records/${record}/words`, signal),
   note: (id, record, text) => post(`reviews/${id}/records/${record}/notes`, { text }),
@@ -155,6 +154,7 @@ export const api = {
   setFullText: (id, record, place) => request("PUT", `reviews/${id}/records/${record}/full-text`, { body: { place } }),
   join: (id, record, records) => post(`reviews/${id}/records/${record}/join`, { records }),
   split: (id, record) => post(`reviews/${id}/records/${record}/split`),
+  gauge: (id, signal) => get(`reviews/${id}/gauge`, signal),
   statistics: (id, signal) => get(`reviews/${id}/statistics`, signal),
   stopReview: (id, reason) => post(`reviews/${id}/stop`, { reason }),
   resumeReview: id => post(`reviews/${id}/resume`),

@@ -31,21 +31,23 @@ from bayesift.service.live import UnitOfWork
 from bayesift.service.review_pages import (
     all_statistics,
     flow_svg,
+    gauge_of,
     page_of_records,
     progress_of,
     review_out,
     review_row,
     shown_record,
 )
-from bayesift.service.review_schemas import RecordName, ReviewId, Stage, Status
+from bayesift.service.review_schemas import RecordName, ReviewId, Stage
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import FileName, Limit, WordWeight
+from bayesift.service.schemas import FileName, WordWeight
 
 router = APIRouter(prefix="/api/reviews", tags=["reviews"])
 screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
 exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 
 _CANDIDATES = 30
+_REST = 10.0  # times as long as an estimate takes, until a gauge is computed again
 InStage = Annotated[Stage, Query()]
 
 
@@ -86,9 +88,23 @@ async def open_project(name: FileName, request: Request, person: Reviewer, servi
 
 
 @screening.get("")
-def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
+async def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
     """A review with its settings and progress."""
-    return review_out(service, review, person)
+    await service.share(("estimate", review), partial(reviews.estimate, service, review))
+    return await run_in_threadpool(review_out, service, review, person)
+
+
+@screening.get("/gauge")
+async def gauge(review: ReviewId, person: Reader, service: TheService) -> schemas.GaugeOut:
+    """What is left, as of some decisions ago where many come in; other answers have what was computed last."""
+
+    def read() -> schemas.GaugeOut:
+        reviews.estimate(service, review, rest=_REST)
+        with reviews.ranking(service, review) as (_, ranked):
+            return gauge_of(ranked)
+
+    found: schemas.GaugeOut = await service.share(("gauge", review), read)
+    return found
 
 
 @screening.patch("")
@@ -197,18 +213,11 @@ async def resume(review: ReviewId, person: Reviewer, service: TheService) -> sch
 
 @screening.get("/records")
 def list_records(
-    review: ReviewId,
-    person: Reader,
-    service: TheService,
-    search: Annotated[str, Query(max_length=200)] = "",
-    status: Annotated[Status | None, Query()] = None,
-    stage: InStage = "abstract",
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-    limit: Limit = 50,
+    review: ReviewId, person: Reader, service: TheService, query: Annotated[schemas.RecordQuery, Query()]
 ) -> schemas.RecordsOut:
-    """Records of the whole pool, the most relevant first, that hold all words of the search and have the status."""
+    """Records of the whole pool, the most relevant first, that hold all words of the search and have status and tag."""
     with reviews.ranking(service, review) as (opened, ranked):
-        return page_of_records(opened, ranked, person.name, search, status, stage, offset, limit)
+        return page_of_records(opened, ranked, person.name, query)
 
 
 @screening.get("/records/{record}")
@@ -268,10 +277,16 @@ async def join(
 
 
 @screening.get("/statistics")
-def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
+async def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
     """PRISMA counts, agreement, the work of reviewers, the recall curve and a paragraph for the paper."""
-    with reviews.ranking(service, review) as (opened, ranked):
-        return all_statistics(opened, ranked)
+
+    def counted() -> schemas.StatisticsOut:
+        reviews.estimate(service, review)
+        with reviews.ranking(service, review) as (opened, ranked):
+            return all_statistics(opened, ranked)
+
+    statistics: schemas.StatisticsOut = await service.share(("statistics", review), counted)
+    return statistics
 
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))

@@ -1,7 +1,7 @@
 // A new review: drop files or choose records that are here, see what was understood and which are duplicates, say what you look for.
 
 import { api, Problem } from "../api.js";
-import { button, field, h, notify, openDialog, say, written } from "../dom.js";
+import { button, field, h, newest, notify, openDialog, say, written } from "../dom.js";
 import { count, percent, plural } from "../format.js";
 import { byline } from "./record_parts.js";
 import { reviewLink } from "./review_frame.js";
@@ -46,7 +46,7 @@ class Draft {
   }
 
   #here() {
-    return h("p", { class: "row" }, h("span", { class: "soft" }, "Or take records that are here:"),
+    return h("p", { class: "row here" }, h("span", { class: "soft" }, "Or take records that are here:"),
       button("From a review …", {}, () => this.#choose(reviewChoice)), button("From added documents …", {}, () => this.#choose(documentChoice)));
   }
 
@@ -92,15 +92,14 @@ class Draft {
     this.submit.disabled = this.files.length === 0;
     if (!this.files.length) return this.preview.replaceChildren();
     this.preview.replaceChildren(h("p", { class: "soft" }, "Looking for duplicates …"));
-    try {
-      const found = await api.previewUploads(this.keys, this.signal);
-      this.preview.replaceChildren(...previewParts(found, this.join, this.taken));
-      say(`${plural(found.records, "record")}, ${plural(found.records - found.after_joining, "duplicate")}.`);
-    } catch (problem) {
-      if (!this.signal.aborted) this.preview.replaceChildren(h("p", { class: "error" }, problem.message));
-    }
-    return null;
+    return this.#showPreview();
   }
+
+  #showPreview = newest(() => api.previewUploads(this.keys, this.signal).catch(problem => ({ problem })), found => {
+    if (this.signal.aborted) return;
+    this.preview.replaceChildren(...(found.problem ? [h("p", { class: "error" }, found.problem.message)] : previewParts(found, this.join, this.taken)));
+    if (!found.problem) say(`${plural(found.records, "record")}, ${plural(found.records - found.after_joining, "duplicate")}.`);
+  });
 
   begin = async event => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 // What people say about a record in a dialog: the reason of an exclusion, notes, tags, the full text, the same publication.
 
 import { api } from "../api.js";
-import { button, field, h, notify, openDialog, written } from "../dom.js";
+import { button, field, h, newest, notify, openDialog, written } from "../dom.js";
 import { byline } from "./record_parts.js";
 
 const FOUND = 8;
@@ -42,7 +42,7 @@ const actions = (label, cancel) => h("p", { class: "row" }, h("button", { type: 
 
 /** Search for another record of the same publication, and join it. */
 export function askJoin(review, record, send) {
-  const search = h("input", { type: "search", autocomplete: "off" });
+  const search = h("input", { autocomplete: "off" });
   search.value = tellingWords(record.reference.title);
   const list = h("ul", { class: "rows found", "aria-live": "polite" });
   const join = other => {
@@ -55,15 +55,12 @@ export function askJoin(review, record, send) {
   };
   const choice = row => h("li", {}, h("span", { class: "grow" }, written(row.title || "(no title)"), h("br"), h("span", { class: "soft" }, written([row.authors, row.journal, row.year].filter(Boolean).join(", ")))),
     button("Join", { "aria-label": `Join record ${row.id}` }, () => join(row.id)));
-  const refresh = async () => {
-    try {
-      const { records } = await api.records(review.id, { search: search.value, limit: FOUND + 1 });
-      const others = records.filter(({ id }) => id !== record.id).slice(0, FOUND);
-      list.replaceChildren(...(others.length ? others.map(choice) : [h("li", { class: "soft" }, "No other record holds all these words; try fewer.")]));
-    } catch (problem) {
-      list.replaceChildren(h("li", { class: "error" }, problem.message));
-    }
-  };
+  const found = () => api.records(review.id, { search: search.value, limit: FOUND + 1 }).catch(problem => ({ problem }));
+  const refresh = newest(found, ({ records, problem }) => {
+    const others = records?.filter(({ id }) => id !== record.id).slice(0, FOUND) ?? [];
+    const none = h("li", { class: problem ? "error" : "soft" }, problem?.message ?? "No other record holds all these words; try fewer.");
+    list.replaceChildren(...(others.length ? others.map(choice) : [none]));
+  });
   let timer = null;
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(refresh, 250); });
   const dialog = openDialog("Which record is the same publication?",

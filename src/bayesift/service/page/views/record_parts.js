@@ -13,9 +13,10 @@ const SIDE = { included: "for", excluded: "against" };
 
 export const statusTag = status => h("span", { class: `standing ${SIDE[status] ?? ""}` }, STATUS[status]);
 
-/** Title, source, links and abstract; `words` are marked. */
-export function recordText(record, words = []) {
+/** Title, source, links and abstract, which may be folded away; `words` are marked. */
+export function recordText(record, words = [], { folded = false } = {}) {
   const { reference } = record;
+  const text = h("div", { class: "text" }, reference.abstract ? markedText(reference.abstract, words) : h("p", { class: "soft" }, "No abstract."));
   return [
     h("p", { class: "meta" }, h("span", {}, `Record ${record.id}`), h("span", {}, `rank ${record.rank}`),
       h("span", { title: "How probable it is that the record is relevant, by the decisions so far" }, `${percent(record.probability)} likely relevant`),
@@ -23,7 +24,7 @@ export function recordText(record, words = []) {
     h("h2", { tabindex: "-1" }, reference.title ? markedLine(reference.title, words) : "(no title)"),
     h("p", { class: "byline" }, written(byline(reference))),
     h("p", { class: "links row" }, links(reference), fullText(record.full_text)),
-    h("div", { class: "text" }, reference.abstract ? markedText(reference.abstract, words) : h("p", { class: "soft" }, "No abstract.")),
+    folded ? h("details", {}, h("summary", {}, "Abstract"), text) : text,
     reference.keywords.length > 0 && h("p", { class: "soft" }, "Keywords: ", written(reference.keywords.join("; "))),
   ];
 }

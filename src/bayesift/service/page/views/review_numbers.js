@@ -24,7 +24,7 @@ export async function reviewNumbersView({ id }, signal) {
         h("div", { class: "flow-frame", tabindex: "0", role: "group", "aria-label": "Flow diagram" }, h("img", { class: "flow", src: api.reviewFile(id, "flow.svg"), alt: flowWords(numbers.flow) })),
         h("p", {}, h("a", { href: api.reviewFile(id, "flow.svg"), download: "" }, "Download as SVG"))),
       h("div", { class: "stack" }, exportCard(id), reviewersCard(numbers), numbers.agreement.map(agreementCard))),
-    numbers.curve.length > 1 && h("section", { class: "card" }, h("h2", {}, "Finds"), learningCurve(numbers.curve.map(([judged, relevant]) => ({ judged, relevant })), signal)),
+    numbers.curve.length > 1 && h("section", { class: "card" }, h("h2", {}, "Finds and recall"), learningCurve(numbers.curve.map(([judged, relevant]) => ({ judged, relevant })), signal, { noun: "record", whole: progress.gauge.left === null ? null : progress.gauge.found + progress.gauge.left })),
     h("section", { class: "card" }, h("h2", {}, "For the methods section"), h("p", { class: "query methods" }, numbers.methods), copyButton(numbers.methods))));
 }
 

@@ -1,16 +1,13 @@
 // Screening: one record at a time, decided by buttons or keys, with criteria, words, notes and the gauge beside it.
 
 import { api } from "../api.js";
-import { stoppingGauge } from "../charts.js";
-import { button, h, notify, say, sign } from "../dom.js";
+import { stoppingGauge, weightBar } from "../charts.js";
+import { button, h, notify, say, sign, unseen } from "../dom.js";
 import { capital, count, plural } from "../format.js";
-import { signed } from "../highlight.js";
 import { shortcut } from "../help.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
-import { framedReview, reviewLink } from "./review_frame.js";
-
-const STAGES = [["abstract", "Titles and abstracts"], ["full text", "Full texts"]];
+import { STAGES, framedReview, reviewLink } from "./review_frame.js";
 
 export async function screeningView({ id, about }, signal) {
   const review = await api.review(id, signal);
@@ -27,6 +24,7 @@ class Screening {
   words = [];
   skipped = [];
   busy = false;
+  asking = false;
 
   constructor(review, stage, signal) {
     Object.assign(this, { review, stage, signal });
@@ -46,6 +44,7 @@ class Screening {
     this.shownAt = performance.now();
     if (progress) this.progress = progress;
     this.draw();
+    if (progress) this.#updateGauge();
     if (focus) this.paper.querySelector("h2")?.focus();
   }
 
@@ -55,6 +54,17 @@ class Screening {
     this.node.querySelector(".review").classList.toggle("deciding", this.busy);
     const badge = this.frame?.querySelector("[data-tab=screen] .number");
     if (badge) badge.textContent = count(this.progress.mine);
+  }
+
+  /** The gauge takes longer than the next record: it is asked for afterwards, once at a time. */
+  async #updateGauge() {
+    if (this.asking || this.stage !== "abstract") return;
+    this.asking = true;
+    try {
+      this.progress.gauge = await api.gauge(this.review.id, this.signal);
+      this.side.firstChild?.replaceWith(this.#gauge());
+    } catch { /* the last one stays */ }
+    this.asking = false;
   }
 
   #recordParts() {
@@ -95,7 +105,7 @@ class Screening {
       button(["Full text ", h("kbd", {}, "f")], {}, () => this.ask(askFullText)), button(["Duplicate ", h("kbd", {}, "d")], {}, () => this.ask(askJoin)),
       h("a", { class: "button quiet", href: reviewLink(this.review.id, "records") }, "Search")),
     this.words.length > 0 && h("ul", { class: "spoken", "aria-label": "Words that speak for relevance, or against it" }, this.words.slice(0, 12).map(({ word, weight }) =>
-      h("li", {}, word, h("span", { class: `standing ${weight > 0 ? "for" : "against"}` }, signed(weight))))),
+      h("li", {}, word, unseen(weight > 0 ? "for" : "against"), weightBar(weight, Math.abs(this.words[0].weight))))),
     this.record?.sources.length > 0 && h("p", {}, button("Not the same publication: split", { class: "quiet" }, this.split)));
   }
 
