@@ -98,7 +98,7 @@ def truncated_newton(design, offsets, signs, weights, link, precisions, forcings
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
-def test_the_background_is_two_newton_steps_beside_the_words_that_matter(link):
+def test_the_background_is_three_newton_steps_beside_the_words_that_matter(link):
     X, y, _ = planted(200, 15, link=link, density=0.3)
     weights = np.random.default_rng(1).integers(1, 3, 200).astype(float)
     settings = {"link": link, "inclusion": 0.1, "slab_variance": 4.0, "tol": 1e-6, "max_iter": 2000}
@@ -114,7 +114,7 @@ def test_the_background_is_two_newton_steps_beside_the_words_that_matter(link):
         return min(0.3, (sizes[-1] / sizes[0]) ** 0.25)
 
     arguments = design, without.decision_function(X), 2.0 * y - 1.0, weights, link, precisions
-    expected = truncated_newton(*arguments, [forcing, forcing])
+    expected = truncated_newton(*arguments, [forcing] * 3)
     found = np.ravel(model.coef_) - np.ravel(sparse.csr_array(without.coef_).toarray())
     np.testing.assert_allclose(np.append(found, model.intercept_ - without.intercept_), expected, atol=1e-8)
 

@@ -49,7 +49,7 @@ _INTERCEPT_VARIANCE = 1000.0
 _INNER_ROUNDS = 10  # over the words that moved, between rounds over all
 _STILL = 0.01  # of tol: a move not worth making
 _RAISED = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
-_NEWTON_STEPS, _CONJUGATE_STEPS = 2, 5  # towards the mode of the background
+_NEWTON_STEPS, _CONJUGATE_STEPS = 3, 5  # towards the mode of the background
 _NEGLIGIBLE = 0.01  # an inclusion probability of which no more than this is left of a larger one
 
 
@@ -204,7 +204,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
 
     beta is fitted by a factorised approximation of the posterior (`bayesift.models.linear.variational`). Of words that
     say the same, one is included and the others are not. Many words matter a little beside those; what they add is u,
-    fitted afterwards, given the means of beta: two Newton steps of five conjugate directions towards its mode, which
+    fitted afterwards, given the means of beta: three Newton steps of five conjugate directions towards its mode, which
     predict better than the mode. Words whose inclusion probability is neither above that of the prior nor above 1% have
     no part in beta, unless the spike has a width.
 
@@ -260,7 +260,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         inclusion: float = 0.01,
         slab_variance: float = 100.0,
         spike_variance: float = 0.0,
-        background_variance: float = 30.0,
+        background_variance: float = 10.0,
         bound: str = "auto",
         intercept: bool = True,
         tol: float = 3e-2,
