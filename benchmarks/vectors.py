@@ -4,7 +4,7 @@
     fit         CPU time of a fit to words and vectors against one to words, 10,000 short texts of 69 classes
     few         the default learner with the extra against without, 5 and 10 examples a class, five draws
     all         the same with all training documents; micro F1 and loss per decision for several labels per document
-    peers       scikit-learn's LogisticRegression on the same columns, C and the weight of the vectors by three folds
+    peers       scikit-learn's LogisticRegression on the same columns, of six C and three weights of vectors by folds
     characters  the default learner with n-grams of characters, with and without the extra
     curves      accuracy at 1, 2, 5, 10, 32 and 100 examples a class by words, knowledge of words, vectors and all three
     unlabelled  naive Bayes at 5 a class, with expectation-maximisation over 2,000 texts without labels (Nigam et al.
@@ -258,7 +258,8 @@ def _tuned(texts: list[str], labels: Array) -> tuple[Any, Callable[[list[str]], 
             total += float(log_loss(labels[held_out], model.predict_proba(X[held_out]), labels=model.classes_))
         return total
 
-    C, factor = min(((C, f) for C in (1.0, 10.0, 100.0) for f in (0.3, 1.0)), key=lambda pair: loss(*pair))
+    grid = [(C, factor) for C in (0.3, 1.0, 3.0, 10.0, 30.0, 100.0) for factor in (0.1, 0.3, 1.0)]
+    C, factor = min(grid, key=lambda pair: loss(*pair))
     model = LogisticRegression(C=C, max_iter=500).fit(_joined(words, factor * dense), labels)
     return model, lambda new: _joined(vectorizer.transform(new), factor * embedder.transform(new))
 
@@ -295,13 +296,14 @@ def with_shares(posteriors: Array, shares: Array) -> Array:
 
 def unlabelled() -> None:
     """Print naive Bayes at 5 a class with and without texts without labels."""
+    modes = (0, False), (7, False), (7, True)
     for name in SENTENCES:
         texts, labels, new, truth = parts_of(name)
         found = []
         for seed in range(1000, 1005):
             rows = draw(labels, 5, seed)
             known, rest = [texts[i] for i in rows], [texts[i] for i in np.setdiff1d(np.arange(len(texts)), rows)[:2000]]
-            fits = [naive_bayes(known, labels[rows], rest, n, hold_shares=hold) for n, hold in ((0, 0), (7, 0), (7, 1))]
+            fits = [naive_bayes(known, labels[rows], rest, n, hold_shares=hold) for n, hold in modes]
             found.append([judge(predict(new), np.unique(labels), truth)[0] for predict in fits])
         means, worst = np.mean(found, axis=0), (np.array(found) - np.array(found)[:, [0]]).min(axis=0)
         print(f"{name}: alone {means[0]:.1f}, EM {means[1]:.1f} (worst draw {worst[1]:+.1f}), ", end="")
@@ -365,7 +367,8 @@ def curves(draws: int = 3) -> None:
     for place, name in enumerate(SENTENCES):
         found: dict[str, list[float]] = {}
         for learner in known[f"{name}, 1, 0"]:
-            found[learner] = [np.mean([known[f"{name}, {n}, {s}"][learner] for s in range(draws)]) for n in sizes]
+            values = [[known[f"{name}, {n}, {s}"][learner] for s in range(draws)] for n in sizes]
+            found[learner] = [float(np.mean(of_size)) for of_size in values]
             print(f"{name}, {learner}: " + " ".join(f"{value:.1f}" for value in found[learner]))
         panels.append(_panel(name, place, sizes, found))
     Figure("Learning curves", panels, width=750, height=640).save(RESULTS / "vectors-learning-curves.svg")

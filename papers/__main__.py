@@ -43,6 +43,9 @@ def papers(
     long: Annotated[bool, typer.Option("--long", help="Also the cells that take many minutes each.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Run nothing: only experiments whose results are all stored.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder of results; a stopped run continues there.")] = Path("out/papers"),
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -68,6 +71,7 @@ def papers(
             folder=out,
             extent=Extent(quick, seed, long),
             jobs=(os.cpu_count() or 1) if jobs == -1 else max(jobs, 1),
+            stored=stored,
             progress=progress,
         )
     flags = [flag for flag, given in (("--quick", quick), ("--long", long)) if given]

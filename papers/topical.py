@@ -157,7 +157,8 @@ def _by_additive_regression(train: Array, test: Array, categories: Array, *, pri
 def _votes(train: Array, test: Array, categories: Array, weigh: Callable[[Array], Array]) -> Array:
     hits = leave_one_out(train, categories, weigh)
     k = max(hits, key=hits.__getitem__)
-    return Neighbours(train, categories, weigh).votes(test, [k])[k] + 1e-9 * categories.mean(axis=0)
+    votes: Array = Neighbours(train, categories, weigh).votes(test, [k])[k] + 1e-9 * categories.mean(axis=0)
+    return votes
 
 
 def leave_one_out(train: Array, categories: Array, weigh: Callable[[Array], Array]) -> dict[int, float]:

@@ -7,6 +7,7 @@ term), b (in it, without), c (outside, with) and d (outside, without), N of all:
     information gain      I(term; category) in nats = -2 ln lambda / 2N
     mutual information    ln(a N / ((a + b)(a + c))), pointwise; -inf where a = 0      (Yang & Pedersen 1997)
     chi2                  N (ad - bc)^2 / ((a + b)(c + d)(a + c)(b + d)), of presence
+    Yule's Q              |ad - bc| / (ad + bc): 1 where the term decides, however rare it is
     document frequency    a + c, the same for every category
     Pearson correlation   sum (x - x')(y - y') / sqrt(sum (x - x')^2 sum (y - y')^2), x' and y' the means
     OCFS                  (m_c - m)^2, means of the term in the category and everywhere; averaged with the sizes of the
@@ -52,6 +53,7 @@ __all__ = [
     "mutual_information",
     "ocfs",
     "pearson",
+    "yule_q",
 ]
 
 
@@ -170,6 +172,12 @@ def chi2(tables: TermTables) -> Array:
     return _ratio(surplus, (sizes * (n - sizes) / n) * (terms * (n - terms)))
 
 
+def yule_q(tables: TermTables) -> Array:
+    """The absolute value of Yule's Q of presence of the term and the category."""
+    a, b, c, d = tables.contingency()
+    return np.abs(_ratio(a * d - b * c, a * d + b * c))
+
+
 def count_chi2(tables: TermTables) -> Array:
     """Chi-square of the summed weights, as scikit-learn's `chi2` computes it for one category against the rest."""
     share = tables.category_sizes[:, np.newaxis] / tables.n_documents
@@ -207,6 +215,7 @@ SCORES: dict[str, Score] = {
     "pearson": absolute_pearson,
     "likelihood-ratio": likelihood_ratio,
     "chi2": chi2,
+    "yule-q": yule_q,
     "count-chi2": count_chi2,
     "information-gain": information_gain,
     "mutual-information": mutual_information,

@@ -197,10 +197,11 @@ class DocumentTable(Sequence[Document]):
     def _made(self, rows: slice) -> tuple[Document, ...]:
         start, stop, _ = rows.indices(len(self))
         n, ends = max(0, stop - start), self.labels.indptr
-        ids, texts, titles, splits = (
+        columns: list[list[Any]] = [
             [None] * n if column is None else column.slice(start, n).to_pylist()
             for column in (self.ids, self.texts, self.titles, self.splits)
-        )
+        ]
+        ids, texts, titles, splits = columns
         return tuple(
             Document(
                 ids[k],
@@ -423,7 +424,8 @@ class Corpus:
         if isinstance(self.documents, DocumentTable):
             import pyarrow.compute as pc
 
-            return pc.utf8_length(self.documents.texts).to_numpy()
+            lengths: Array = pc.utf8_length(self.documents.texts).to_numpy()
+            return lengths
         return np.array([len(document.text) for document in self.documents])
 
     @property
@@ -487,8 +489,8 @@ class Corpus:
     def fingerprint(self) -> str:
         """SHA-256 of ids, texts, categories, splits and vectors."""
         digest = hashlib.sha256()
-        is_table = isinstance(self.documents, DocumentTable)
-        for part in self.documents.hashed_parts() if is_table else map(hashed_bytes, self.documents):
+        held = self.documents
+        for part in held.hashed_parts() if isinstance(held, DocumentTable) else map(hashed_bytes, held):
             digest.update(part)
         if self.vectors is not None:
             for array in (self.vectors.indptr, self.vectors.indices, self.vectors.data):
@@ -501,7 +503,7 @@ class Corpus:
         vectors = None if self.vectors is None else self.vectors[places]
         if isinstance(self.documents, DocumentTable):
             return replace(self, documents=self.documents.select(places), vectors=vectors)
-        return replace(self, documents=tuple(self.documents[i] for i in rows), vectors=vectors)
+        return replace(self, documents=tuple(self.documents[i] for i in places.tolist()), vectors=vectors)
 
     def split(self, name: str) -> Corpus:
         """The corpus of the documents of one split."""

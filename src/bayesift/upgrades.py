@@ -23,7 +23,10 @@ LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "online-perceptron": {"shuffle": False, "prior_scale": None},
     "online-gp": {"shuffle": False, "least_error": 0.0},
     "auto": {"uses_vectors_": False, "uses_characters_": False, "uses_table_": False},
+    "sparse-bayes": {"stream_": None},
     "sparse-nmf": {"delta": 1.0},
+    "spike-slab": {"background_variance": 0.0},
+    "stacked": {"online_stack_": None},
     "topic-similarity": {"method": "additive"},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
 }

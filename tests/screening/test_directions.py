@@ -47,7 +47,7 @@ def test_parts_are_weighted_by_finds():
     ends = np.cumsum([part.n_columns for part in pool.parts])
     for n_found, t in ((0, 0.0), (2, 0.0), (5, 0.25), (19, 0.875), (40, 1.0)):
         model.weigh(n_found)
-        weights = [1 - 0.4 * t, 0.4 * t, 0.15 * t, 0.3 * t, 0.2 * t, 0.1 * t]
+        weights = [1 - 0.4 * t, 0.4 * t, 0.1 * t, 0.3 * t, 0.2 * t, 0.1 * t]
         starts = ends - [part.n_columns for part in pool.parts]
         blocks = [pool.X[:, a:b].toarray() for a, b in zip(starts, ends, strict=True)]
         expected = sum(w * gram(block) for w, block in zip(weights, blocks, strict=True))

@@ -19,12 +19,13 @@ import bayesift
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.blocks import Blocks, TableColumns
-from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts, read_labels, read_texts
+from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts, labels_of, read_labels, read_texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable, make_learner, weighting_of
 from bayesift.models.linear import BlockScales
+from bayesift.records import Corpus
 from bayesift.state import Arrays, decode, decode_fitted, encode, expect, fits
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
 
 def model_for(model: Any, *, multilabel: bool) -> Any:
     """The model by name or as it is; one that takes no indicator matrix is to be fitted to each category in turn."""
-    from sklearn.multiclass import OneVsRestClassifier
-
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
     able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
-    return OneVsRestClassifier(model) if multilabel and not able else model
+    if able or not multilabel:
+        return model
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(model)
 
 
 def vectorizer_for(model: Any, vectorizer: TermVectorizer | None) -> TermVectorizer:
@@ -325,14 +328,31 @@ def learn_batch(classifier: Any, texts: Any, labels: Any, classes: Any, sample_w
     target = read_labels(labels, categories=_columns(classifier, labels, classes))
     weights = check_lengths(given, target, sample_weight)
     given.refuse_labels(target)
-    rule, vectorizer = _unlearned_rule(classifier), _growing_vectorizer(classifier, given)
     if target.n_missing:
         warnings.warn(missing_message(target), DataWarning, stacklevel=3)
+    _learn(classifier, given, target, classes, weights)
+
+
+def learn_corpus(classifier: Any, corpus: Corpus, *, multilabel: bool) -> None:
+    """Fit a `TextClassifier` further to the documents of a corpus."""
+    if multilabel:
+        so_far = classifier.label_form_.classes if hasattr(classifier, "label_form_") else ()
+        corpus = corpus.with_categories(dict.fromkeys([*so_far, *corpus.categories]))
+    target = labels_of(corpus, multilabel=multilabel)
+    if target.n_missing:
+        warnings.warn(missing_message(target), DataWarning, stacklevel=3)
+    if len(target.rows):
+        _learn(classifier, read_texts(corpus), target, None, None)
+
+
+def _learn(classifier: Any, given: Texts, target: Labels, classes: Any, weights: Array | None) -> None:
+    started = hasattr(classifier, "estimator_")
+    rule, vectorizer = _unlearned_rule(classifier), _growing_vectorizer(classifier, given)
     if len(target.rows) < target.n_given:
         given, weights = given.take(target.rows), None if weights is None else weights[target.rows]
     model = classifier.current_model if started else clone(classifier.new_model(multilabel=target.form.multilabel))
     more = _more(model, target, classes, weights)
-    X = given.values if vectorizer is None else vectorizer.partial_fit(given.values).transform(given.values)
+    X = given.values if vectorizer is None else vectorizer.partial_fit_transform(given.values)
     model.partial_fit(X, target.y, **more)
     form = _grown_form(target.form, model)
     rule.fit(np.zeros((1, form.n_scores)), None)

@@ -28,6 +28,7 @@ from bayesift.classifier.parts import (
     content_of,
     feature_masks,
     learn_batch,
+    learn_corpus,
     may_use_pairs,
     missing_message,
     model_for,
@@ -225,7 +226,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return None
         rows = self._words_of(X if self.selection_ is None else self.selection_.transform(X))
         n_terms = np.diff(rows.indptr)
-        if self.vectorizer_ is not None and given.n_texts is not None:  # rare terms may not be in the vocabulary
+        are_all_known = self.selection_ is None and (self.vectorizer_ is None or self.vectorizer_.keeps_all_words)
+        if self.vectorizer_ is not None and given.n_texts is not None and not are_all_known:
             n_terms = np.maximum(self._n_words(given.values), n_terms)
         return abstention_from_fit(self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_)
 
@@ -265,6 +267,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : one weight per text, for models that take it
         """
         learn_batch(self, X, y, classes, sample_weight)
+        return self
+
+    @available_if(lambda classifier: can_grow(classifier.current_model))
+    def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
+        """Learn from the documents of one more corpus, such as those of `bayesift.datasets.load_chunks`.
+
+        Documents without a category are left out with a `DataWarning`, unless they may have several (`multilabel`).
+
+        Examples
+        --------
+        >>> from bayesift import Document
+        >>> chunk = Corpus((Document("1", "wheat and corn", categories=("grain",)),), ("grain",))
+        >>> classifier = TextClassifier(model="naive-bayes").partial_fit_corpus(chunk)
+        >>> chunk = Corpus((Document("2", "oil tankers", categories=("crude",)),), ("crude",))
+        >>> classifier.partial_fit_corpus(chunk).predict(["corn"]).tolist()
+        ['grain']
+        """
+        learn_corpus(self, corpus, multilabel=multilabel)
         return self
 
     @classmethod

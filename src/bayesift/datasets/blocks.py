@@ -185,7 +185,8 @@ def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
     starts, lines = starts[filled], lines[filled]
     first = content[starts]
     is_blank = (first == _NEWLINE) | (first == _RETURN)
-    return lines[~is_blank]
+    kept: Array = lines[~is_blank]
+    return kept
 
 
 def _enclose_fields(content: Array, quotes: Array, delimiter: int) -> bool:

@@ -196,7 +196,7 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:
-    unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0)]
+    unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()]
     if len(unlabelled) == len(corpus):
         are_records = any(note.what == RECORDS for note in corpus.notes)
         cure = f"bayesift screen {corpus.name} needs none" if are_records else "name the column with --label"
@@ -340,7 +340,7 @@ def _check_lengths(corpus: Corpus) -> Iterator[Finding]:
             message = f"{len(short) / len(words):.0%} of the texts have fewer than three words ({_listed(short)})"
             cure = "name the column of the text with --text, if it is another"
             yield _finding("short-texts", "warning" if median(words.values()) < 3 else "note", message, cure, short)
-    long = [corpus.documents[row].id for row in np.flatnonzero(corpus.text_lengths > _LONG)]
+    long = [corpus.documents[row].id for row in np.flatnonzero(corpus.text_lengths > _LONG).tolist()]
     if long:
         message = f"{_some(long, 'document')} longer than {_LONG:,} characters ({_listed(long)})"
         yield _finding("long-texts", "warning", message, "is it one text? A quote that is not closed joins rows", long)

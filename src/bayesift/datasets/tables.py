@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -422,6 +422,44 @@ def load_table(
     table = _with_unique_ids(table, np.concatenate([lines for lines, _ in parts]), log, reader.path)
     problems, notes = tuple(log.problems), tuple(reader.notes)
     return Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
+
+
+def load_chunks(
+    path: str | Path | BinaryIO,
+    *,
+    columns: Columns | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    max_characters: int = MAX_CHARACTERS,
+    skip_bad: bool = False,
+) -> Iterator[Corpus]:
+    r"""Load a table in chunks of a few megabytes, to learn from a file or stream that is larger than memory.
+
+    Parameters are those of `load_table`. Dates are not read, and ids are unique only within a chunk. `categories`,
+    `notes` and `problems` of each corpus are those of its chunk.
+
+    Examples
+    --------
+    >>> stream = io.BytesIO(b"text,label\nwheat rose,grain\noil fell,crude\n")
+    >>> [chunk.labels for chunk in load_chunks(stream)]
+    [['grain', 'crude']]
+    """
+    source = Path(path) if isinstance(path, str) else path
+    log = ProblemLog(skip=skip_bad)
+    reader = TableReader(source, log, TableFormat(encoding, delimiter, header, sheet), max_characters=max_characters)
+    n_documents = 0
+    wanted = replace(columns or Columns(), date=None)
+    for lines, part in read_tables(reader, wanted, separator):
+        n_documents += len(part)
+        table = _with_unique_ids(part, lines, log, reader.path)
+        notes, problems = tuple(reader.notes), tuple(log.problems)
+        reader.notes.clear()
+        log.problems.clear()
+        yield Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
+    refuse_empty(n_documents, log, reader.path)
 
 
 def read_tables(

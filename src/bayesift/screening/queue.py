@@ -7,23 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, xlogy
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.priors import resolve
 from bayesift.model_file import ModelContent, load_model, save_model
+from bayesift.screening.information import Order, expected_information, information_places, most_informative
 from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings
 from bayesift.state import expect_array
 from bayesift.text import TermVectorizer
 from bayesift.validation import check_terms
-
-Order = Literal["relevance", "information", "mixture"]
 
 KIND = "review-queue"
 UNDO_STEPS = 100
@@ -320,7 +318,7 @@ class ReviewQueue:
             raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
         scores, unseen = self.scores, self.unseen
         ranked = unseen[np.argsort(-scores[unseen], kind="stable")]
-        places = _information_places(n, by, information_share, self.n_judged)
+        places = information_places(n, by, information_share, self.n_judged)
         if not places.any():
             return [self.ids[row] for row in ranked[:n]]
         informative = iter(self._informative(ranked[:_CANDIDATES], scores, min(n, int(places.sum()))))
@@ -338,22 +336,12 @@ class ReviewQueue:
         """The expected information gain about the model of judging each document, in nats."""
         scores = self.scores
         covariance = self.model.covariance(rows, self.labels, scores, self.grades)
-        return _information(scores[rows], np.diagonal(covariance))
+        return expected_information(scores[rows], np.diagonal(covariance))
 
     def _informative(self, candidates: Array, scores: Array, n: int) -> list[int]:
         """Greedily the documents of the largest gain, each given those chosen before."""
         covariance = self.model.covariance(candidates, self.labels, scores, self.grades)
-        chosen: list[int] = []
-        for _ in range(min(n, len(candidates))):
-            gains = _information(scores[candidates], np.diagonal(covariance))
-            gains[chosen] = -np.inf
-            best = int(np.argmax(gains))
-            chosen.append(best)
-            chance = expit(scores[candidates[best]])
-            noise = 1.0 / max(chance * (1.0 - chance), 1e-6)
-            column = covariance[:, best]
-            covariance = covariance - np.outer(column, column) / (column[best] + noise)
-        return [int(candidates[place]) for place in chosen]
+        return [int(candidates[place]) for place in most_informative(scores[candidates], covariance, n)]
 
     def _row_of(self, document: str) -> int:
         row = self._row.get(str(document))
@@ -409,30 +397,6 @@ def _offsets_of(offsets: Array, n_documents: int) -> Array:
     return given
 
 
-def _information_places(n: int, by: Order, share: float, n_judged: int) -> Array:
-    """Which of the next n places go to informative documents: in a mixture those where the next whole one is due."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"information_share must lie between 0 and 1, got {share!r}")
-    if by != "mixture":
-        return np.full(n, by == "information")
-    due = np.floor(share * (n_judged + np.arange(n + 1)) + 1e-9)
-    places: Array = np.diff(due) > 0
-    return places
-
-
-def _information(means: Array, variances: Array) -> Array:
-    """H(E p) - E H(p) of labels with normal scores, by Gauss-Hermite quadrature."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
-    chances = expit(means[:, np.newaxis] + np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * nodes)
-    weights = weights / math.sqrt(2.0 * math.pi)
-    return _entropy(chances @ weights) - _entropy(chances) @ weights
-
-
-def _entropy(p: Array) -> Array:
-    entropy: Array = -xlogy(p, p) - xlogy(1.0 - p, 1.0 - p)
-    return entropy
-
-
 def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSettings, dict[str, float], list[_Step]]:
     header, arrays = content.header, content.arrays
     if header["kind"] != KIND:
@@ -465,5 +429,5 @@ def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSetting
         header["steps_fitted"],
         strict=True,
     )
-    history = [_Step(*values, bool(fitted)) for *values, fitted in columns]
+    history = [_Step(row, label, grade, duals, bool(fitted)) for row, label, grade, duals, fitted in columns]
     return RelevanceSettings(**header["settings"]), words, history

@@ -7,7 +7,7 @@ on how many relevant documents were found (`Part`):
 
     words and pairs of words    1 - 0.4 t
     stems                       0.4 t
-    leading directions          0.15 t     (latent semantic analysis, Deerwester et al. 1990)
+    leading directions          0.1 t      (latent semantic analysis, Deerwester et al. 1990)
     titles, words and pairs     0.3 t
     keywords                    0.2 t      where given
     dense                       0.1 t      where given: any rows of numbers, such as the mean of word vectors
@@ -144,7 +144,7 @@ class Pool:
         stems = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF).fit_transform(documents)
         directions = sparse.csr_array(_unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS)))
         stacked = [("words", words, 1.0, 0.6), ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4)]
-        stacked.append(("directions", directions, 0.0, 0.15))
+        stacked.append(("directions", directions, 0.0, 0.1))
         for name, fields, last in (("titles", titles, 0.3), ("keywords", keywords, 0.2)):
             if fields is not None and (matrix := _field_vectors(name, fields, len(documents))) is not None:
                 stacked.append((name, matrix, 0.0, last))
@@ -334,7 +334,7 @@ class RelevanceModel:
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
         order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, *fitted)
+            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, 1.0, np.zeros(1), *fitted)
             if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
         every = np.zeros(len(labels))

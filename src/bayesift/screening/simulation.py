@@ -13,7 +13,8 @@ from bayesift.charts import Axis, Figure, Layer, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.errors import DataError
 from bayesift.evaluation import average_time_to_discovery, work_saved
-from bayesift.screening.queue import Order, ReviewQueue
+from bayesift.screening.information import Order
+from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool, RelevanceSettings
 from bayesift.screening.stopping import STOPPING_RULES, Chao, StoppingRule, StopPoint
 

@@ -125,6 +125,7 @@ class ProfileIn(_In):
     goal: GoalIn | None = None
     max_terms: Annotated[int, Field(ge=1, le=2_000)] = 500
     kappa: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.1
+    model: Literal["perceptron", "stack"] = "perceptron"
     past: bool = True
 
     @model_validator(mode="after")
@@ -142,7 +143,7 @@ class ProfileIn(_In):
             "examples": [(example.text, example.relevant) for example in self.examples or ()],
             "strategy": self.strategy,
             "goal": None if self.goal is None else self.goal.model_dump(exclude_none=True),
-            "settings": {"max_terms": self.max_terms, "kappa": self.kappa},
+            "settings": {"max_terms": self.max_terms, "kappa": self.kappa, "model": self.model},
         }
 
     def _words(self) -> dict[str, float]:

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
-from bayesift.models import OnlinePerceptron
+from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.models.linear import (
     BlockScales,
     GaussianPrior,
@@ -136,3 +136,20 @@ def test_what_the_online_perceptron_refuses():
         OnlinePerceptron(prior_scale=BlockScales((("all", 4),))).partial_fit(X, y)
     with pytest.raises(ValueError, match="prior_scale must be None or a BlockScales"):
         OnlinePerceptron(prior_scale=3.0).fit(X, y)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_factors_for_an_online_stack_lower_its_progressive_loss(several):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, size=400)
+    X = np.hstack([np.abs(rng.normal(size=(400, 30))), rng.normal(size=(400, 5)) + y[:, np.newaxis]])
+    labels = np.column_stack([y, 1 - y]) if several else y
+    factors = BlockScales((("noise", 30), ("signal", 5))).progressive(OnlineStackedClassifier(), X, labels)
+
+    def loss(rows):
+        found = OnlineStackedClassifier().progressive_proba(rows, labels)
+        return -np.log(np.where(labels == 1, found, 1 - found) if several else found[np.arange(400), y]).sum()
+
+    assert loss(X * factors) < loss(X)
+    assert set(factors[:30]) == {1.0}
+    assert factors[30] > 1.0

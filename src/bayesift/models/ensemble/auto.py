@@ -52,6 +52,7 @@ Effort = Literal["quick", "normal", "thorough"]
 _INTERCEPT = GaussianPrior(variance=10.0)
 _FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
 _KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
+_ENOUGH = 1000  # documents for which a second prior of words and vectors pays
 _WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
 # By the kind of richer columns, in the order in which they are tried: the loss of the whole stack relative to that
 # without them, up to which the model uses them, and the log prior odds that they help. A few documents cannot say that
@@ -60,12 +61,14 @@ _WORTH = {TABLE: (0.995, 0.0), VECTORS: (0.995, 3.0), CHARACTERS: (0.995, 0.0), 
 _NAMES = {PAIRS: "word pairs", VECTORS: "vectors", CHARACTERS: "characters", TABLE: "columns"}
 
 
-def _candidates(effort: Effort, *, exclusive: bool, kinds: Array) -> list[Candidate]:
+def _candidates(effort: Effort, *, exclusive: bool, kinds: Array, n_documents: int) -> list[Candidate]:
     """The candidates, the most useful first; classes that exclude one another share a softmax model."""
     words = _word_candidates(effort, exclusive=exclusive, pairs=PAIRS in kinds)
     main = SoftmaxMember if exclusive else LogisticMember
     first = sum(PAIRS not in candidate.kinds for candidate in words)
     richer = [Candidate(main(30.0), (WORDS, kind)) for kind in _WORTH if kind in kinds and kind != PAIRS]
+    if VECTORS in kinds and n_documents >= _ENOUGH:
+        richer.append(Candidate(main(3.0), (WORDS, VECTORS)))
     return words[:first] + richer + words[first:]
 
 
@@ -198,7 +201,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
         used = np.flatnonzero(weights)
         kinds = np.array([WORDS]) if lengths is None else np.unique(np.minimum(lengths, PAIRS))
-        candidates = _candidates(self.effort, exclusive=exclusive, kinds=kinds)
+        candidates = _candidates(self.effort, exclusive=exclusive, kinds=kinds, n_documents=len(used))
         fitting = CrossFitting(
             candidates,
             Sample(rows / size, labels, weights).take(used),
@@ -318,9 +321,10 @@ def _typical_length(rows: sparse.csr_array) -> float:
 
 
 def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
-    """The stack of members by words, and by richer columns where they lower the loss; or the best of its members.
+    """The stack of members by words, and by richer columns that lower its loss; or the best of its members.
 
-    Where richer columns other than pairs are used, that member is one of those that use them.
+    Each kind of columns is compared with words alone, so that one does not keep out another. Where columns other than
+    pairs are used, a member alone is one of those that use them.
     """
     scores = stacker.held_out.scores
     tried = [place for place, member in enumerate(scores) if np.any(member)]
@@ -329,18 +333,20 @@ def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
         weights = np.zeros(len(candidates))
         weights[int(np.argmax(helpful))] = 1.0
         return Choice(weights, weights, 0.0, scores[0], np.nan)
-    chosen = [place for place in tried if candidates[place].kinds == (WORDS,)]
-    best = stacker.judge(np.array(chosen))
-    richer: list[int] = []
+    words = [place for place in tried if candidates[place].kinds == (WORDS,)]
+    plain, more, richer = stacker.judge(np.array(words)), [], []
+    choices = []
     for kind, (worth, odds) in _WORTH.items():
-        more = [place for place in tried if kind in candidates[place].kinds]
-        if more:
-            also = stacker.judge(np.array(chosen + more))
-            if also.loss < worth * best.loss + odds:
-                chosen, best = chosen + more, also
-                richer += more if kind != PAIRS else []
-    alone = (richer or chosen) if len(chosen) > 1 else []
-    return min([best, *(stacker.judge(np.array([place])) for place in alone)], key=lambda choice: choice.loss)
+        of_kind = [place for place in tried if kind in candidates[place].kinds]
+        if of_kind and (choice := stacker.judge(np.array(words + of_kind))).loss < worth * plain.loss + odds:
+            choices.append(choice)
+            more += of_kind
+            richer += of_kind if kind != PAIRS else []
+    if len(choices) > 1:
+        choices.append(stacker.judge(np.array(words + more)))
+    alone = (richer or words + more) if len(words + more) > 1 else []
+    choices += [stacker.judge(np.array([place])) for place in alone]
+    return min([*choices, *[plain] * (not more)], key=lambda choice: choice.loss)
 
 
 def _pairs_may_pay(stacker: Stacker, pairs: Array) -> bool:

@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 
 from bayesift.arrays import Array
 from bayesift.folds import deal_folds
-from bayesift.models.ensemble.members import Fitted, Hyperplanes, Member, NeighborOdds, Sample, Settings
+from bayesift.models.ensemble.members import Fitted, Hyperplanes, Member, Odds, Sample, Settings
 from bayesift.models.linear.design import dense_columns
 
 Progress = Callable[[int, int], None]
@@ -151,26 +151,26 @@ class CrossFitting:
         """Whether so many more seconds, and the last fits, end after the deadline."""
         return self.deadline is not None and time.perf_counter() + seconds + self.promised > self.deadline
 
-    def combine(self, weights: Array) -> tuple[Hyperplanes, NeighborOdds | None]:
-        """The weighted sum of the linear candidates fitted to all documents, over all columns; and the neighbours.
+    def combine(self, weights: Array) -> tuple[Hyperplanes, list[Odds]]:
+        """The weighted sum of the linear candidates fitted to all documents, over all columns; and the other ones.
 
         Candidates of weight 0 are not fitted.
         """
         shape = self.whole.labels.shape[1], self.whole.rows.shape[1]
-        total, intercepts, neighbors = np.zeros(shape), np.zeros(shape[0]), None
+        total, intercepts, others = np.zeros(shape), np.zeros(shape[0]), list[Odds]()
         for weight, candidate in zip(weights, self.candidates, strict=True):
             if weight == 0.0:
                 continue
             fitted = self._fit(candidate.member, self._sample(candidate))
-            if isinstance(fitted, NeighborOdds):
-                neighbors = fitted
+            if not isinstance(fitted, Hyperplanes):
+                others.append(fitted)
                 continue
             lengths = self.ngram_lengths
             columns = slice(None) if lengths is None else candidate.columns(lengths)
             total[:, columns] += weight * fitted.weights
             intercepts += weight * fitted.intercepts
         self.counter.finish()
-        return Hyperplanes(total, intercepts), neighbors
+        return Hyperplanes(total, intercepts), others
 
     def _fit(self, member: Member, sample: Sample) -> Fitted:
         fitted = member.fit(sample, self.settings)

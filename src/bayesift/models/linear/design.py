@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.kernels.products import times, transposed_times
+from bayesift.kernels.products import is_small, times, transposed_times
 from bayesift.threads import computed_once
 
 _FULL = 0.95  # of the rows have an entry in a dense column
@@ -44,15 +44,25 @@ class Design:
 
     def times(self, weights: Array, out: Array) -> None:
         """Write X weights; weights of terms are the first rows, others are ignored."""
-        times(self.sparse.indptr, self.sparse.indices, self.sparse.data, weights, out)
+        if is_small(self.sparse.nnz, weights.shape[1]):
+            out[:] = self.sparse @ weights[: self.shape[1]]
+        else:
+            times(self.sparse.indptr, self.sparse.indices, self.sparse.data, weights, out)
         if len(self.dense):
             out += self.table @ weights[self.dense]
 
     def transposed_times(self, values: Array, out: Array) -> None:
         """Write X' values into the first rows of `out`."""
-        transposed_times(self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out)
+        if is_small(self.sparse.nnz, values.shape[1]):
+            out[: self.shape[1]] = self._transposed @ values
+        else:
+            transposed_times(self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out)
         if len(self.dense):
             out[self.dense] = self.table.T @ values
+
+    @computed_once
+    def _transposed(self) -> sparse.csc_array:
+        return self.sparse.T
 
     @computed_once
     def _squares(self) -> sparse.csr_array:

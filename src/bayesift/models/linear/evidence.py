@@ -157,7 +157,7 @@ class KinkIntegrals:
     @property
     def active(self) -> Array:
         """The weights off the prior's mode."""
-        return self.distances != 0
+        return np.asarray(self.distances != 0)
 
     @property
     def deviations(self) -> Array:
@@ -181,7 +181,7 @@ def _half(pull: Array, far: Array) -> Array:
     """The log integral of exp(-pull v - v^2 / 2) / sqrt(2 pi) over v > -far, stable for a large pull."""
     end = far - pull
     tail = np.log(0.5 * erfcx(np.maximum(-end, 0.0) / np.sqrt(2.0))) + 0.5 * far * (2.0 * pull - far)
-    return np.where(end < 0, tail, log_ndtr(end) + 0.5 * pull**2)
+    return np.asarray(np.where(end < 0, tail, log_ndtr(end) + 0.5 * pull**2))
 
 
 def squared(columns: sparse.csc_array) -> sparse.csc_array:
@@ -254,13 +254,12 @@ class _SoftmaxHessian:
             used = np.flatnonzero(row)
             columns = self.problem.columns[:, used] @ sparse.diags_array(row[used])
             parts.append(sparse.csc_array(sparse.hstack([columns, last])))
-        weights, shares = self.problem.importance, self.shares
-        blocks = [[None] * n_classes for _ in range(n_classes)]
-        for a in range(n_classes):
-            for b in range(n_classes):
-                curvatures = weights * shares[:, a] * (float(a == b) - shares[:, b])
-                blocks[a][b] = (parts[a].T @ sparse.csc_array(parts[b] * curvatures[:, np.newaxis])).toarray()
-        whole = np.block(blocks)
+
+        def block(a: int, b: int) -> Array:
+            curvatures = self.problem.importance * self.shares[:, a] * (float(a == b) - self.shares[:, b])
+            return np.asarray((parts[a].T @ sparse.csc_array(parts[b] * curvatures[:, np.newaxis])).toarray())
+
+        whole: Array = np.block([[block(a, b) for b in range(n_classes)] for a in range(n_classes)])
         ends = np.cumsum([part.shape[1] for part in parts]) - 1
         ridge = np.ones(len(whole))
         ridge[ends] = self.precision if self.free else 1.0

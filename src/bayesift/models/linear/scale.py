@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
+from scipy import sparse
 from scipy.special import log_softmax
+from sklearn.base import clone
 
 from bayesift.arrays import Array
 from bayesift.folds import deal_folds
@@ -381,17 +383,51 @@ class BlockScales:
         scales = np.full_like(shared.scales, np.exp(logs[-1]))
         return Choice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
 
-    def search(self, loss: Callable[[Array], float], shared: float = 0.0) -> Array:
+    def search(self, loss: Callable[[Array], float], shared: float | None = 0.0) -> Array:
         """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
 
-        `loss` is of such logarithms. The factor of the largest block stays one.
+        `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale of None too.
         """
-        largest = int(np.argmax([size for _, size in self.blocks]))
-        logs = np.append(np.zeros(len(self.blocks)), shared)
+        n_blocks, largest = len(self.blocks), int(np.argmax([size for _, size in self.blocks]))
+        logs = np.append(np.zeros(n_blocks), shared or 0.0)
+        places = [place for place in range(n_blocks + (shared is not None)) if place != largest]
         for _ in range(self.rounds):
-            for place in [place for place in range(len(logs)) if place != largest]:
+            for place in places:
                 logs[place] = _best_along(logs, place, loss)
         return logs
+
+    def progressive(self, model: Any, X: Any, y: Any) -> Array:
+        """Factors of columns, to multiply X by, for an online model without prior scales, such as the online stack.
+
+        They have the least loss of labels that are predicted before they are learned, in the order of the documents.
+        The model is not changed.
+
+        Examples
+        --------
+        >>> from bayesift.models import OnlineStackedClassifier
+        >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2], [0, 1, -1.1]])
+        >>> rule = BlockScales((("words", 2), ("vectors", 1)))
+        >>> rule.progressive(OnlineStackedClassifier(), X, [1, 1, 0, 0, 1, 0]).shape
+        (3,)
+        """
+        rows, sizes, labels = sparse.csr_array(X), [size for _, size in self.blocks], np.asarray(y)
+        classes = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
+        truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
+
+        def factors(logarithms: Array) -> Array:
+            of_columns: Array = np.exp(np.repeat(logarithms[:-1], sizes))
+            return of_columns
+
+        def loss(logarithms: Array) -> float:
+            scaled = sparse.csr_array(rows.multiply(factors(logarithms)[np.newaxis]))
+            known = classes if labels.ndim == 1 else None
+            found = clone(model).progressive_proba(scaled, labels, classes=known)
+            of_truth = np.where(truth, found, 1.0 if labels.ndim == 1 else 1.0 - found)
+            return -float(np.log(np.maximum(of_truth, 1e-300)).sum())
+
+        if sum(sizes) != rows.shape[1]:
+            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}")
+        return factors(self.search(loss, None))
 
     def _losses(self, problem: Problem, solver: str, n_jobs: int | None) -> Callable[..., tuple[Array, Array]]:
         """The total loss of all models at a scale and factors of columns, and its standard error."""

@@ -6,21 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.models.base import CategoriesMixin
+from bayesift.models.base import signs_of
 from bayesift.models.linear.scale import BlockScales
 from bayesift.models.online.bank import PosteriorBank, check_settings
 from bayesift.models.online.likelihoods import Gain, likelihood_of
+from bayesift.models.online.streaming import ProbabilitiesMixin, models_over
 from bayesift.state import storable
 from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names
 
 
 @storable("online-perceptron")
-class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
+class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier with a normal posterior over its weights that learns one document at a time.
 
     A document x with label y moves mean a and covariance C to the moments of the exact posterior after it:
@@ -171,22 +171,8 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         probabilities: Array = np.exp(self._log_proba(fields))
         return probabilities
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
-        logarithms = self._log_proba(self._fields(X))
-        if self.multilabel_:
-            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
-            return decisions
-        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories, integrated over the posterior of the weights."""
-        probabilities: Array = np.exp(self.predict_log_proba(X))
-        return probabilities
-
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
+        """Logarithms of P(c | d), documents x categories, integrated over the posterior of the weights."""
         return self._log_proba(self._fields(X))
 
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
@@ -280,14 +266,9 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self.n_seen_ += rows.shape[0]
         return self
 
-    def _known(self, y: Any) -> Any:
-        """The classes that labels may have; columns of an indicator name themselves."""
-        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
-
     def _all_classes(self, targets: Targets) -> Array:
         """The classes so far; an indicator may add columns."""
-        if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        self._check_form(targets)
         if self.multilabel_:
             return longer_names(self.classes_, targets.classes)
         if not np.array_equal(targets.classes, self.classes_):
@@ -316,10 +297,7 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         means, variances = np.moveaxis(fields, 1, 0)
         if self._is_binary():
             return likelihood.log_evidence([[-1.0, 1.0]], means.T, variances.T)
-        logarithms = likelihood.log_evidence(1.0, means.T, variances.T)
-        if not self.multilabel_:
-            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
-        return logarithms
+        return self._normalised(likelihood.log_evidence(1.0, means.T, variances.T))
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         place, sign = self._place(category)
@@ -331,7 +309,4 @@ def _signs_of(targets: Targets, classes: Array) -> Array:
     """+1 and -1, models x documents: of two classes the second is enough."""
     if not targets.multilabel:
         check_two_classes(classes)
-    members = targets.members_over(classes)
-    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
-    signs: Array = 2.0 * members.toarray() - 1.0
-    return signs
+    return signs_of(models_over(targets, classes))

@@ -27,6 +27,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.em import solve_by_em
@@ -123,6 +124,16 @@ def _choose_softmax_solver(name: str, problem: Problem) -> str:
     return name
 
 
+def _chunks(order: Array, size: int) -> list[Array]:
+    """Parts of similar size, at most `size`; an even number of them, so that a second thread has work.
+
+    They do not depend on the number of threads, nor does the result. Four are a block of their own, fewer go alone.
+    """
+    n = len(order)
+    parts = n if size == 1 or n < 4 else 1 if n == 4 else 2 * -(-n // (2 * size))
+    return np.array_split(order, parts) if n else []
+
+
 def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
     """The solutions of a few categories, by the solver that `choose_solver` named."""
     return [solution.compacted() for solution in SOLVERS[solver](problem, categories, starts)]
@@ -156,7 +167,7 @@ def solve_all(
     named = np.arange(len(starts)) if categories is None else np.asarray(categories)
     sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of similar size
     order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))
-    chunks = [order[k : k + size] for k in range(0, len(named), size)]
+    chunks = _chunks(order, size)
     tasks = [(named[chunk].tolist(), [starts[place] for place in chunk]) for chunk in chunks]
     parts: Iterable[list[Solution]]
     if n_jobs is None or isinstance(n_jobs, int):

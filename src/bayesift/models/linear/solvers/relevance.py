@@ -85,14 +85,10 @@ class _Normal:
             slope = float(gradient @ step)
             if -slope <= _SMALL**0.5 * max(objective, 1.0):
                 break
-            found = backtrack(
-                lambda _, lengths, theta=theta, step=step: np.array([self._objective(theta + lengths[0] * step)]),
-                lambda _, lengths, slope=slope: lengths * slope,
-                np.array([objective]),
-            )
-            if not found.accepted[0]:
+            length = self._step_length(theta, step, objective, slope)
+            if length == 0.0:
                 break
-            theta = theta + found.lengths[0] * step
+            theta = theta + length * step
             objective, gradient, hessian = self._derivatives(theta)
         factor = linalg.cholesky(hessian, lower=True)
         inverse = linalg.solve_triangular(factor, np.eye(len(theta)), lower=True)
@@ -100,6 +96,12 @@ class _Normal:
         whole = self.deviations * theta
         evidence = objective + float(np.sum(np.log(np.diagonal(factor))))
         return whole[:-1], float(whole[-1] + self.centre), determined, evidence
+
+    def _step_length(self, theta: Array, step: Array, objective: float, slope: float) -> float:
+        def evaluate(_: Array, lengths: Array) -> Array:
+            return np.array([self._objective(theta + lengths[0] * step)])
+
+        return float(backtrack(evaluate, lambda _, lengths: lengths * slope, np.array([objective])).lengths[0])
 
     def _margins(self, theta: Array) -> Array:
         return np.asarray(self.signs * (self.columns @ theta + self.centre))

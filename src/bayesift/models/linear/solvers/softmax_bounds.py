@@ -171,7 +171,7 @@ class _QuadraticBound:
         """The inverse of the matrix times the gradient, classes x columns."""
         alone = np.stack([self._class_solve(c, row) for c, row in enumerate(gradient)])
         pull = self.gram @ (self.inverse @ alone.sum(axis=0)) / len(alone)
-        return alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))])
+        return np.asarray(alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))]))
 
 
 def _gradient(classes: _Classes, weights: Array) -> Array:
