@@ -187,11 +187,14 @@ class RankedRecords:
     def next(self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()) -> Record | None:
         """The most relevant record that a reviewer may decide on; None when there is none.
 
-        Records of `without` come after all others.
+        When nothing was found for long, now and then one unlike all decided ones (`ReviewQueue.explores`). Records of
+        `without` come after all others.
         """
         rows = self.open_rows(reviewer, stage)
         kept = [row for row in rows if self.ids[row] not in without] if without else rows
-        row = self._best(kept if len(kept) else rows)
+        chosen = np.asarray(kept if len(kept) else rows, dtype=np.int64)
+        explored = stage == ABSTRACT and len(chosen) and self.queue.explores()
+        row = self.queue.farthest(chosen)[0] if explored else self._best(chosen)
         return None if row is None else self.log.records[self.ids[row]]
 
     def place(self, record: str, reviewer: str, stage: Stage = ABSTRACT) -> dict[str, Any]:
