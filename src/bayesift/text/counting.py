@@ -17,8 +17,9 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels import counts as kernels
 from bayesift.state import expect_array, storable
-from bayesift.text.tokens import Tokens, in_order
+from bayesift.text.tokens import Tokens
 from bayesift.text.words import Words, WordTable
+from bayesift.threads import in_order
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf", "ltc"]
 WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
