@@ -333,7 +333,9 @@ class _Decoder:
     def _object(self, kind: str, code: Parameters, name: str, depth: int) -> Any:
         cls: Any = KINDS[kind]
         hints = _hints_of(cls)
-        content = dict(LATER_PARAMETERS.get(kind, {}))
+        learned_names = set(getattr(cls, "FITTED", ()))
+        later, fitted = LATER_PARAMETERS.get(kind, {}), not learned_names.isdisjoint(code)
+        content = {field: part for field, part in later.items() if fitted or field not in learned_names}
         for field, part in code.items():
             if field == "kind":
                 continue

@@ -263,6 +263,9 @@ class LearnerOptions:
             metavar="PATH",
         ),
     ] = None
+    characters: Annotated[
+        bool, Option("--characters", help="Put n-grams of 3 to 5 characters beside words; auto uses them if they help.")
+    ] = False
     strip_html: Annotated[bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")] = False
     terms: Annotated[int | None, Option(help="Keep this many terms, those with the highest scores.")] = None
     score: Annotated[str, Option(help="Score of terms, used by --terms.")] = "likelihood-ratio"
@@ -328,6 +331,7 @@ class LearnerOptions:
             threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
             embedder=embedder,
+            characters=self.characters,
             random_state=self.seed,
             knowledge=knowledge,
         )

@@ -35,7 +35,7 @@ class Design:
 
     def __init__(self, rows: sparse.csr_array, dense: Array) -> None:
         self.shape, self.dense = rows.shape, dense
-        self.sparse = rows
+        self.sparse, self.table = rows, np.zeros((rows.shape[0], 0))
         if len(dense):
             self.table = np.ascontiguousarray(rows[:, dense].toarray())
             others = np.ones(rows.shape[1], dtype=bool)
