@@ -14,6 +14,7 @@ from benchmarks import (
     harness,
     linear_gaussian,
     linear_laplace,
+    linear_shapes,
     linear_synthetic,
     naive_bayes,
     online,
@@ -75,6 +76,7 @@ FOOTPRINTS = {
     defaults.NAME: defaults,
     text_footprint.NAME: text_footprint,
     linear_synthetic.NAME: linear_synthetic,
+    linear_shapes.NAME: linear_shapes,
     filtering.NAME: filtering,
     service.NAME: service,
 }
