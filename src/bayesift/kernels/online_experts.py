@@ -29,7 +29,7 @@ import math
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import inlined, inlined_tight, tight
 from bayesift.kernels.online_moments import PROBIT, moments
 
 COUNT, PRECISION, SHIFT, FIRST_RATE = 0, 1, 2, 3
@@ -66,7 +66,7 @@ def _log_count(count: float, tables: Array) -> float:
     return math.log(count + ADDED)
 
 
-@inlined
+@inlined_tight
 def likelihood_ratio(n: float, inside: float, with_term: float, both: float, margins: float, tables: Array) -> float:
     """Dunning's -2 ln lambda of a term and a category; `margins`: n log n less those of the four margins."""
     ratio = margins + whole_log_power(both, tables) + whole_log_power(inside - both, tables)
@@ -74,19 +74,20 @@ def likelihood_ratio(n: float, inside: float, with_term: float, both: float, mar
     return max(2.0 * ratio, 0.0)
 
 
-@inlined
+@inlined_tight
 def split_log_power(n: float, part: float, tables: Array) -> float:
     """What a margin of n documents in two parts takes from the ratio."""
     return whole_log_power(part, tables) + whole_log_power(n - part, tables)
 
 
-@inlined
-def moving_variance(largest: float, ratio: float) -> float:
-    """The prior variance W of a weight."""
-    return largest * (FLOOR + (1.0 - FLOOR) * ratio / (ratio + SOFTNESS))
+@inlined_tight
+def posterior_variance(largest: float, ratio: float, precision: float) -> float:
+    """The variance s = W / (1 + W lambda) of a weight, W the prior variance of its likelihood ratio."""
+    share = largest * (ratio + FLOOR * SOFTNESS)
+    return share / (ratio + SOFTNESS + share * precision)
 
 
-@inlined
+@inlined_tight
 def probit_log_odds(u: float) -> float:
     """The log odds of Phi(u), clipped."""
     tail = 0.5 * math.erfc(abs(u) * _SQRT_HALF)
@@ -94,7 +95,7 @@ def probit_log_odds(u: float) -> float:
     return odds if u > 0.0 else -odds
 
 
-@kernel
+@tight
 def perceptron_fields(
     columns: Array,
     values: Array,
@@ -122,14 +123,13 @@ def perceptron_fields(
             ratio = likelihood_ratio(
                 n, intercepts[COUNT, c], frequencies[j], weights[j, COUNT, c], margin - fields[2, c], tables
             )
-            variance = moving_variance(largest, ratio)
-            spread = variance / (1.0 + variance * weights[j, PRECISION, c])
+            spread = posterior_variance(largest, ratio, weights[j, PRECISION, c])
             spreads[k, c] = spread
             fields[0, c] += x * weights[j, SHIFT, c] * spread
             fields[1, c] += x * x * spread
 
 
-@kernel
+@tight
 def naive_bayes_scores(
     columns: Array,
     values: Array,
@@ -166,7 +166,7 @@ def naive_bayes_scores(
         odds[1, c] = prior + share * (odds[1, c] + known * size)
 
 
-@kernel
+@tight
 def linear_scores(columns: Array, values: Array, weights: Array, intercepts: Array, odds: Array) -> None:
     """Write w x + b of every rate and category."""
     for r in range(len(odds)):
@@ -179,7 +179,7 @@ def linear_scores(columns: Array, values: Array, weights: Array, intercepts: Arr
                 odds[r, c] += x * weights[j, FIRST_RATE + r, c]
 
 
-@kernel
+@tight
 def expert_odds(
     columns: Array,
     values: Array,
@@ -205,7 +205,7 @@ def expert_odds(
             odds[e, c] = min(max(odds[e, c], -CLIP), CLIP)
 
 
-@kernel
+@tight
 def learn_experts(
     columns: Array,
     values: Array,
@@ -225,7 +225,9 @@ def learn_experts(
     for c in range(n_categories):
         _, first, second = moments(PROBIT, NOISE, 2.0 * labels[c] - 1.0, fields[0, c], fields[1, c])
         fields[0, c], fields[1, c] = first, second
-        move_weight(1.0, first, second, spreads[size, c], intercepts, c)
+        shift, change = changed_weight(1.0, first, second, spreads[size, c], intercepts[SHIFT, c])
+        intercepts[SHIFT, c] = shift
+        intercepts[PRECISION, c] += change
         for r in range(len(rates)):
             error = labels[c] - 1.0 / (1.0 + math.exp(-odds[1 + r, c]))
             intercepts[FIRST_RATE + r, c] += INTERCEPT_RATE * error
@@ -234,13 +236,14 @@ def learn_experts(
         pairs[c] += labels[c] * size
     for k in range(size):
         j, x = columns[k], values[k]
-        row = weights[j]
         for c in range(n_categories):
-            row[COUNT, c] += labels[c]
-            move_weight(x, fields[0, c], fields[1, c], spreads[k, c], row, c)
+            shift, change = changed_weight(x, fields[0, c], fields[1, c], spreads[k, c], weights[j, SHIFT, c])
+            weights[j, SHIFT, c] = shift
+            weights[j, PRECISION, c] += change
+            weights[j, COUNT, c] += labels[c]
         for r in range(len(rates)):
             for c in range(n_categories):
-                row[FIRST_RATE + r, c] += x * odds[1 + r, c]
+                weights[j, FIRST_RATE + r, c] += x * odds[1 + r, c]
         if frequencies[j] == 0.0:
             totals[TERMS] += 1.0
         frequencies[j] += 1.0
@@ -248,9 +251,8 @@ def learn_experts(
     totals[PAIRS] += size
 
 
-@inlined
-def move_weight(x: float, first: float, second: float, spread: float, row: Array, c: int) -> None:
-    """Update the natural parameters of one weight by the derivatives of the log evidence."""
+@inlined_tight
+def changed_weight(x: float, first: float, second: float, spread: float, shift: float) -> tuple[float, float]:
+    """The shift eta of a weight after the derivatives of the log evidence, and what they add to its precision."""
     change = -second * x * x / (1.0 + second * spread * x * x)
-    row[SHIFT, c] = (row[SHIFT, c] + first * x) * (1.0 + spread * change)
-    row[PRECISION, c] += change
+    return (shift + first * x) * (1.0 + spread * change), change

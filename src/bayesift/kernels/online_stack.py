@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import kernel
+from bayesift.kernels.compile import tight
 from bayesift.kernels.online_experts import COUNT, DOCUMENTS, expert_odds, learn_experts
 from bayesift.kernels.online_mixers import learn_mixers, mix
 
 
-@kernel
+@tight
 def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array) -> None:
     """Write the weights of a document, of length one."""
     length = 0.0
@@ -31,7 +31,7 @@ def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, t
         values[k] *= scale
 
 
-@kernel
+@tight
 def run_stack(
     indptr: Array,
     indices: Array,
@@ -81,7 +81,7 @@ def run_stack(
             )
 
 
-@kernel
+@tight
 def weigh_rows(
     indptr: Array, indices: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
 ) -> None:
@@ -91,7 +91,7 @@ def weigh_rows(
         weigh_document(indices[part], data[part], idf, frequencies, totals, values[part])
 
 
-@kernel
+@tight
 def longest_row(indptr: Array) -> int:
     """The number of terms of the longest document."""
     longest = 0

@@ -93,9 +93,14 @@ def add_row_four(first: int, last: int, indices: Array, data: Array, sums: Array
         weights[j, 3] += value * d
 
 
+def is_small(n_entries: int, n_columns: int) -> bool:
+    """Whether a product with a block of so many columns needs no kernel."""
+    return n_entries * n_columns <= _SMALL
+
+
 def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X block; X by rows."""
-    if block.shape[1] == 1 or len(data) * block.shape[1] <= _SMALL:
+    if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         rows = sparse.csr_array((len(out), len(block)))
         rows.indptr, rows.indices, rows.data = indptr, indices, data  # without the checks of a constructor
         out[:] = _scipy_product(rows, block)
@@ -126,7 +131,7 @@ def _times(indptr: Array, indices: Array, data: Array, block: Array, out: Array)
 
 def transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X' block; X by rows."""
-    if block.shape[1] == 1 or len(data) * block.shape[1] <= _SMALL:
+    if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         columns = sparse.csc_array((len(out), len(block)))
         columns.indptr, columns.indices, columns.data = indptr, indices, data
         out[:] = _scipy_product(columns, block)
