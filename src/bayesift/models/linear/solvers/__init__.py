@@ -203,8 +203,8 @@ def solve_path(
         if progress is not None:
             progress(len(found) * len(starts) + done)
 
-    local = n_jobs is None or isinstance(n_jobs, int)
-    if local and not problems[0].coupled and choose_solver(solver, problems[0]) == "coordinate":
+    alone = not problems[0].coupled and choose_solver(solver, problems[0]) == "coordinate"
+    if alone and (n_jobs is None or isinstance(n_jobs, int)):
         tasks = list(zip(range(len(starts)) if categories is None else categories, starts, strict=True))
         paths = []
         for path in in_threads(lambda task: [s.compacted() for s in solve_along(problems, *task)], tasks, n_jobs):
