@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 
 from bayesift.datasets.screening import REVIEWS, load_review
 from bayesift.files import whole_file
-from bayesift.screening.queue import Order
+from bayesift.screening.information import Order
 from bayesift.screening.relevance import Pool
 from bayesift.screening.simulation import ReviewCurve, random_start, simulate_review
 

@@ -5,8 +5,9 @@
                (out/benchmarks/screening-asreview.json) are the peer
     show       measures of both sides over the seeds that both have, ratios with Wilcoxon's test, and CPU seconds
     stopping   for every rule the share of runs with at least 95% recall where it stops, and what was read until there,
-               in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and reversed ones; the tail
-               of the posterior is learned from the other reviews
+               in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and reversed ones, and
+               after a random sample; the tail of the posterior is learned from the other reviews
+    chao       where Chao's rule stops on the first seeds, with the parts of the pool as rankers; for `stopping`
     query      ATD from a query in words and no labels, over the mean ATD of `ranking`
     picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
 
@@ -31,17 +32,29 @@ from bayesift.charts.svg import series
 from bayesift.datasets import load_screening
 from bayesift.datasets.loading import find
 from bayesift.records import Corpus
-from bayesift.screening import STOPPING_RULES, Pool, Posterior, RankDecay, ReviewCurve, learn_tail_shares
+from bayesift.screening import (
+    STOPPING_RULES,
+    Pool,
+    Posterior,
+    RankDecay,
+    ReviewCurve,
+    chao_rule,
+    learn_tail_shares,
+    sample_size,
+)
 from bayesift.screening.simulation import simulate_review
 from benchmarks.screening_asreview import REVIEWS, SEEDS, draw_start
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 ORDERS = RESULTS / "screening-ranking.json"
 PEER = RESULTS / "screening-asreview.json"
+CHAO = RESULTS / "screening-chao.json"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "screening-recall.svg"
 MEASURES = ("ATD", "WSS@95", "RRF@10", "loss", "NDCG")
 _COLUMNS, _PANEL = 5, 190  # of the picture
 INTERVAL_FROM = 10  # finds, of which the start is one
+SAMPLE_SHARES = (0.02, 0.05, 0.1)  # of the documents, read at random first
+CHAO_SEEDS = ("200", "201")
 
 QUERIES = {
     "Cohen_2006_Antihistamines": "randomized trial of antihistamines for allergic rhinitis or urticaria",
@@ -79,13 +92,32 @@ def run_ranking(reviews: Sequence[str]) -> None:
         for review in reviews:
             if seed in runs.setdefault(review, {}):
                 continue
-            documents, begun = corpus(review), time.process_time()
-            pool = Pool.of_texts([d.full_text for d in documents], titles=[d.title for d in documents])
+            begun = time.process_time()
+            pool = vectors(review)
             start = draw_start(labels(review), int(seed))
-            order = simulate_review(pool.X, labels(review), start=start, parts=pool.parts).order.tolist()
+            order = simulate_review(pool, labels(review), start=start).order.tolist()
             runs[review][seed] = {"order": order, "cpu": time.process_time() - begun}
-            ORDERS.write_text(json.dumps(runs))
+            whole = ORDERS.with_suffix(".tmp")
+            whole.write_text(json.dumps(runs))
+            whole.replace(ORDERS)
             print(review, seed, len(order), f"{runs[review][seed]['cpu']:.1f} s", file=sys.stderr, flush=True)
+
+
+def vectors(review: str) -> Pool:
+    """The pool of a review: titles and abstracts only."""
+    return Pool.of_texts([d.full_text for d in corpus(review)], titles=[d.title for d in corpus(review)])
+
+
+def run_chao(reviews: Sequence[str]) -> None:
+    """Whether Chao's rule reaches the recall, and the share it reads."""
+    points = kept(CHAO)
+    for review in reviews:
+        found, of_review = curves(kept(ORDERS), review), points.setdefault(review, {})
+        for seed in sorted({*CHAO_SEEDS} - {*of_review}):
+            start, known = draw_start(labels(review), int(seed)), labels(review)
+            point = chao_rule(vectors(review), known, found[seed], start=start).stop(found[seed].hits)
+            of_review[seed] = [bool(point.recall >= 0.95), point.n_read / found[seed].n_documents]
+            CHAO.write_text(json.dumps(points))
 
 
 def from_query(reviews: Sequence[str]) -> list[str]:
@@ -96,7 +128,7 @@ def from_query(reviews: Sequence[str]) -> list[str]:
         texts, titles = [d.full_text for d in documents], [d.title for d in documents]
         pool = Pool.of_texts([*texts, query], titles=[*titles, query])
         found = np.append(labels(review), True)
-        asked = simulate_review(pool.X, found, start=[len(texts)], parts=pool.parts).average_time_to_discovery
+        asked = simulate_review(pool, found, start=[len(texts)]).average_time_to_discovery
         labelled = np.mean([c.average_time_to_discovery for c in curves(kept(ORDERS), review).values()])
         ratios.append(asked / labelled)
         lines.append(f"| {review} | {asked:.1f} | {labelled:.1f} | {ratios[-1]:.3f} |")
@@ -158,6 +190,14 @@ def stopping(reviews: Sequence[str]) -> list[str]:
     for name, rule in STOPPING_RULES.items():
         chosen = {review: Posterior(tail_shares=tails[review]) if name == "posterior" else rule for review in reviews}
         lines.append(_row(name, _stopped(runs, chosen)))
+    if all(kept(CHAO).get(review) for review in reviews):
+        chao = [np.mean(list(kept(CHAO)[review].values()), axis=0) for review in reviews]
+        lines.append(_row("Chao, a ranker per part (two starts)", np.array(chao)))
+    for share in SAMPLE_SHARES:
+        mixed = {review: Posterior(tail_shares=tails[review], sample_share=share) for review in reviews}
+        lines.append(_row(f"posterior, {share:.0%} at random first", _stopped(runs, mixed)))
+    least = [[1.0, np.mean([least_for_a_proof(curve) for curve in runs[review].values()])] for review in reviews]
+    lines.append(_row("least that a sample can prove it with", np.array(least)))
     own = {review: Posterior(tail_shares=tails[review]) for review in reviews}
     for name, change in {"shuffled": 1.0, "half shuffled": 0.5, "reversed": -1.0}.items():
         weak = {
@@ -169,6 +209,19 @@ def stopping(reviews: Sequence[str]) -> list[str]:
     moments = np.concatenate(holds)
     cells = " | ".join(f"{np.mean(held):.3f}" if held else "" for held in holds)
     return [*lines, f"| 95% interval holds | {moments.mean():.3f} of {len(moments)} moments | | {cells} |"]
+
+
+def least_for_a_proof(curve: ReviewCurve) -> float:
+    """The share to read for a proof by a sample without hits, at the best moment to begin it, which nobody knows."""
+    n, hits = curve.n_documents, curve.hits
+    found = 1 + np.cumsum(hits)
+    reached = (np.flatnonzero(found >= 0.95 * found[-1]) + 1).tolist()
+    totals = [
+        read + sample_size(n_unseen=n - read, n_found=int(found[read - 1]), recall=0.95)
+        for read in reached
+        if hits[read - 1]
+    ]
+    return float(min(totals) / n)
 
 
 def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[float, float]:
@@ -263,8 +316,8 @@ def kept(file: Path) -> Runs:
 if __name__ == "__main__":
     command, *names = sys.argv[1:] or ["show"]
     chosen = names or REVIEWS
-    if command == "ranking":
-        run_ranking(chosen)
+    if command in ("ranking", "chao"):
+        {"ranking": run_ranking, "chao": run_chao}[command](chosen)
     elif command == "picture":
         picture(chosen).save(PICTURE)
     else:

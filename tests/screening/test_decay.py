@@ -17,7 +17,8 @@ def prior():
     return np.concatenate([np.full(len(f), w / len(f)) for f, w in zip(families, decay._FAMILY_WEIGHTS, strict=True)])
 
 
-def test_the_expected_number_is_that_of_brute_force():
+@pytest.mark.parametrize("sample", [(0, 0), (30, 4)])
+def test_the_expected_number_is_that_of_brute_force(sample):
     """Integrated over a and all shapes by sums over fine grids, with the prior 1/a."""
     n, read, places, tail = 120, 40, np.array([1, 2, 5, 11, 30]), 0.05
     judgements = np.isin(np.arange(1, read + 1), places).tolist()
@@ -26,14 +27,15 @@ def test_the_expected_number_is_that_of_brute_force():
     for share, r in zip(prior(), rates(n), strict=True):
         s = (1 - tail) * r / r.sum() + tail / n
         likelihood = share * a ** len(places) * np.prod(s[places - 1]) * np.exp(-a * s[:read].sum())
+        likelihood *= poisson.pmf(sample[1], a * sample[0] / n)
         weight += likelihood.sum()
         # Numbers above that of the unseen documents count as all of them.
         left = poisson.sf(np.arange(n - read)[:, np.newaxis], a * s[read:].sum()).sum(axis=0)
         expected += (likelihood * left).sum()
         none += (likelihood * np.exp(-a * s[read:].sum())).sum()
-    model = RankDecay(n, tail_shares={tail: 1.0})
+    model = RankDecay(n, tail_shares={tail: 1.0}, sample=sample)
     remaining = model.remaining(judgements, found_before=1, draws=20_000)
-    assert remaining.n_found == 6
+    assert remaining.n_found == 6 + sample[1]
     assert model.probability_of_recall(judgements, 0.95, found_before=1) == pytest.approx(none / weight, rel=1e-6)
     assert np.mean(remaining.draws == 0) == pytest.approx(none / weight, abs=1e-4)
     assert remaining.mean == pytest.approx(expected / weight, rel=1e-3)

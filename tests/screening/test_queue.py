@@ -51,18 +51,21 @@ def test_relevant_documents_come_first(queue, texts):
     assert queue.n_found >= 10
 
 
-def test_scores_are_those_of_scikit_learn(queue, texts):
+@pytest.mark.parametrize("graded", [False, True])
+def test_scores_are_those_of_scikit_learn(queue, texts, graded):
     names, _ = texts
+    grades = np.where(np.arange(len(queue)) % 3, 1.0, 0.2) if graded else np.ones(len(queue))
     for row in range(60):
         queue.judge(str(row), bool(names[row] == "trial"))
     settings = RelevanceSettings(variance=2.0, share=0.8, intercept_spread=0.5)
     model = RelevanceModel(queue.model.rows(slice(None)), settings)
     duals = np.zeros(len(queue))
     for _ in range(200):
-        duals = model.fit(queue.labels, duals, np.zeros(len(queue)))
+        duals = model.fit(queue.labels, duals, np.zeros(len(queue)), grades if graded else None)
     judged = np.flatnonzero(queue.labels)
     y = queue.labels[judged] > 0
-    importance = np.where(y, 0.8 * len(y) / y.sum(), 0.2 * len(y) / (~y).sum())
+    relevant = grades[judged] / grades[judged][y].sum()
+    importance = np.where(y, 0.8 * len(y) * relevant, 0.2 * len(y) / (~y).sum())
     design = sparse.hstack([queue.model.rows(slice(None)), np.full((len(queue), 1), np.sqrt(0.5))]).tocsr()
     peer = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000)
     peer.fit(design[judged], y, sample_weight=importance)
@@ -165,6 +168,39 @@ def test_undo_of_a_changed_judgement_brings_back_the_first(queue):
     assert state(queue) != before
     assert queue.undo() == name
     assert state(queue) == before
+
+
+def test_grades_and_the_order_of_judgements_are_undone_and_saved(queue, texts, tmp_path):
+    queue.judge("100", True, grade=0.2)
+    queue.judge("101", False)
+    queue.judge("102", False)
+    assert queue.since_find == 2
+    before = state(queue)
+    queue.judge("100", True)
+    assert state(queue) != before
+    assert queue.since_find == 2
+    queue.undo()
+    assert state(queue) == before
+    queue.save(tmp_path / "graded")
+    again = ReviewQueue.of_texts(texts[1])
+    again.resume(tmp_path / "graded")
+    assert state(again) == before
+    assert again.since_find == 2
+    again.withdraw("101")
+    assert again.since_find == 1
+    again.judge("103", True)
+    assert again.since_find == 0
+    with pytest.raises(ValueError, match="grade must lie above 0"):
+        queue.judge("1", True, grade=0.0)
+
+
+def test_offsets_move_scores():
+    X = np.eye(3)
+    moved = ReviewQueue(X, offsets=np.array([0.0, -0.5, 0.25]))
+    np.testing.assert_allclose(moved.scores - ReviewQueue(X).scores, [0.0, -0.5, 0.25])
+    np.testing.assert_array_equal(moved.unjudged().scores, moved.scores)
+    with pytest.raises(DataError, match="offsets of shape"):
+        ReviewQueue(X, offsets=np.zeros(2))
 
 
 def test_undo_ends():

@@ -1,12 +1,15 @@
 """A review while it is screened: order, undo, skip, search, words, double screening, prior labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bayesift.datasets.references import Decision, Reference, ReferenceList
 from bayesift.errors import DataError
 from bayesift.screening import PrismaFlow, Project, ProjectSettings, RankDecay, Review, ReviewQueue, review
-from bayesift.screening.review_log import prior_values
+from bayesift.screening.review_log import FULL_TEXT, prior_values
+from bayesift.text import WordVectors
 from tests.screening.test_queue import TOPICS
 
 
@@ -52,6 +55,31 @@ def screen(work, n):
 def test_the_query_ranks_before_the_first_decision(project, references):
     n = sum(reference.labels == ("trial",) for reference in references)
     assert sum(screen(Review(project, "ann"), n)) > 0.8 * n
+
+
+def test_keywords_and_word_vectors_are_parts_of_their_own(project, references, tmp_path):
+    vectors = WordVectors.of(["placebo", "mice"], [[1.0, 0.0], [0.0, 1.0]])
+    parts = [part.name for part in Review(project, "ann", word_vectors=vectors).ranked.queue.model.parts]
+    assert parts == ["words", "stems", "directions", "titles", "dense"]
+    described = ReferenceList(tuple(replace(r, keywords=("Humans", r.labels[0])) for r in references))
+    with Project.create(tmp_path / "keywords", described) as made:
+        parts = [part.name for part in Review(made, "ann").ranked.queue.model.parts]
+    assert parts == ["words", "stems", "directions", "titles", "keywords"]
+
+
+def test_records_excluded_by_their_full_texts_count_less(project):
+    project.append("settings", by="ann", full_texts=True)
+    work = Review(project, "ann")
+    screen(work, 12)
+    record = next(name for name in project.decided() if project.verdict(name) == "included")
+    full = work.ranked.queue.scores.copy()
+    project.append("decide", by="ann", record=record, verdict="excluded", stage=FULL_TEXT)
+    work.ranked.learn(record)
+    row = work.ranked.row_of(record)
+    assert work.ranked.queue.labels[row] == 1
+    assert work.ranked.queue.grades[row] < 1
+    assert work.ranked.queue.scores[row] < full[row]
+    np.testing.assert_allclose(Review(project, "ann").ranked.queue.scores, work.ranked.queue.scores, atol=0.01)
 
 
 def test_a_review_goes_on_where_it_stopped(project):

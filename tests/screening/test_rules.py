@@ -7,12 +7,19 @@ from scipy.stats import binom
 from bayesift.screening import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
+    Chao,
     InARow,
     Knee,
     PointProcess,
+    Pool,
+    Posterior,
     QuantileBinomial,
+    ReviewCurve,
+    chao_rule,
     recall_p_value,
+    simulate_review,
 )
+from bayesift.screening.stopping.rules import chao_limit
 
 
 def ranked(n=600, relevant=60, seed=0):
@@ -81,3 +88,45 @@ def test_a_point_process_finds_the_rate_that_made_the_finds():
     rng = np.random.default_rng(2)
     hits = rng.random(4000) < 0.9 / np.arange(1, 4001) ** 0.9
     assert not PointProcess("power").stop(hits).n_read < 2000
+
+
+def test_chao_counts_what_one_and_two_rankers_found():
+    """The limit against a hypergeometric truth: two rankers that find independently miss no more, 95% of the time."""
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(400):
+        found = rng.random((2, 60)) < 0.6
+        by = found.sum(axis=0)
+        held.append(np.sum(by == 0) <= chao_limit(int(np.sum(by == 1)), int(np.sum(by == 2)), 0.95))
+    assert np.mean(held) >= 0.93
+    hits = ranked(200, 40)
+    orders = [np.arange(200), np.arange(200)[::-1]]
+    point = Chao(orders).stop(hits)
+    assert point.n_read == 200
+    with pytest.raises(ValueError, match="two rankers or more"):
+        Chao(orders[:1]).stop(hits)
+
+
+def test_every_part_of_a_pool_is_a_ranker_of_chao():
+    rng = np.random.default_rng(0)
+    topics = rng.random(60) < 0.4
+    words = [np.where(topic, "corn wheat maize", "gold silver mine").item().split() for topic in topics]
+    texts = [" ".join([*rng.choice(some, 4), *rng.choice(["of", "in", "at", "by"], 3)]) for some in words]
+    pool, start = Pool.of_texts(texts), (int(np.argmax(topics)), int(np.argmin(topics)))
+    curve = simulate_review(pool, topics, start=start)
+    rule = chao_rule(pool, topics, curve, start=start)
+    assert len(rule.orders) == 3
+    first = simulate_review(pool.X[:, : pool.parts[0].n_columns], topics, start=start)
+    hits = curve.hits[rule.orders[0]]
+    assert np.flatnonzero(hits).tolist() == (first.positions - 1).tolist()
+    assert ReviewCurve.of(curve.order, topics, start).n_documents == len(hits)
+    assert rule.stop(curve.hits).recall == 1.0
+
+
+def test_a_sample_is_read_first_and_counts():
+    hits = ranked()
+    point = Posterior(sample_share=0.1).stop(hits, seed=1)
+    assert point == Posterior(sample_share=0.1).stop(hits, seed=1)
+    drawn = np.random.default_rng(1).permutation(600)[:60]
+    rest = np.delete(hits, drawn)[: point.n_read - 60]
+    assert point.recall == pytest.approx((1 + hits[drawn].sum() + rest.sum()) / (1 + hits.sum()))

@@ -21,6 +21,7 @@ from bayesift.errors import DataError
 if TYPE_CHECKING:
     from bayesift.datasets.references import Reference
     from bayesift.screening import Project, ProjectSettings
+    from bayesift.text import WordVectors
 
 _DEFAULT = "open"
 
@@ -43,6 +44,10 @@ app = typer.Typer(
 )
 ProjectPath = Annotated[Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)]
 
+VectorsPath = Annotated[
+    Path | None, Option(help="Word vectors, a file or folder: records are also ranked by meaning.", exists=True)
+]
+
 
 def open_review(
     files: Annotated[
@@ -60,6 +65,7 @@ def open_review(
         Path | None,
         Option(help="Labelled records of an older review; kept in the project.", exists=True, dir_okay=False),
     ] = None,
+    vectors: VectorsPath = None,
     reviewer: Annotated[str | None, Option(help="Your name; the name of your account by default.")] = None,
     double: Annotated[bool, Option("--double", help="Every record is screened by two reviewers.")] = False,
     keep_duplicates: Annotated[bool, Option("--keep-duplicates", help="Do not join duplicates.")] = False,
@@ -94,15 +100,23 @@ def open_review(
             _check_unchanged(project, query)
         if prior is not None:
             _keep_prior(project, name, _labelled(prior))
+        if serve and vectors is not None:
+            raise typer.BadParameter("the web page ranks without word vectors", param_hint="--vectors")
         if serve:
             serve_review(project, name, port)
             return
         with busy("ranking the records", quiet=quiet):
-            review = Review(project, name)
+            review = Review(project, name, word_vectors=_word_vectors(vectors))
         if plain or not (sys.stdin.isatty() and sys.stdout.isatty() and find_spec("termios")):
             screen_line_by_line(review, sys.stdin, sys.stdout)
         else:
             screen_in_terminal(review)
+
+
+def _word_vectors(path: Path | None) -> WordVectors | None:
+    from bayesift.text import WordVectors
+
+    return None if path is None else WordVectors.load(path)
 
 
 def export(
@@ -112,6 +126,7 @@ def export(
         str | None, Option(help="Write only records that are: included, excluded, maybe, open, or several with commas.")
     ] = None,
     sources: Annotated[bool, Option("--sources", help="Write every source of a record, duplicates too.")] = False,
+    vectors: VectorsPath = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the records with decisions, reasons, ranks and probabilities."""
@@ -125,7 +140,8 @@ def export(
         )
     with _opened(project, writing=False) as opened:
         with busy("ranking the records", quiet=quiet):
-            written = RankedRecords(opened, snapshots=opened.snapshot_folder).references(only=wanted, sources=sources)
+            ranked = RankedRecords(opened, snapshots=opened.snapshot_folder, word_vectors=_word_vectors(vectors))
+            written = ranked.references(only=wanted, sources=sources)
         write_references(written, output)
     if not quiet:
         print(f"{output}: {len(written):,} records", file=sys.stderr)

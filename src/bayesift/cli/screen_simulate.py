@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +49,7 @@ def simulate(
     """
     import numpy as np
 
-    from bayesift.screening import Pool, random_start, recall_curves, simulate_review
+    from bayesift.screening import Pool, chao_rule, random_start, recall_curves, simulate_review
 
     if by not in ORDERS:
         raise typer.BadParameter(f"no order {by!r}; there are: {', '.join(ORDERS)}", param_hint="--by")
@@ -61,19 +62,24 @@ def simulate(
     with busy("reading words", quiet=quiet):
         asked = [] if query is None else [query]
         pool = Pool.of_texts([*texts, *asked], titles=[*(document.title for document in read), *asked])
-    simulated: dict[str, Any] = {"by": order, "batch": batch, "parts": pool.parts}
+    simulated: dict[str, Any] = {"by": order, "batch": batch}
     curves: dict[str, ReviewCurve] = {}
     with counting("starts", 1 if query else starts, quiet=quiet) as progress, usage_errors():
         if query is not None:
             relevant = np.append(labels, True)
-            curves["query"] = simulate_review(pool.X, relevant, start=[len(labels)], **simulated)
+            curves["query"] = simulate_review(pool, relevant, start=[len(labels)], **simulated)
         else:
             for seed in range(starts):
                 start = random_start(labels, seed)
-                curves[str(seed)] = simulate_review(pool.X, labels, start=start, **simulated)
+                curves[str(seed)] = simulate_review(pool, labels, start=start, **simulated)
                 progress(seed + 1)
         chosen = _rules(recall, all_rules=rules)
-        played = [_measures(name, curve, chosen, 0 if query else 1) for name, curve in curves.items()]
+        played = []
+        for name, curve in curves.items():
+            if rules and query is None:
+                several = chao_rule(pool, labels, curve, start=random_start(labels, int(name)))
+                chosen["Chao, a ranker per part"] = replace(several, recall=recall)
+            played.append(_measures(name, curve, chosen, 0 if query else 1))
     if chart is not None:
         recall_curves({f"start {name}": curve for name, curve in curves.items()}).save(chart)
         print(f"chart: {chart}", file=sys.stderr)
@@ -85,7 +91,7 @@ def simulate(
 
 def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
     """The stopping rules by name, those that aim at a recall with this one."""
-    from dataclasses import fields, replace
+    from dataclasses import fields
 
     from bayesift.screening import STOPPING_RULES
 

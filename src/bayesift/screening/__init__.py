@@ -15,6 +15,7 @@ from bayesift.screening.review import Progress, RankedRecords, Review
 from bayesift.screening.review_log import Event, Judgement, Note, ProjectSettings, Record, ReviewLog, with_decisions
 from bayesift.screening.simulation import (
     ReviewCurve,
+    chao_rule,
     random_start,
     recall_curves,
     simulate_review,
@@ -23,6 +24,7 @@ from bayesift.screening.simulation import (
 from bayesift.screening.stopping import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
+    Chao,
     Forecast,
     InARow,
     Knee,
@@ -48,6 +50,7 @@ __all__ = [
     "STOPPING_RULES",
     "Agreement",
     "CallaghanMuellerHansen",
+    "Chao",
     "Duplicates",
     "Event",
     "FlowDiagram",
@@ -83,6 +86,7 @@ __all__ = [
     "StoppingEstimate",
     "StoppingRule",
     "allowed_missing",
+    "chao_rule",
     "cohen_kappa",
     "find_duplicates",
     "is_project",

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, xlogy
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.priors import resolve
 from bayesift.model_file import ModelContent, load_model, save_model
+from bayesift.screening.information import Order, expected_information, information_places, most_informative
 from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings
 from bayesift.state import expect_array
 from bayesift.text import TermVectorizer
 from bayesift.validation import check_terms
-
-Order = Literal["relevance", "information", "mixture"]
 
 KIND = "review-queue"
 UNDO_STEPS = 100
@@ -39,6 +38,7 @@ class _Step:
 
     row: int
     label: int
+    grade: float
     duals: Array
     fitted: bool
 
@@ -57,11 +57,13 @@ class ReviewQueue:
     index : the terms of the first columns; `set_words` needs it
     parts : of the columns, with weights that depend on the finds, as those of `Pool.of_texts`; by default all columns
         have the weight one throughout
+    offsets : what is known of each document beforehand, in units of scores; nothing by default
     settings : hyperparameters of the model
 
     Attributes
     ----------
     labels : 1 for relevant, -1 for irrelevant, 0 for not yet judged
+    grades : how much each document counts among the relevant ones; 1 unless `judge` was told another grade
 
     Examples
     --------
@@ -81,6 +83,7 @@ class ReviewQueue:
         ids: Sequence[str] | None = None,
         index: TermIndex | None = None,
         parts: Sequence[Part] = (),
+        offsets: Array | None = None,
         settings: RelevanceSettings | None = None,
     ) -> None:
         rows = check_terms(None, X)
@@ -93,6 +96,9 @@ class ReviewQueue:
         self._witness: Array | None = None
         self.model = RelevanceModel(rows, settings or RelevanceSettings(), parts)
         self.labels = np.zeros(rows.shape[0], dtype=np.int8)
+        self.grades = np.ones(rows.shape[0])
+        self._form_offsets = np.zeros(rows.shape[0]) if offsets is None else _offsets_of(offsets, rows.shape[0])
+        self._judged: dict[int, None] = {}
         self.words: dict[str, float] = {}
         self._word_offsets = np.zeros(rows.shape[0])
         self._duals = np.zeros(rows.shape[0])
@@ -117,12 +123,24 @@ class ReviewQueue:
         else:
             X = vectorizer.fit_transform(texts)
             pool = Pool(X, TermIndex.of(vectorizer, X))
-        return cls(pool.X, ids=ids, index=pool.index, parts=pool.parts, settings=settings)
+        return cls.of_pool(pool, ids=ids, settings=settings)
+
+    @classmethod
+    def of_pool(
+        cls, pool: Pool, *, ids: Sequence[str] | None = None, settings: RelevanceSettings | None = None
+    ) -> Self:
+        """The queue of vectors with their terms, parts and offsets."""
+        return cls(pool.X, ids=ids, index=pool.index, parts=pool.parts, offsets=pool.offsets, settings=settings)
 
     def unjudged(self) -> ReviewQueue:
         """Another queue of the same pool, without judgements, words or a witness."""
         return ReviewQueue(
-            self._X, ids=self.ids, index=self.index, parts=self.model.parts, settings=self.model.settings
+            self._X,
+            ids=self.ids,
+            index=self.index,
+            parts=self.model.parts,
+            offsets=self._form_offsets,
+            settings=self.model.settings,
         )
 
     def __len__(self) -> int:
@@ -148,22 +166,38 @@ class ReviewQueue:
         """The score of every document, higher for those more probably relevant; refits if something changed."""
         self.model.weigh(self.n_found)
         if not self._fitted:
-            self._duals = self.model.fit(self.labels, self._duals, self._offsets())
+            self._duals = self.model.fit(self.labels, self._duals, self._offsets(), self.grades)
             self._fitted, self._scores = True, None
         if self._scores is None:
             self._scores = self.model.scores(self.labels, self._duals, self._offsets())
             self._scores.flags.writeable = False
         return self._scores
 
-    def judge(self, document: str, relevant: bool) -> None:
-        """Record a judgement; a later judgement of the same document replaces it."""
+    @property
+    def since_find(self) -> int:
+        """How many irrelevant documents were judged since the last relevant one, in the order of first judgements."""
+        return sum(1 for _ in takewhile(lambda row: self.labels[row] < 0, reversed(self._judged)))
+
+    def judge(self, document: str, relevant: bool, *, grade: float = 1.0) -> None:
+        """Record a judgement; a later judgement of the same document replaces it.
+
+        Parameters
+        ----------
+        document : its id
+        relevant : whether it is
+        grade : how much it counts among the relevant ones, above 0 and at most 1: less than 1 for a document that was
+            included by its abstract and excluded by its full text
+        """
+        if not 0 < grade <= 1:
+            raise ValueError(f"grade must lie above 0 and not above 1, got {grade!r}")
         row, label = self._row_of(document), 1 if relevant else -1
-        self._steps.append(_Step(row, int(self.labels[row]), self._duals, self._fitted))
+        self._steps.append(_Step(row, int(self.labels[row]), float(self.grades[row]), self._duals, self._fitted))
         del self._steps[:-UNDO_STEPS]
         if self.labels[row] != label:
             self._duals = self._duals.copy()
             self._duals[row] = 0.0
-        self.labels[row] = label
+        self.labels[row], self.grades[row] = label, grade
+        self._judged.setdefault(row)
         self._fitted = False
 
     def withdraw(self, document: str) -> None:
@@ -172,7 +206,8 @@ class ReviewQueue:
         self._steps.clear()
         self._duals = self._duals.copy()
         self._duals[row] = 0.0
-        self.labels[row] = 0
+        self.labels[row], self.grades[row] = 0, 1.0
+        self._judged.pop(row, None)
         self._fitted = False
 
     def word_weights(self, document: str) -> dict[str, float]:
@@ -191,7 +226,9 @@ class ReviewQueue:
         if not self._steps:
             raise DataError("no judgement to take back")
         step = self._steps.pop()
-        self.labels[step.row] = step.label
+        self.labels[step.row], self.grades[step.row] = step.label, step.grade
+        if not step.label:
+            self._judged.pop(step.row)
         self._duals, self._fitted, self._scores = step.duals, step.fitted, None
         return self.ids[step.row]
 
@@ -249,10 +286,10 @@ class ReviewQueue:
 
     def _offsets(self) -> Array:
         """What is said of each document beforehand, in units of scores."""
-        if self._witness is None:
-            return self._word_offsets
-        told: Array = np.nan_to_num(self._witness) * (_SCORE_SPREAD * self.witness_reliability)
-        return self._word_offsets + told
+        offsets: Array = self._form_offsets + self._word_offsets
+        if self._witness is not None:
+            offsets += np.nan_to_num(self._witness) * (_SCORE_SPREAD * self.witness_reliability)
+        return offsets
 
     def _set_word_offsets(self, values: Array) -> None:
         """Give every document what words say of it: an offset, and a column whose weight corrects it."""
@@ -281,7 +318,7 @@ class ReviewQueue:
             raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
         scores, unseen = self.scores, self.unseen
         ranked = unseen[np.argsort(-scores[unseen], kind="stable")]
-        places = _information_places(n, by, information_share, self.n_judged)
+        places = information_places(n, by, information_share, self.n_judged)
         if not places.any():
             return [self.ids[row] for row in ranked[:n]]
         informative = iter(self._informative(ranked[:_CANDIDATES], scores, min(n, int(places.sum()))))
@@ -298,23 +335,13 @@ class ReviewQueue:
     def information_gain(self, rows: Array) -> Array:
         """The expected information gain about the model of judging each document, in nats."""
         scores = self.scores
-        covariance = self.model.covariance(rows, self.labels, scores)
-        return _information(scores[rows], np.diagonal(covariance))
+        covariance = self.model.covariance(rows, self.labels, scores, self.grades)
+        return expected_information(scores[rows], np.diagonal(covariance))
 
     def _informative(self, candidates: Array, scores: Array, n: int) -> list[int]:
         """Greedily the documents of the largest gain, each given those chosen before."""
-        covariance = self.model.covariance(candidates, self.labels, scores)
-        chosen: list[int] = []
-        for _ in range(min(n, len(candidates))):
-            gains = _information(scores[candidates], np.diagonal(covariance))
-            gains[chosen] = -np.inf
-            best = int(np.argmax(gains))
-            chosen.append(best)
-            chance = expit(scores[candidates[best]])
-            noise = 1.0 / max(chance * (1.0 - chance), 1e-6)
-            column = covariance[:, best]
-            covariance = covariance - np.outer(column, column) / (column[best] + noise)
-        return [int(candidates[place]) for place in chosen]
+        covariance = self.model.covariance(candidates, self.labels, scores, self.grades)
+        return [int(candidates[place]) for place in most_informative(scores[candidates], covariance, n)]
 
     def _row_of(self, document: str) -> int:
         row = self._row.get(str(document))
@@ -334,9 +361,12 @@ class ReviewQueue:
         }
         arrays = {
             "labels": self.labels,
+            "grades": self.grades,
+            "judged": np.array(list(self._judged), dtype=np.int64),
             "pulls": self._duals,
             "step_rows": np.array([step.row for step in self._steps], dtype=np.int64),
             "step_labels": np.array([step.label for step in self._steps], dtype=np.int8),
+            "step_grades": np.array([step.grade for step in self._steps]),
             "step_pulls": np.array([step.duals for step in self._steps]).reshape(len(self._steps), len(self)),
         }
         save_model(ModelContent(header, arrays, {"ids": self.ids}), path)
@@ -353,33 +383,18 @@ class ReviewQueue:
         self.model = RelevanceModel(self._X, settings, self.model.parts)
         if words or self.words:
             self.set_words(words)
-        self.labels = content.arrays["labels"].copy()
+        self.labels, self.grades = content.arrays["labels"].copy(), content.arrays["grades"].copy()
+        self._judged = dict.fromkeys(content.arrays["judged"].tolist())
         self._duals, self._fitted, self._scores = content.arrays["pulls"], bool(content.header["fitted"]), None
         self._steps = steps
 
 
-def _information_places(n: int, by: Order, share: float, n_judged: int) -> Array:
-    """Which of the next n places go to informative documents: in a mixture those where the next whole one is due."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"information_share must lie between 0 and 1, got {share!r}")
-    if by != "mixture":
-        return np.full(n, by == "information")
-    due = np.floor(share * (n_judged + np.arange(n + 1)) + 1e-9)
-    places: Array = np.diff(due) > 0
-    return places
-
-
-def _information(means: Array, variances: Array) -> Array:
-    """H(E p) - E H(p) of labels with normal scores, by Gauss-Hermite quadrature."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
-    chances = expit(means[:, np.newaxis] + np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * nodes)
-    weights = weights / math.sqrt(2.0 * math.pi)
-    return _entropy(chances @ weights) - _entropy(chances) @ weights
-
-
-def _entropy(p: Array) -> Array:
-    entropy: Array = -xlogy(p, p) - xlogy(1.0 - p, 1.0 - p)
-    return entropy
+def _offsets_of(offsets: Array, n_documents: int) -> Array:
+    """Offsets, one per document."""
+    given = np.asarray(offsets, dtype=np.float64)
+    if given.shape != (n_documents,) or not np.all(np.isfinite(given)):
+        raise DataError(f"offsets of shape {given.shape} for {n_documents} documents, or not finite")
+    return given
 
 
 def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSettings, dict[str, float], list[_Step]]:
@@ -395,10 +410,24 @@ def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSetting
     for name, shape in {"labels": (n,), "step_labels": (steps,)}.items():
         if np.any(np.abs(expect_array(arrays[name], name, np.int8, shape)) > 1):
             raise DataError(f"{name} must be -1, 0 or 1")
-    expect_array(arrays["step_rows"], "step_rows", np.int64, (steps,))
-    if np.any((arrays["step_rows"] < 0) | (arrays["step_rows"] >= n)):
-        raise DataError("step_rows does not fit the pool")
+    for name, shape in {"grades": (n,), "step_grades": (steps,)}.items():
+        values = expect_array(arrays[name], name, np.float64, shape)
+        if not np.all((values > 0) & (values <= 1)):
+            raise DataError(f"{name} must lie above 0 and not above 1")
+    for name, size in {"step_rows": steps, "judged": int(np.count_nonzero(arrays["labels"]))}.items():
+        rows = expect_array(arrays[name], name, np.int64, (size,))
+        if np.any((rows < 0) | (rows >= n)):
+            raise DataError(f"{name} does not fit the pool")
+    if not np.array_equal(np.sort(arrays["judged"]), np.flatnonzero(arrays["labels"])):
+        raise DataError("judged does not fit the labels")
     words = {str(word): float(strength) for word, strength in dict(header["words"]).items()}
-    columns = zip(arrays["step_rows"], arrays["step_labels"], arrays["step_pulls"], header["steps_fitted"], strict=True)
-    history = [_Step(int(row), int(label), duals, bool(fitted)) for row, label, duals, fitted in columns]
+    columns = zip(
+        arrays["step_rows"].tolist(),
+        arrays["step_labels"].tolist(),
+        arrays["step_grades"].tolist(),
+        arrays["step_pulls"],
+        header["steps_fitted"],
+        strict=True,
+    )
+    history = [_Step(row, label, grade, duals, bool(fitted)) for row, label, grade, duals, fitted in columns]
     return RelevanceSettings(**header["settings"]), words, history

@@ -7,7 +7,7 @@ on how many relevant documents were found (`Part`):
 
     words and pairs of words    1 - 0.4 t
     stems                       0.4 t
-    leading directions          0.15 t     (latent semantic analysis, Deerwester et al. 1990)
+    leading directions          0.1 t      (latent semantic analysis, Deerwester et al. 1990)
     titles, words and pairs     0.3 t
     keywords                    0.2 t      where given
     dense                       0.1 t      where given: any rows of numbers, such as the mean of word vectors
@@ -20,10 +20,11 @@ One or two finds do not say which of the other likenesses to trust, and words ar
     w, b = argmax  sum_i c_i log psi(y_i (x_i w + b + o_i)) - |w|^2 / (2 v) - b^2 / (2 v s)
 
 Judgements are balanced, because relevant documents are rare and shown first: the relevant documents have together the
-weight share L, L being the number of all judgements, the others (1 - share) L. Words that people name enter as the
-offset o = x m, where m is the mode of the prior. The dual variables a_i = c_i (1 - psi) of the judged documents
-determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch costs 4 operations per entry of the judged
-documents; from a warm start a few epochs suffice.
+weight share L, L being the number of all judgements, the others (1 - share) L; among the relevant, a document counts by
+its grade. Words that people name enter as the offset o = x m, where m is the mode of the prior; a document that has a
+title and nothing else has the offset -0.15, because such records are seldom included. The dual variables
+a_i = c_i (1 - psi) of the judged documents determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch
+costs 4 operations per entry of the judged documents; from a warm start a few epochs suffice.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ _LEVELS = 8  # steps of the weights until then, because every step costs a pass 
 _DIRECTIONS = 50
 _MOST_ROWS = 20_000  # documents that the directions are found from
 _DIRECTIONS_AT_ONCE = 10
+_TITLE_ONLY = -0.15  # offset of documents without an abstract
+_ABSTRACT_WORDS = 5  # beyond the title from which on a text has an abstract
 _MIN_LENGTH = 1e-9  # of a document without terms, but for rounding
 _MAX_DF = 0.95
 _MAX_EPOCHS = 50
@@ -92,11 +95,20 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """A pool as vectors, documents x columns, the terms of the first columns, and the parts that the columns form."""
+    """A pool as vectors.
+
+    Parameters
+    ----------
+    X : documents x columns
+    index : the terms of the first columns
+    parts : that the columns form
+    offsets : what the form of each document says beforehand of its score; nothing by default
+    """
 
     X: sparse.csr_array
     index: TermIndex
     parts: tuple[Part, ...] = ()
+    offsets: Array | None = None
 
     @classmethod
     def of_texts(
@@ -132,7 +144,7 @@ class Pool:
         stems = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF).fit_transform(documents)
         directions = sparse.csr_array(_unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS)))
         stacked = [("words", words, 1.0, 0.6), ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4)]
-        stacked.append(("directions", directions, 0.0, 0.15))
+        stacked.append(("directions", directions, 0.0, 0.1))
         for name, fields, last in (("titles", titles, 0.3), ("keywords", keywords, 0.2)):
             if fields is not None and (matrix := _field_vectors(name, fields, len(documents))) is not None:
                 stacked.append((name, matrix, 0.0, last))
@@ -140,13 +152,16 @@ class Pool:
             stacked.append(("dense", sparse.csr_array(_dense_rows(dense, len(documents))), 0.0, 0.1))
         parts = tuple(Part(name, matrix.shape[1], first, last) for name, matrix, first, last in stacked)
         X = sparse.csr_array(sparse.hstack([matrix for _, matrix, _, _ in stacked]))
-        return cls(X, TermIndex.of(vectorizer, words), parts)
+        offsets = None if titles is None else _form_offsets(documents, titles)
+        return cls(X, TermIndex.of(vectorizer, words), parts, offsets)
 
     def save(self, path: str | Path, digest: str) -> None:
         """Write the vectors, so that they need not be made again for the texts of this digest."""
         X = self.X
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         arrays |= {"typical": self.index.typical, "rarity": self.index.rarity}
+        if self.offsets is not None:
+            arrays["offsets"] = self.offsets
         parts = [asdict(part) for part in self.parts]
         header = {"kind": _KIND, "digest": digest, "columns": X.shape[1], "parts": parts}
         save_model(ModelContent(header, arrays, {"terms": list(self.index.columns)}), path)
@@ -166,7 +181,7 @@ class Pool:
             parts = tuple(Part(**part) for part in header["parts"])
         except (DataError, KeyError, TypeError, ValueError):
             return None
-        return cls(X, index, parts)
+        return cls(X, index, parts, arrays.get("offsets"))
 
 
 def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> sparse.csr_array | None:
@@ -185,6 +200,12 @@ def _dense_rows(rows: Array, n_documents: int) -> Array:
     if not np.all(np.isfinite(rows)):
         raise DataError("dense rows hold numbers that are not finite")
     return _unit_rows(np.asarray(rows, dtype=np.float64))
+
+
+def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> Array:
+    """The offset of documents whose text is hardly more than the title."""
+    beyond = [len(text.split()) - len(title.split()) for text, title in zip(texts, titles, strict=True)]
+    return np.where(np.array(beyond) < _ABSTRACT_WORDS, _TITLE_ONLY, 0.0)
 
 
 def _unit_rows(rows: Array) -> Array:
@@ -300,11 +321,11 @@ class RelevanceModel:
         rows = self._unweighted[documents]
         return sparse.csr_array((rows.data * self._factors[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
 
-    def fit(self, labels: Array, duals: Array, offsets: Array) -> Array:
+    def fit(self, labels: Array, duals: Array, offsets: Array, grades: Array | None = None) -> Array:
         """The dual variables of the mode, from a start such as those of the last fit; label 0 is not judged."""
         judged = np.flatnonzero(labels)
         X, signs, spread = self.rows(judged), labels[judged], self.settings.intercept_spread
-        bounds = self.settings.variance * self._importance(labels)[judged]
+        bounds = self.settings.variance * self._importance(labels, grades)[judged]
         found = np.minimum(duals[judged], bounds)[:, np.newaxis]
         fitted = *self._hyperplane(X, signs * found[:, 0]), found, np.zeros_like(found), np.zeros(1)
         moves = fitted[3]
@@ -313,7 +334,7 @@ class RelevanceModel:
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
         order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, *fitted)
+            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, 1.0, np.zeros(1), *fitted)
             if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
         every = np.zeros(len(labels))
@@ -331,14 +352,14 @@ class RelevanceModel:
         weights: Array = self._weights(labels, duals)[0][:, 0]
         return weights
 
-    def covariance(self, rows: Array, labels: Array, scores: Array) -> Array:
+    def covariance(self, rows: Array, labels: Array, scores: Array, grades: Array | None = None) -> Array:
         """The covariance of the scores of some documents, by the normal approximation about the mode."""
         judged = np.flatnonzero(labels)
         prior = self._prior_covariance(rows, rows)
         if not len(judged):
             return prior
         chance = expit(scores[judged])
-        curvature = np.maximum(self._importance(labels)[judged] * chance * (1.0 - chance), _MIN_CURVATURE)
+        curvature = np.maximum(self._importance(labels, grades)[judged] * chance * (1.0 - chance), _MIN_CURVATURE)
         root = np.sqrt(curvature)
         inner = np.eye(len(judged)) + root[:, np.newaxis] * self._prior_covariance(judged, judged) * root
         shared = root[:, np.newaxis] * self._prior_covariance(judged, rows)
@@ -351,12 +372,13 @@ class RelevanceModel:
         covariance: Array = self.settings.variance * (products + self.settings.intercept_spread)
         return covariance
 
-    def _importance(self, labels: Array) -> Array:
+    def _importance(self, labels: Array, grades: Array | None = None) -> Array:
         """The weight c of every document."""
         relevant, others = labels > 0, labels < 0
         total, share = float(np.count_nonzero(labels)), self.settings.share
         importance = np.zeros(len(labels))
-        importance[relevant] = share * total / max(int(np.count_nonzero(relevant)), 1)
+        counted = np.ones(np.count_nonzero(relevant)) if grades is None else grades[relevant]
+        importance[relevant] = share * total * counted / counted.sum()
         importance[others] = (1.0 - share) * total / max(int(np.count_nonzero(others)), 1)
         return importance
 

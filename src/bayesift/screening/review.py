@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,14 @@ from bayesift.screening.review_log import (
     with_decisions,
 )
 from bayesift.screening.stopping import RankDecay, StoppingEstimate
-from bayesift.text import ENGLISH_STOP_WORDS
+from bayesift.text import ENGLISH_STOP_WORDS, TextEmbedder, WordVectors
 
 _QUERY = "query"  # the id of what is looked for, among numbers of records
 _SAVED_FROM = 2_000  # records; the vectors of fewer are made in a moment
 _PRIOR_VARIANCE = 4.0
 _STEPS = 25
 _RECALL = 0.95
+_HALF = 0.2  # grade of a record that was included by its abstract and excluded by its full text
 _IN_ORDER = 20  # largest rank of a record that was read in the order of the ranking, others having been skipped
 
 
@@ -70,30 +71,39 @@ class Progress:
 
 @dataclass(frozen=True)
 class PoolTexts:
-    """What is ranked in a review: its records, what is looked for, and the records of an older review."""
+    """What is ranked in a review: its records, what is looked for, and the records of an older review.
+
+    Keywords and subject terms are a part of their own, besides being words of the text; so are word vectors if given.
+    """
 
     texts: tuple[str, ...]
     titles: tuple[str, ...]
+    keywords: tuple[str, ...]
+    word_vectors: WordVectors | None = None
 
     @classmethod
-    def of_log(cls, log: ReviewLog) -> PoolTexts:
+    def of_log(cls, log: ReviewLog, word_vectors: WordVectors | None = None) -> PoolTexts:
         """The texts of a review as it is now."""
         wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
-        records = [record.reference for record in log.records.values()]
+        records, prior = [record.reference for record in log.records.values()], log.prior
         return cls(
-            texts=(*(record.text for record in records), wanted, *(record.text for record in log.prior)),
-            titles=(*(record.title for record in records), wanted, *(record.title for record in log.prior)),
+            texts=(*(record.text for record in records), wanted, *(record.text for record in prior)),
+            titles=(*(record.title for record in records), wanted, *(record.title for record in prior)),
+            keywords=(*(_keywords(record) for record in records), "", *(_keywords(record) for record in prior)),
+            word_vectors=word_vectors,
         )
 
     @property
     def digest(self) -> str:
         """Of all that the vectors depend on."""
-        content = "\0".join((*self.texts, *self.titles))
+        meanings = self.word_vectors.digest if self.word_vectors else ""
+        content = "\0".join((*self.texts, *self.titles, *self.keywords, meanings))
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def vectors(self) -> Pool:
-        """The vectors of the texts, with a part of their own for titles."""
-        return Pool.of_texts(self.texts, titles=self.titles)
+        """The vectors of the texts, with parts for titles, for keywords if there are any, and for word vectors."""
+        dense = TextEmbedder(self.word_vectors).fit_transform(self.texts) if self.word_vectors else None
+        return Pool.of_texts(self.texts, titles=self.titles, keywords=self.keywords, dense=dense)
 
 
 class RankedRecords:
@@ -101,13 +111,19 @@ class RankedRecords:
 
     The query and the inclusion criteria are a document that is known to be relevant, so that records are ranked before
     the first decision. Labels of an older review are scores of a model of them, weighed by how well they agree with the
-    decisions. "maybe" counts as relevant until somebody decides.
+    decisions. "maybe" counts as relevant until somebody decides, and a record that was included by its abstract and
+    excluded by its full text counts as a fifth of a relevant one.
 
     Parameters
     ----------
     log : of the review
     snapshots : folder for the vectors of large reviews, which take some time to make
     pool : the vectors of its `PoolTexts`, if they were made before
+    word_vectors : for a further part of the likeness, small in weight: the mean of the vectors of the words
+
+    Attributes
+    ----------
+    estimated : the number of events at the last estimate of what is left, and the estimate; None before one
 
     Examples
     --------
@@ -118,9 +134,17 @@ class RankedRecords:
     'Silver mines of Peru'
     """
 
-    def __init__(self, log: ReviewLog, *, snapshots: Path | None = None, pool: Pool | None = None) -> None:
+    def __init__(
+        self,
+        log: ReviewLog,
+        *,
+        snapshots: Path | None = None,
+        pool: Pool | None = None,
+        word_vectors: WordVectors | None = None,
+    ) -> None:
         self.log = log
         self._snapshots = snapshots
+        self._word_vectors = word_vectors
         self.load(pool)
 
     def load(self, pool: Pool | None = None) -> None:
@@ -128,14 +152,14 @@ class RankedRecords:
         log = self.log
         self.ids = list(log.records)
         self._decay: RankDecay | None = None
-        self._estimated: tuple[int, StoppingEstimate] | None = None
+        self.estimated: tuple[int, StoppingEstimate] | None = None
         self._calibrated: tuple[int, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
         self._n_held = np.zeros(len(self.ids), dtype=np.int16)
-        documents = PoolTexts.of_log(log)
+        documents = PoolTexts.of_log(log, self._word_vectors)
         pool = pool or self._pool(documents)
         extra = [_QUERY, *(f"prior {number}" for number in range(len(log.prior)))]
-        self.queue = ReviewQueue(pool.X, ids=[*self.ids, *extra], index=pool.index, parts=pool.parts)
+        self.queue = ReviewQueue.of_pool(pool, ids=[*self.ids, *extra])
         if log.prior:
             self._weigh_prior(log.prior, extra[1:])
         if documents.texts[len(self.ids)]:
@@ -188,7 +212,8 @@ class RankedRecords:
         if verdict is None:
             self.queue.withdraw(record)
         else:
-            self.queue.judge(record, verdict != "excluded")
+            of_full_text = self.log.verdict(record, FULL_TEXT)
+            self.queue.judge(record, verdict != "excluded", grade=_HALF if of_full_text == "excluded" else 1.0)
 
     def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> Array:
         """The rows that a reviewer may decide on next."""
@@ -273,24 +298,41 @@ class RankedRecords:
 
     def progress(self) -> Progress:
         """How far the review is, and what is left."""
-        verdicts = {record: self.log.verdict(record) for record in self.log.decided() if record in self._row}
-        counts = Counter(verdicts.values())
-        finds = {record: verdict != "excluded" for record, verdict in verdicts.items()}
-        since = next((n for n, found in enumerate(reversed(finds.values())) if found), len(finds))
-        moment = len(self.log.events)
-        if self._estimated is None or self._estimated[0] != moment:
-            self._estimated = moment, self._estimate(finds)
-        estimate = self._estimated[1]
-        return Progress(len(self.ids), counts["included"], counts["maybe"], counts["excluded"], since, estimate)
+        if self.estimated is None or self.estimated[0] != len(self.log.events):
+            self.estimated = self.estimating()()
+        counts = Counter(self.log.verdict(record) for record in self.log.decided() if record in self._row)
+        estimate = self.estimated[1]
+        numbers = (counts["included"], counts["maybe"], counts["excluded"])
+        return Progress(len(self.ids), *numbers, self.since_find(), estimate)
 
-    def _estimate(self, finds: Mapping[str, bool]) -> StoppingEstimate:
-        """What is left after these finds, of which those out of the order of the ranking count as a start."""
+    def since_find(self) -> int:
+        """How many records were decided on since the last one that was not excluded."""
+        finds = list(self._finds().values())
+        return next((n for n, found in enumerate(reversed(finds)) if found), len(finds))
+
+    def estimating(self) -> Callable[[], tuple[int, StoppingEstimate]]:
+        """A function that computes what is left, with the number of events now; it may run in another thread.
+
+        Finds out of the order of the ranking count as a start of the review.
+        """
+        finds = self._finds()
         followed = [found for record, found in finds.items() if self._read_in_order(record)]
         n_documents = len(self.ids) - len(finds) + len(followed)
-        if self._decay is None or self._decay.n_documents != n_documents:
-            self._decay = RankDecay(max(1, n_documents))
         read = followed or [False] * (n_documents == 0)
-        return self._decay.estimate(read, recall=_RECALL, found_before=sum(finds.values()) - sum(followed))
+        moment, before = len(self.log.events), sum(finds.values()) - sum(followed)
+
+        def compute() -> tuple[int, StoppingEstimate]:
+            decay = self._decay
+            if decay is None or decay.n_documents != n_documents:
+                decay = self._decay = RankDecay(max(1, n_documents))
+            return moment, decay.estimate(read, recall=_RECALL, found_before=before)
+
+        return compute
+
+    def _finds(self) -> dict[str, bool]:
+        """Whether each record that was decided on was not excluded, in the order of the decisions."""
+        decided = (record for record in self.log.decided() if record in self._row)
+        return {record: self.log.verdict(record) != "excluded" for record in decided}
 
     def _read_in_order(self, record: str) -> bool:
         """Whether the first decision on a record that holds was made when the ranking offered it."""
@@ -329,6 +371,7 @@ class Review:
     ----------
     project : open for writing, to decide
     reviewer : name under which decisions are kept
+    word_vectors : for a further part of the likeness, as in `RankedRecords`
 
     Attributes
     ----------
@@ -352,9 +395,9 @@ class Review:
     >>> project.close()
     """
 
-    def __init__(self, project: Project, reviewer: str) -> None:
+    def __init__(self, project: Project, reviewer: str, *, word_vectors: WordVectors | None = None) -> None:
         self.project, self.reviewer = project, reviewer
-        self.ranked = RankedRecords(project, snapshots=project.snapshot_folder)
+        self.ranked = RankedRecords(project, snapshots=project.snapshot_folder, word_vectors=word_vectors)
         self._skipped: list[str] = []
 
     def next(self) -> Record | None:
@@ -442,6 +485,10 @@ def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
         step = np.linalg.solve(hessian, gradient)
         mode += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
     return float(mode[0]), float(mode[1])
+
+
+def _keywords(reference: Reference) -> str:
+    return "; ".join(reference.keywords)
 
 
 def _whole(record: Record) -> str:

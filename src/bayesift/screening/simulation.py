@@ -13,9 +13,10 @@ from bayesift.charts import Axis, Figure, Layer, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.errors import DataError
 from bayesift.evaluation import average_time_to_discovery, work_saved
-from bayesift.screening.queue import Order, ReviewQueue
-from bayesift.screening.relevance import Part, RelevanceSettings
-from bayesift.screening.stopping import STOPPING_RULES, StoppingRule, StopPoint
+from bayesift.screening.information import Order
+from bayesift.screening.queue import ReviewQueue
+from bayesift.screening.relevance import Pool, RelevanceSettings
+from bayesift.screening.stopping import STOPPING_RULES, Chao, StoppingRule, StopPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,19 +134,17 @@ def simulate_review(
     start: Sequence[int],
     by: Order = "relevance",
     batch: int = 1,
-    parts: Sequence[Part] = (),
     settings: RelevanceSettings | None = None,
 ) -> ReviewCurve:
     """Simulate a review: judge what the queue shows, until all relevant documents are found.
 
     Parameters
     ----------
-    X : the pool, documents x terms
+    X : the pool, documents x terms, or a `Pool` with its parts and offsets
     relevant : whether each document is relevant
     start : the rows known before the review begins
     by : as in `ReviewQueue.next_documents`
     batch : documents judged before the model is refitted
-    parts : of the columns of X, as those of `Pool.of_texts`
     settings : hyperparameters of the model
 
     Examples
@@ -156,7 +155,7 @@ def simulate_review(
     1.5
     """
     labels = np.asarray(relevant).astype(bool)
-    queue = ReviewQueue(X, parts=parts, settings=settings)
+    queue = ReviewQueue.of_pool(X, settings=settings) if isinstance(X, Pool) else ReviewQueue(X, settings=settings)
     if len(queue) != len(labels):
         raise DataError(f"{len(labels)} judgements for {len(queue)} documents")
     for row in start:
@@ -167,6 +166,29 @@ def simulate_review(
             queue.judge(name, bool(labels[int(name)]))
             order.append(int(name))
     return ReviewCurve.of(order, labels, start)
+
+
+def chao_rule(pool: Pool, relevant: Any, curve: ReviewCurve, *, start: Sequence[int]) -> Chao:
+    """Chao's rule for a simulated review: every part of the pool, such as words or titles, ranks on its own.
+
+    Parameters
+    ----------
+    pool : with two parts or more
+    relevant : whether each document is relevant
+    curve : of the review, to which the places of the rule refer
+    start : the rows known before the review begins, also to the rankers
+    """
+    ends = np.cumsum([part.n_columns for part in pool.parts])
+    columns = [slice(end - part.n_columns, end) for end, part in zip(ends, pool.parts, strict=True)]
+    orders = [simulate_review(pool.X[:, some], relevant, start=start).order for some in columns]
+    places = np.full(len(relevant), -1)
+    places[_completed(curve.order, start, len(relevant))] = np.arange(curve.n_documents)
+    return Chao([places[_completed(order, start, len(relevant))] for order in orders])
+
+
+def _completed(order: Array, start: Sequence[int], n_documents: int) -> Array:
+    """An order with the rows that it does not hold behind it."""
+    return np.concatenate([order, np.setdiff1d(np.arange(n_documents), [*order, *start])])
 
 
 def stop_points(

@@ -17,7 +17,8 @@ from bayesift.filtering import Retrieved
 from bayesift.filtering.engine import add_described, apply, stacked
 from bayesift.records import Document
 from bayesift.service import event_log
-from bayesift.service.db.tables import DocumentRow, JudgementRow, ProfileRow, WordRow, row_digest
+from bayesift.service.db.integrity import row_digest
+from bayesift.service.db.tables import DocumentRow, JudgementRow, ProfileRow, WordRow
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.live import UnitOfWork
 from bayesift.service.transfer import install_profile

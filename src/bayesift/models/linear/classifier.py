@@ -142,10 +142,10 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     Parameters
     ----------
     link : psi: "logit", "probit" or `LogF(shape)`, the family that holds both
-    prior : `LaplacePrior`, `GaussianPrior` or `JeffreysPrior`, with numbers or arrays that broadcast to models x terms;
-        or "laplace", "gaussian" or "jeffreys"
+    prior : `LaplacePrior` or `GaussianPrior`, with numbers or arrays that broadcast to models x terms, `JeffreysPrior`
+        or `GammaPrior`; or "laplace", "gaussian", "jeffreys" or "gamma"
     prior_scale : the factor of the standard deviations of the prior: 1 (None), a number, or a rule that chooses it:
-        "norm", "cross-validation", "one-standard-error", "search", "evidence" (Gaussian priors), or `NormBased`,
+        "norm", "cross-validation", "one-standard-error", "search", "evidence", or `NormBased`,
         `CrossValidation`, `ScaleSearch` or `Evidence` with parameters; or `BlockScales`, one for each block of columns
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
     solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique

@@ -10,6 +10,7 @@ from bayesift.screening.stopping.remaining import Forecast, RemainingRelevant, a
 from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
+    Chao,
     InARow,
     Knee,
     PointProcess,
@@ -25,6 +26,7 @@ from bayesift.screening.stopping.sampling import SampleCheck, recall_p_value, sa
 __all__ = [
     "STOPPING_RULES",
     "CallaghanMuellerHansen",
+    "Chao",
     "Forecast",
     "InARow",
     "Knee",

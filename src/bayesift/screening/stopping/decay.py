@@ -129,14 +129,17 @@ class RankDecay:
         p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
         left | r, e, finds     ~ negative binomial of k and S(n)
 
-    so that the posterior is a mixture of negative binomials. p(e) is the posterior of one share for all reviews, given
-    the finds of ten (docs/explanation/screening.md). Statement: a probability, right on average over reviews like
-    these. It assumes that the rate goes on as one of the shapes, and costs no reading but that it asks for.
+    so that the posterior is a mixture of negative binomials. If h relevant documents were found among m others, which
+    were read at random before, k becomes k + h and S(n) becomes (S(n) + m / N) / (1 + m / N). p(e) is the posterior of
+    one share for all reviews, given the finds of ten (docs/explanation/screening.md). Statement: a probability, right
+    on average over reviews like these. It assumes that the rate goes on as one of the shapes, and costs no reading but
+    that it asks for.
 
     Parameters
     ----------
     n_documents : to read in all, those the review started from left out
     tail_shares : the values of e and their probabilities; by default those learned
+    sample : of documents drawn at random before, outside of the others: how many, and how many of them are relevant
 
     Examples
     --------
@@ -148,12 +151,21 @@ class RankDecay:
     True
     """
 
-    def __init__(self, n_documents: int, *, tail_shares: Mapping[float, float] = TAIL_SHARES) -> None:
+    def __init__(
+        self,
+        n_documents: int,
+        *,
+        tail_shares: Mapping[float, float] = TAIL_SHARES,
+        sample: tuple[int, int] = (0, 0),
+    ) -> None:
         if n_documents < 1:
             raise ValueError(f"n_documents must be at least 1, got {n_documents}")
+        if not 0 <= sample[1] <= sample[0]:
+            raise ValueError(f"{sample[1]} relevant documents in a sample of {sample[0]}")
         if not tail_shares or not all(0 < share < 1 and weight >= 0 for share, weight in tail_shares.items()):
             raise ValueError("tail_shares must map shares between 0 and 1 to their probabilities")
         self.n_documents = n_documents
+        self._sampled, self._n_sampled = sample[0] / n_documents, sample[1]
         self._tails = np.array(list(tail_shares))[:, np.newaxis]
         families = _shapes(n_documents)
         weights = [np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)]
@@ -173,7 +185,7 @@ class RankDecay:
         relevant documents that the review started from.
         """
         places, n_read = self._places(judgements)
-        unseen, k = self.n_documents - n_read, len(places)
+        unseen, k = self.n_documents - n_read, self._finds(places)
         if not k or not unseen:
             return RemainingRelevant(np.full(draws, unseen), found_before + k)
         heights = np.cumsum(self._mixture(places, n_read).pmf(unseen))
@@ -185,7 +197,7 @@ class RankDecay:
     ) -> float:
         """How probable it is that at least this share of all relevant documents is found; 0 without a find."""
         places, n_read = self._places(judgements)
-        return self._probability(places, n_read, allowed_missing(found_before + len(places), recall))
+        return self._probability(places, n_read, allowed_missing(found_before + self._finds(places), recall))
 
     def estimate(
         self,
@@ -209,7 +221,7 @@ class RankDecay:
         allowed = allowed_missing(remaining.n_found, recall)
         low, high = remaining.interval(_INTERVAL)
         weak = self._weakness(places, n_read)
-        finds = min(len(places) + 1, remaining.n_found)  # coverage was measured from one relevant document
+        finds = min(self._finds(places) + 1, remaining.n_found)  # coverage was measured from one relevant document
         return StoppingEstimate(
             n_found=remaining.n_found,
             n_unseen=self.n_documents - n_read,
@@ -236,10 +248,15 @@ class RankDecay:
             raise ValueError(f"{len(judgements)} judgements of {self.n_documents} documents")
         return np.flatnonzero(np.asarray(judgements, dtype=bool)), len(judgements)
 
+    def _finds(self, places: Array) -> int:
+        return len(places) + self._n_sampled
+
     def _shares_read(self, n_read: int) -> Array:
-        """S(n), tails x shapes."""
-        read: Array = (1.0 - self._tails) * self._sums[:, n_read - 1] + self._tails * n_read / self.n_documents
-        return np.minimum(read, 1.0)
+        """S(n), tails x shapes, with the sample."""
+        ranked = self._sums[:, n_read - 1] if n_read else np.zeros(len(self._sums))
+        read = (1.0 - self._tails) * ranked + self._tails * n_read / self.n_documents
+        shares: Array = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
+        return shares
 
     def _log_rates(self, places: Array) -> Array:
         """Log prod s(t_i), tails x shapes."""
@@ -251,23 +268,23 @@ class RankDecay:
 
     def _log_fits(self, places: Array, n_read: int) -> Array:
         """Log prod s(t_i) / S(n)^k, tails x shapes."""
-        fitted: Array = self._log_rates(places) - len(places) * np.log(self._shares_read(n_read))
+        fitted: Array = self._log_rates(places) - self._finds(places) * np.log(self._shares_read(n_read))
         return fitted
 
     def _posterior(self, places: Array, n_read: int) -> Array:
         return _normalised(self._log_prior + self._log_fits(places, n_read))
 
     def _mixture(self, places: Array, n_read: int) -> _Mixture:
-        return _mixed(len(places), self._posterior(places, n_read), self._shares_read(n_read))
+        return _mixed(self._finds(places), self._posterior(places, n_read), self._shares_read(n_read))
 
     def _probability(self, places: Array, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
-        return self._mixture(places, n_read).cdf(allowed) if len(places) else 0.0
+        return self._mixture(places, n_read).cdf(allowed) if self._finds(places) else 0.0
 
     def _more_reading(self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]) -> dict[float, int]:
         """How many further documents without a relevant one it takes to reach each probability, the lowest first."""
-        k, most = len(places), max(n_read, self.n_documents - allowed)
+        k, most = self._finds(places), max(n_read, self.n_documents - allowed)
         if not k:
             return dict.fromkeys(wanted, most - n_read)
         rates = self._log_prior + self._log_rates(places)

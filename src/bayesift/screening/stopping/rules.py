@@ -8,7 +8,7 @@ a rule makes, what it assumes, and what it costs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.stats import binom, hypergeom, poisson
+from scipy.stats import binom, hypergeom, norm, poisson
 
 from bayesift.arrays import Array
 from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDecay
@@ -46,7 +46,9 @@ class Posterior:
     """Stop when the recall is reached with the wanted probability, by the posterior of `RankDecay`.
 
     Statement: P(recall >= r) >= confidence, given the finds; none before ten finds. Assumes that finds become rarer as
-    in one of the shapes of the model, with a tail that the ranking cannot see. Costs no reading of its own.
+    in one of the shapes of the model, with a tail that the ranking cannot see. Costs no reading of its own, but that of
+    `sample_share` of the documents, which are drawn at random and read first: they say how many are relevant in all,
+    whatever the ranking is worth.
 
     Examples
     --------
@@ -59,18 +61,22 @@ class Posterior:
     confidence: float = 0.95
     every: int = _EVERY
     tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
+    sample_share: float = 0.0
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Where the rule ends a review."""
-        decay = _decay(len(hits), tuple(self.tail_shares.items()))
+        drawn = np.random.default_rng(seed).permutation(len(hits))[: int(self.sample_share * len(hits))]
+        sample, ranked = (len(drawn), int(hits[drawn].sum())), np.delete(hits, drawn)
+        decay = _decay(len(ranked), tuple(self.tail_shares.items()), sample)
 
         def sure(n: int, found: int) -> bool:
-            enough = found + found_before >= LEAST_FINDS
+            enough = found + sample[1] + found_before >= LEAST_FINDS
             return enough and (
-                decay.probability_of_recall(hits[:n], self.recall, found_before=found_before) >= self.confidence
+                decay.probability_of_recall(ranked[:n], self.recall, found_before=found_before) >= self.confidence
             )
 
-        return _first(hits, found_before, self.every, sure)
+        point = _first(ranked, found_before + sample[1], self.every, sure)
+        return StopPoint(sample[0] + point.n_read, point.recall)
 
 
 @dataclass(frozen=True)
@@ -270,6 +276,66 @@ class Knee:
         return _first(hits, found_before, self.every, bent)
 
 
+@dataclass(frozen=True, eq=False)
+class Chao:
+    """Stop when several rankers have found the same relevant documents, so that few can have escaped all of them.
+
+    Bron et al. (2024) after Chao (1987): rankers read the pool on their own, in turn, and a document is judged once.
+    When f1 of the relevant documents were found by one ranker only and f2 by two, f1 (f1 - 1) / (2 (f2 + 1)) are
+    left; the rule stops when the upper limit of this (log-normal) is few enough, from ten finds on. Statement:
+    recall >= r with this confidence, if rankers find documents independently. Rankers of one pool do not, so that too
+    little is expected. Costs the documents that any of the rankers reads.
+
+    Parameters
+    ----------
+    orders : of each ranker, the documents as places (from 0) in `hits`
+
+    Examples
+    --------
+    >>> hits = np.array([True] * 30 + [False] * 70)
+    >>> Chao([np.arange(100), np.roll(np.arange(100), 20)]).stop(hits, found_before=0)
+    StopPoint(n_read=70, recall=1.0)
+    """
+
+    orders: Sequence[Array]
+    recall: float = 0.95
+    confidence: float = 0.95
+    every: int = _EVERY
+
+    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Where the rule ends a review."""
+        n = len(hits)
+        if len(self.orders) < 2 or any(not np.array_equal(np.sort(order), np.arange(n)) for order in self.orders):
+            raise ValueError(f"two rankers or more must each order all {n} documents")
+        times = np.argsort(np.array(self.orders), axis=1)
+        for turn in range(self.every, n, self.every):
+            rankers = np.sum(times < turn, axis=0)
+            n_read, found = int(np.count_nonzero(rankers)), int(hits[rankers > 0].sum())
+            by_one, by_two = (int(hits[rankers == number].sum()) for number in (1, 2))
+            allowed = allowed_missing(found + found_before, self.recall)
+            enough = found + found_before >= LEAST_FINDS and found > by_one
+            if enough and chao_limit(by_one, by_two, self.confidence) < allowed + 1:
+                return _point(hits, found_before, n_read, found)
+        return _point(hits, found_before, n)
+
+
+def chao_limit(by_one: int, by_two: int, confidence: float) -> float:
+    """The upper limit of how many escaped, when so many were found by one and by two: Chao (1987), log-normal.
+
+    Examples
+    --------
+    >>> round(chao_limit(4, 10, 0.95), 2), chao_limit(0, 10, 0.95)
+    (3.96, 0.0)
+    """
+    left = by_one * (by_one - 1) / (2.0 * (by_two + 1))
+    variance = left + by_one * (2 * by_one - 1) ** 2 / (4.0 * (by_two + 1) ** 2)
+    variance += by_one**2 * by_two * (by_one - 1) ** 2 / (4.0 * (by_two + 1) ** 4)
+    z = float(norm.ppf(confidence))
+    if not left:
+        return z * math.sqrt(variance)
+    return left * math.exp(z * math.sqrt(math.log1p(variance / left**2)))
+
+
 STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
     {
         "posterior": Posterior(),
@@ -313,8 +379,10 @@ def _point(hits: Array, found_before: int, n_read: int, found: int | None = None
 
 
 @lru_cache(maxsize=4)
-def _decay(n_documents: int, tail_shares: tuple[tuple[float, float], ...]) -> RankDecay:
-    return RankDecay(n_documents, tail_shares=dict(tail_shares))
+def _decay(
+    n_documents: int, tail_shares: tuple[tuple[float, float], ...], sample: tuple[int, int] = (0, 0)
+) -> RankDecay:
+    return RankDecay(n_documents, tail_shares=dict(tail_shares), sample=sample)
 
 
 def _sampled(unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int) -> SampleCheck:

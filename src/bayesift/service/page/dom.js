@@ -78,6 +78,16 @@ export async function attempt(change, { done, failed, then }) {
   await then?.()?.catch?.(() => {}); // the view may be gone by now
 }
 
+/** A function that loads something and shows it; of several calls the newest counts, in whatever order answers come. */
+export function newest(load, show) {
+  let last = 0;
+  return async () => {
+    const mine = ++last;
+    const found = await load();
+    if (mine === last) show(found);
+  };
+}
+
 /** A dialog that is removed when it is closed. */
 export function openDialog(heading, ...children) {
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, h("h2", { id: "dialog-title" }, heading), children);

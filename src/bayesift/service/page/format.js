@@ -16,6 +16,9 @@ export function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
+/** A time that work took. */
+export const duration = hours => (hours < 1 ? `${Math.ceil(60 * hours)} min` : `${hours.toFixed(1)} h`);
+
 /** How long ago. */
 export function ago(time, now = Date.now()) {
   const seconds = (Date.parse(time) - now) / 1000;
@@ -42,6 +45,7 @@ export const STRATEGIES = [
   ["+roi", "Most informative for your subject", "Likely relevant documents, and those whose judgement teaches most about documents like the relevant ones you found."],
   ["+rel", "Likely relevant, with rehearsal", "Likely relevant documents only; relearns from the relevant ones you found."],
   ["plain", "Likely relevant", "Likely relevant documents only."],
+  ["+roi", "Most informative about what follows", "Likely relevant documents, and those whose judgement tells most about documents like the relevant ones you found."],
   ["+rnd", "Random sample", "Likely relevant documents, and now and then one at random."],
 ];
 
