@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.options import INPUT, OUTPUT, TERMS, Quiet, SkipBad
+from bayesift.cli.options import INPUT, OUTPUT, TERMS, CorpusOptions, Quiet, SkipBad
 
 if TYPE_CHECKING:
     from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamLearner
@@ -68,6 +68,11 @@ class FieldOptions:
     label_field: Annotated[str, Option("--label", help="Field of the label, or of a list of labels.")] = "label"
     skip_bad: SkipBad = False
 
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Id, text and label."""
+        return self.id_field, self.text_field, self.label_field
+
 
 @dataclass(frozen=True)
 class WordOptions:
@@ -81,7 +86,9 @@ class WordOptions:
 
 
 def learn(
-    documents: Annotated[str, Argument(metavar="DOCUMENTS", help="A file of JSON lines; - for stdin.")] = "-",
+    documents: Annotated[
+        str, Argument(metavar="DOCUMENTS", help="A file of JSON lines or a table; - for JSON lines from stdin.")
+    ] = "-",
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="Save the model when the input ends: a folder, or a file that ends in .zip."),
@@ -102,6 +109,7 @@ def learn(
     Reads JSON lines {"id": ..., "text": ..., "label": ...} and writes a line for each text: the categories predicted
     before its label was learned, their probabilities, and the loss. A text without a label is only predicted; its label
     may come later, as {"id": ..., "label": ...}. A label is one name or a list of names; new ones become categories.
+    The rows of a table (CSV, Excel, Parquet) are such lines; its columns are guessed.
     """
     from bayesift.model_file import check_place
 
@@ -109,7 +117,7 @@ def learn(
         check_place(output)
     learner = _new_learner(answers, words, wait)
     run = _Run(learner, fields, progress=_Progress(quiet=quiet))
-    with _opened(documents) as source, _folder_of(run, kept, quiet=quiet) as folder:
+    with _opened(documents, fields, quiet=quiet) as source, _folder_of(run, kept, quiet=quiet) as folder:
         lines = islice(source, learner.n_lines if kept.from_start else 0, None)
         _learn_lines(run, lines, folder, answers, size=1 if stream else 256, save_every=kept.save_every)
     if output is not None:
@@ -192,18 +200,39 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
 
 
 @contextmanager
-def _opened(documents: str) -> Iterator[BinaryIO | IO[bytes]]:
-    """Stdin, or the file of the documents."""
+def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[Iterable[bytes]]:
+    """The lines of stdin, of a file of JSON lines, or those that the rows of a table make."""
     from bayesift.errors import DataError
 
     if documents == "-":
         yield sys.stdin.buffer
         return
+    path = Path(documents)
     try:
-        with Path(documents).open("rb") as stream:
-            yield stream
+        with path.open("rb") as stream:
+            yield _rows(path, fields, quiet=quiet) if _is_table(path) else stream
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise DataError(f"cannot be read ({error.strerror})", file=Path(documents)) from error
+        raise DataError(f"cannot be read ({error.strerror})", file=path) from error
+
+
+def _is_table(path: Path) -> bool:
+    from bayesift.datasets.loading import bare_suffix
+    from bayesift.datasets.rows import SPREADSHEETS
+    from bayesift.datasets.tables import DELIMITED, PARQUET
+
+    return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
+
+
+def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
+    """The rows of a table as JSON lines; a column that was not named is guessed."""
+    names, usual = fields.names, FieldOptions().names
+    identity, text, label = (None if name == other else name for name, other in zip(names, usual, strict=True))
+    table = CorpusOptions(text=text, label=label, identity=identity, skip_bad=fields.skip_bad)
+    for chunk in table.chunks(str(path), quiet=quiet):
+        for document in chunk:
+            labels = document.categories
+            given = labels[0] if len(labels) == 1 else labels or None
+            yield json.dumps(dict(zip(names, (document.id, document.full_text, given), strict=True))).encode()
 
 
 class _Run:
@@ -214,7 +243,7 @@ class _Run:
         self.progress = progress
         self.problems: list[str] = []
         self.n_problems = 0
-        self._names = fields.id_field, fields.text_field, fields.label_field
+        self._names = fields.names
         self._skip_bad = fields.skip_bad
 
     def items(self, lines: list[bytes]) -> list[Any]:
