@@ -1,12 +1,14 @@
 """The service over HTTP on loopback: how fast documents go in, how soon a judgement is safe, how soon it is up again.
 
-A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. Documents are made up: words
-of Zipf's frequencies, half of the documents with words of one profile among them.
+A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. While documents stream into
+50 profiles, four people judge what these retrieved and six screen three reviews. Documents are made up: words of Zipf's
+frequencies, half of the documents with words of one profile among them.
 """
 
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import os
 import socket
@@ -32,13 +34,23 @@ N_PROFILES = 50
 TERMS = 300
 WORDS = 150
 BATCH = 100
-N_DOCUMENTS = 20_000
+N_DOCUMENTS = 40_000
 FEEDERS = 2
-JUDGEMENTS_PER_SECOND = 20.0
+N_REVIEWS = 3
+N_RECORDS = 5_000
+N_PEOPLE = 10
+FILTER_PEOPLE = 4  # the others screen reviews
+SECONDS_PER_JUDGEMENT = 1.0  # of one person
 N_EVENTS = 1_000_000
 TAIL = 49_000  # events after the last snapshot, nearly as many as there can be
 _SHORT = 30  # words of the documents of the long log
 _VOCABULARY = 20_000
+_ASKED = {
+    "judge": "judgement of a document: p99 under 100 ms",
+    "decide": "decision on a record: p99 under 100 ms",
+    "next": "next record: p99 under 150 ms",
+    "health": "`/healthz`: no stall over 1 s",
+}
 _SERVE = "from bayesift.cli import main; main()"
 
 
@@ -63,9 +75,13 @@ def render(measured: dict[str, Any]) -> list[str]:
             f"**{load['documents_per_second']:,.0f}** documents/s; "
             f"{load['documents_per_cpu_second']:,.0f} a CPU second of the server; {load['retrieved']:,} retrieved",
         ),
-        (
-            "judgement under that load: p99 under 100 ms",
-            f"**{load['judge_p99']:.0f} ms** (p50 {load['judge_p50']:.0f} ms, {load['judgements']} judgements)",
+        *(
+            (
+                f"{what}, {N_PEOPLE} people at profiles and {N_REVIEWS} reviews of {N_RECORDS:,} records",
+                f"p99 **{load[name]['p99']:.0f} ms** (p50 {load[name]['p50']:.0f}, most {load[name]['most']:.0f} ms, "
+                f"{load[name]['n']} times)",
+            )
+            for name, what in _ASKED.items()
         ),
         (
             f"restart with {restart['events']:,} events: under 10 s",
@@ -175,41 +191,74 @@ def _await_health(process: subprocess.Popen[str], port: int) -> None:
             connection.close()
 
 
-def _load(folder: Path) -> dict[str, float]:
+def _load(folder: Path) -> dict[str, Any]:
+    """Documents from two feeders, judgements and decisions of ten people, and somebody who asks whether all is well."""
     world = _World()
     bodies = [
         json.dumps({"documents": [{"id": f"d{start + i}", "text": world.text(WORDS)} for i in range(BATCH)]}).encode()
         for start in range(0, N_DOCUMENTS, BATCH)
     ]
+    taken: dict[str, list[float]] = {"judge": [], "decide": [], "next": [], "health": []}
     with _server(folder) as (process, port, token, _):
-        caller = _Caller(port, token)
+        admin = _Caller(port, token)
         for number in range(N_PROFILES):
-            caller.ask("POST", "/api/profiles", json.dumps(world.definition(number)).encode())
-        latencies: list[float] = []
-        waiting, end = iter(bodies[1:]), threading.Event()
-        caller.ask("POST", "/api/documents/batch", bodies[0])
-        judging = threading.Thread(target=_judge_on, args=(_Caller(port, token), latencies, end))
-        lock = threading.Lock()
+            admin.ask("POST", "/api/profiles", json.dumps(world.definition(number)).encode())
+        admin.ask("POST", "/api/documents/batch", bodies[0])
+        reviews = [_begin_review(admin, world, number) for number in range(N_REVIEWS)]
+        end, waiting, lock = threading.Event(), iter(bodies[1:]), threading.Lock()
+        people = [_Caller(port, _person(admin, number)) for number in range(N_PEOPLE)]
+        shares = [range(place, N_PROFILES, FILTER_PEOPLE) for place in range(FILTER_PEOPLE)]
+        working = [
+            threading.Thread(target=_judge_on, args=(caller, share, taken, end))
+            for caller, share in zip(people, shares, strict=False)
+        ]
+        working += [
+            threading.Thread(target=_screen_on, args=(caller, review, taken, end))
+            for caller, review in zip(people[FILTER_PEOPLE:], itertools.cycle(reviews), strict=False)
+        ]
+        working.append(threading.Thread(target=_probe, args=(_Caller(port, token), taken, end)))
         feeding = [threading.Thread(target=_feed, args=(_Caller(port, token), waiting, lock)) for _ in range(FEEDERS)]
         cpu, start = _cpu_seconds(process.pid), time.perf_counter()
-        for thread in (judging, *feeding):
+        for thread in (*working, *feeding):
             thread.start()
         for thread in feeding:
             thread.join()
         seconds, cpu = time.perf_counter() - start, _cpu_seconds(process.pid) - cpu
         end.set()
-        judging.join()
-        listed = _Caller(port, token).ask("GET", "/api/profiles")
-    p50, p99 = np.percentile(latencies, [50, 99])
+        for thread in working:
+            thread.join()
+        listed = _Caller(port, token).ask("GET", "/api/profiles")  # idle connections are closed by the server
     return {
         "documents_per_second": (N_DOCUMENTS - BATCH) / seconds,
         "documents_per_cpu_second": (N_DOCUMENTS - BATCH) / cpu,
-        "judge_p50": float(p50),
-        "judge_p99": float(p99),
-        "judgements": len(latencies),
         "retrieved": sum(profile["counters"]["retrieved"] for profile in listed),
         "fewest_terms": min(profile["n_terms"] for profile in listed),
+        **{name: _summary(values) for name, values in taken.items()},
     }
+
+
+def _summary(milliseconds: list[float]) -> dict[str, float]:
+    p50, p99 = np.percentile(milliseconds, [50, 99])
+    return {"p50": float(p50), "p99": float(p99), "most": max(milliseconds), "n": len(milliseconds)}
+
+
+def _person(admin: _Caller, number: int) -> str:
+    """The token of a new reviewer."""
+    made = admin.ask("POST", "/api/users", json.dumps({"name": f"person{number}", "role": "reviewer"}).encode())
+    return str(made["token"])
+
+
+def _begin_review(admin: _Caller, world: _World, number: int) -> str:
+    """A review of made-up records, ranked once before the clock runs."""
+    records = "".join(
+        f"TY  - JOUR\nTI  - {world.text(10)}\nAB  - {world.text(WORDS)}\nER  - \n" for _ in range(N_RECORDS)
+    )
+    sent = admin.ask("POST", f"/api/uploads?name=records{number}.ris", records.encode())
+    settings = {"query": " ".join(world.topics[number][:20])}
+    body = {"name": f"review{number}", "uploads": [sent["upload"]], "settings": settings, "join_duplicates": False}
+    review = str(admin.ask("POST", "/api/reviews", json.dumps(body).encode())["id"])
+    admin.ask("GET", f"/api/reviews/{review}/next")
+    return review
 
 
 def _feed(caller: _Caller, bodies: Iterator[bytes], lock: Any) -> None:
@@ -221,20 +270,43 @@ def _feed(caller: _Caller, bodies: Iterator[bytes], lock: Any) -> None:
         caller.ask("POST", "/api/documents/batch", body)
 
 
-def _judge_on(caller: _Caller, latencies: list[float], end: Any) -> None:
-    """Judge what profiles retrieved, some a second, and note how long each took (ms)."""
-    number, after = 0, dict.fromkeys(range(N_PROFILES), 0)
-    while not end.is_set():
-        number = (number + 1) % N_PROFILES
+def _judge_on(caller: _Caller, profiles: range, taken: dict[str, list[float]], end: Any) -> None:
+    """Judge what some profiles retrieved, one of them after the other."""
+    after = dict.fromkeys(profiles, 0)
+    for number in itertools.cycle(profiles):
         path = f"/api/profiles/profile{number}"
         found = caller.ask("GET", f"{path}/decisions?after={after[number]}&limit=1")
         after[number] = found["next"]
         for decision in found["decisions"]:
             body = json.dumps({"document": decision["document"], "relevant": decision["probability"] > 0.5}).encode()
-            start = time.perf_counter()
-            caller.ask("POST", f"{path}/judgements", body)
-            latencies.append(1e3 * (time.perf_counter() - start))
-        time.sleep(1.0 / JUDGEMENTS_PER_SECOND)
+            taken["judge"].append(_timed(partial(caller.ask, "POST", f"{path}/judgements", body))[0])
+        if end.wait(SECONDS_PER_JUDGEMENT):
+            return
+
+
+def _screen_on(caller: _Caller, review: str, taken: dict[str, list[float]], end: Any) -> None:
+    """Decide on the records of a review as they come; every fifth is relevant."""
+    for number in itertools.count():
+        milliseconds, found = _timed(partial(caller.ask, "GET", f"/api/reviews/{review}/next"))
+        taken["next"].append(milliseconds)
+        caller.ask("GET", f"/api/reviews/{review}/gauge")
+        verdict = "excluded" if number % 5 else "included"
+        body = json.dumps({"record": found["record"]["id"], "verdict": verdict, "seconds": 5}).encode()
+        taken["decide"].append(_timed(partial(caller.ask, "POST", f"/api/reviews/{review}/decisions", body))[0])
+        if end.wait(SECONDS_PER_JUDGEMENT):
+            return
+
+
+def _probe(caller: _Caller, taken: dict[str, list[float]], end: Any) -> None:
+    while not end.wait(0.1):
+        taken["health"].append(_timed(partial(caller.ask, "GET", "/healthz"))[0])
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Milliseconds of a call, and what it gave."""
+    start = time.perf_counter()
+    result = call()
+    return 1e3 * (time.perf_counter() - start), result
 
 
 def _cpu_seconds(pid: int) -> float:

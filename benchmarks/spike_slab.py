@@ -1,4 +1,7 @@
-"""The spike-and-slab posterior of every word against the mode under a Laplace prior: time and log loss."""
+"""The spike-and-slab posterior of every word against the mode under a Laplace prior: time, log loss, stability.
+
+`python -m benchmarks.spike_slab` prints how stable the words are that each takes, over bootstrap samples.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +44,48 @@ def spike_slab(data: Data, link: str) -> Array:
 
 
 def _check(results: dict[str, Any]) -> None:
-    """Log loss is printed; that of the posterior is known to be higher (docs/explanation/linear.md)."""
+    """That the posterior predicts no worse; the log losses are printed."""
     data = reuters()
     assert data is not None
     truth = data[3] > 0
+    losses = {}
     for name, found in results.items():
         clipped = np.clip(found, 1e-15, 1 - 1e-15)
-        loss = -np.where(truth, np.log(clipped), np.log1p(-clipped)).sum(axis=1).mean()
-        print(f"{name}: log loss {loss:.4f} per document")
+        losses[name] = -np.where(truth, np.log(clipped), np.log1p(-clipped)).sum(axis=1).mean()
+        print(f"{name}: log loss {losses[name]:.4f} per document")
+    ours = next(name for name in losses if "spike" in name)
+    assert losses[ours] <= min(losses.values()), "the posterior predicts worse than the mode"
+
+
+def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
+    """Print what bootstrap samples of the training documents change about the words of the largest categories.
+
+    Jaccard: of the words taken (inclusion above 1/2; a weight that is not 0) by two samples, the share that both took.
+    Words that all training documents call likely to matter should be taken again, the others should not.
+    """
+    data = reuters()
+    assert data is not None
+    X, Y = data[0], data[1].toarray()
+    Y = Y[:, np.argsort(-Y.sum(axis=0))[:n_categories]]
+    whole = SpikeSlabClassifier(background_variance=0.0).fit(X, Y).inclusion_.toarray()
+    taken: dict[str, list[Array]] = {"spike and slab": [], "Laplace mode": []}
+    for seed in range(n_samples):
+        rows = np.random.default_rng(seed).integers(0, X.shape[0], X.shape[0])
+        posterior = SpikeSlabClassifier(background_variance=0.0).fit(X[rows], Y[rows])
+        mode = SparseBayesClassifier(prior=LaplacePrior(gamma=0.04)).fit(X[rows], Y[rows])
+        taken["spike and slab"].append(posterior.inclusion_.toarray() > 0.5)
+        taken["Laplace mode"].append(np.asarray(mode.coef_.toarray()) != 0)
+    for name, sets in taken.items():
+        pairs = [(a, b) for place, a in enumerate(sets) for b in sets[:place]]
+        shares = [np.mean((a & b).sum(axis=1) / np.maximum((a | b).sum(axis=1), 1)) for a, b in pairs]
+        size = np.mean([found.sum(axis=1).mean() for found in sets])
+        print(f"{name}: Jaccard {np.mean(shares):.3f}, {size:.1f} words a category")
+    again = np.mean(taken["spike and slab"], axis=0)
+    for low, high in ((0.0, 0.02), (0.02, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 0.99), (0.99, 1.01)):
+        inside = (whole >= low) & (whole < high) & (whole > 0)
+        if inside.any():
+            share = again[inside].mean()
+            print(f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} of the samples")
 
 
 def _race(link: str) -> Benchmark:
@@ -69,3 +106,6 @@ def _race(link: str) -> Benchmark:
 
 BENCHMARK = _race("logit")
 BENCHMARK_PROBIT = _race("probit")
+
+if __name__ == "__main__":
+    stability()

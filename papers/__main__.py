@@ -40,8 +40,12 @@ def papers(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Use a sample of the documents; takes minutes.")] = False,
+    long: Annotated[bool, typer.Option("--long", help="Also the cells that take many minutes each.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Run nothing: only experiments whose results are all stored.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder of results; a stopped run continues there.")] = Path("out/papers"),
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -65,11 +69,13 @@ def papers(
         made = reproduce(
             chosen,
             folder=out,
-            extent=Extent(quick, seed),
+            extent=Extent(quick, seed, long),
             jobs=(os.cpu_count() or 1) if jobs == -1 else max(jobs, 1),
+            stored=stored,
             progress=progress,
         )
-    _write(made, report, markdown, f"python -m papers {' '.join(names)}{' --quick' if quick else ''}")
+    flags = [flag for flag, given in (("--quick", quick), ("--long", long)) if given]
+    _write(made, report, markdown, " ".join(["python -m papers", *names, *flags]))
     if as_json:
         print(made.json, end="")
     else:

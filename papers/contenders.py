@@ -411,7 +411,12 @@ TOPICS_SVM = Contender(
     lambda setting, multilabel: TopicSVMClassifier(encoder=SparseNMF(n_components=setting["topics"], tol=5e-4)),
     [{"topics": 64}],
 )
-ROCCHIO = Contender("Rocchio", "bayesift", lambda setting, multilabel: RocchioClassifier(), [{}])
+ROCCHIO = Contender(
+    "Rocchio",
+    "bayesift",
+    lambda setting, multilabel: RocchioClassifier(negative=setting["negative"]),
+    [{"negative": negative} for negative in (0.0, 4.0, 8.0, 16.0)],
+)
 KNN = Contender(
     "k nearest neighbours",
     "bayesift",

@@ -38,10 +38,12 @@ class Extent:
     ----------
     quick : on a sample of the documents and with fewer settings; cells are labelled as such
     seed : of all random choices
+    long : also the cells that take many minutes each
     """
 
     quick: bool = False
     seed: int = 0
+    long: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bayesift.evaluation import Estimate
 from bayesift.files import whole_file
-from papers.experiment import Plot
+from papers.experiment import Plot, experiments
 from papers.findings import Cell, Finding, OtherReading, flag_counts
 from papers.printed import paper
 from papers.running import Reproduction
@@ -108,35 +108,59 @@ def times_column(finding: Finding) -> dict[str, str]:
 
 
 def write_markdown(made: Reproduction, path: Path, *, command: str, date: str) -> None:
-    """Write a page of Markdown, and its pictures in a folder of the same name beside it."""
+    """Write a page of Markdown, and its pictures in a folder of the same name beside it.
+
+    Of a page that is there the experiments that were not run keep their sections, each with its own date and command.
+    """
     pictures: dict[str, Plot] = {}
-    lines = list(_page(made, path, command, date, pictures))
+    sections = kept_sections(path.read_text("utf-8")) if path.exists() else {}
+    for finding in made.findings:
+        sections[finding.name] = "\n".join(_finding(finding, path, pictures, f"Measured on {date} by `{command}`."))
     for name, plot in pictures.items():
         plot.save(path.with_suffix("") / name)
     with whole_file(path, "w") as stream:
-        stream.write("\n".join(lines).rstrip() + "\n")
+        stream.write("\n".join(_page(sections, quick=made.extent.quick)).rstrip() + "\n")
 
 
-def _page(made: Reproduction, path: Path, command: str, date: str, pictures: dict[str, Plot]) -> Iterator[str]:
-    extent = " on a **sample of the documents** (`--quick`)" if made.extent.quick else ""
-    yield f"# Results\n\nEvery table and figure of the papers, paper beside ours{extent}. Measured on {date} by\n"
-    yield f"```\n{command}\n```\n"
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in flag_counts(made.findings).items() if count)
-    yield f"{LEGEND}\n\nCells: {counts}.\n"
+def kept_sections(page: str) -> dict[str, str]:
+    r"""The sections of a page by the name of their experiment.
+
+    Examples
+    --------
+    >>> kept_sections("# Results\n\n## A paper\n\n### online:table-2: Ten systems\n\n| a |\n\n## Another\n")
+    {'online:table-2': '### online:table-2: Ten systems\n\n| a |\n'}
+    """
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in page.splitlines():
+        if line.startswith("### "):
+            lines = sections.setdefault(":".join(line.removeprefix("### ").split(":")[:2]), [])
+        elif line.startswith("## "):
+            lines = []
+        lines.append(line)
+    return {name: "\n".join(found) for name, found in sections.items()}
+
+
+def _page(sections: dict[str, str], *, quick: bool) -> Iterator[str]:
+    extent = " on a **sample of the documents** (`--quick`)" if quick else ""
+    yield f"# Results\n\nEvery table and figure of the papers, paper beside ours{extent}.\n\n{LEGEND}\n"
     last = ""
-    for finding in made.findings:
-        name = finding.name.partition(":")[0]
-        if name != last:
-            yield f"## {paper(name).reference}\n"
-            last = name
-        yield from _finding(finding, path, pictures)
+    for name in experiments():
+        group = name.partition(":")[0]
+        if name in sections and group != last:
+            yield f"## {paper(group).reference}\n"
+            last = group
+        if name in sections:
+            yield sections[name]
 
 
-def _finding(finding: Finding, path: Path, pictures: dict[str, Plot]) -> Iterator[str]:
+def _finding(finding: Finding, path: Path, pictures: dict[str, Plot], source: str) -> Iterator[str]:
     printed, layout = finding.printed, lay_out(finding)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in flag_counts([finding]).items() if count)
     yield f"### {finding.name}: {printed.title}\n"
     facts = [printed.caption, f"Ours: {printed.corpus}." if printed.corpus else ""]
     facts += [f"{printed.measure.capitalize()}." if printed.measure else ""]
+    facts += [source, f"Cells: {counts}." if counts else ""]
     yield " ".join(fact for fact in facts if fact) + "\n"
     yield from (f"- {choice}" for choice in printed.choices)
     yield ""

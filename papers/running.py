@@ -14,6 +14,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from bayesift.errors import BayesiftError
 from bayesift.files import whole_file
 from papers.corpora import PARTS, is_present
@@ -60,6 +62,7 @@ def reproduce(
     folder: Path | str,
     extent: Extent | None = None,
     jobs: int = 1,
+    stored: bool = False,
     progress: Callable[[Task | None, int, int], None] | None = None,
 ) -> Reproduction:
     """Run experiments by name; results of the same code on the same corpora are reused.
@@ -70,10 +73,13 @@ def reproduce(
     folder : where results are stored; `results.json` there holds the findings
     extent : how much to run
     jobs : processes
+    stored : run nothing: only the experiments whose results are all stored
     progress : called with a task (None before the first), the number of tasks done and the number of all
     """
     extent = extent or Extent()
     chosen = [experiments()[name] for name in experiment_names(names)]
+    if stored:
+        chosen = [each for each in chosen if _is_stored(each.tasks(extent), Store(Path(folder)))]
     tasks = list(dict.fromkeys(task for each in chosen for task in each.tasks(extent)))
     if progress is not None:
         progress(None, 0, len(tasks))
@@ -89,6 +95,10 @@ def reproduce(
     with whole_file(Path(folder) / ("results-quick.json" if extent.quick else "results.json"), "w") as stream:
         stream.write(made.json)
     return made
+
+
+def _is_stored(tasks: Sequence[Task], store: Store) -> bool:
+    return all(store.result(content_key(task)) is not None for task in tasks)
 
 
 def carry_out(
@@ -145,10 +155,14 @@ def _run(waiting: list[tuple[Task, str]], store: Store, jobs: int) -> Iterator[t
 
 
 def work(task: Task, key: str, store: Store) -> Found:
-    """Run a task and store its result; returns the reason if it fails."""
+    """Run a task and store its result; returns the reason if it fails.
+
+    BLAS has one thread, whatever the machine: with more, sums are rounded in another order.
+    """
     start = time.perf_counter()
     try:
-        measured = dict(task.measure(**task.settings))
+        with threadpool_limits(1):
+            measured = dict(task.measure(**task.settings))
     except BayesiftError as error:
         return str(error)
     except Exception as error:  # a failed cell must not stop the others

@@ -3,22 +3,27 @@
 import getpass
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens at; not of those that the system gives to connections, which might take it."""
+    while True:
+        port = random.SystemRandom().randrange(10_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _binaries():
@@ -59,7 +64,7 @@ def postgres_server():
     try:
         address = f"postgresql://bayesift@127.0.0.1:{port}"
         ready = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port), "-t", "30"]
-        for _ in range(100):
+        for _ in range(1_200):
             if subprocess.run(ready, check=False).returncode == 0:
                 break
             subprocess.run(["sleep", "0.1"], check=True)

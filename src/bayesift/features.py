@@ -7,6 +7,7 @@ term), b (in it, without), c (outside, with) and d (outside, without), N of all:
     information gain      I(term; category) in nats = -2 ln lambda / 2N
     mutual information    ln(a N / ((a + b)(a + c))), pointwise; -inf where a = 0      (Yang & Pedersen 1997)
     chi2                  N (ad - bc)^2 / ((a + b)(c + d)(a + c)(b + d)), of presence
+    Yule's Q              |ad - bc| / (ad + bc): 1 where the term decides, however rare it is
     document frequency    a + c, the same for every category
     Pearson correlation   sum (x - x')(y - y') / sqrt(sum (x - x')^2 sum (y - y')^2), x' and y' the means
     OCFS                  (m_c - m)^2, means of the term in the category and everywhere; averaged with the sizes of the
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -51,6 +53,7 @@ __all__ = [
     "mutual_information",
     "ocfs",
     "pearson",
+    "yule_q",
 ]
 
 
@@ -169,6 +172,12 @@ def chi2(tables: TermTables) -> Array:
     return _ratio(surplus, (sizes * (n - sizes) / n) * (terms * (n - terms)))
 
 
+def yule_q(tables: TermTables) -> Array:
+    """The absolute value of Yule's Q of presence of the term and the category."""
+    a, b, c, d = tables.contingency()
+    return np.abs(_ratio(a * d - b * c, a * d + b * c))
+
+
 def count_chi2(tables: TermTables) -> Array:
     """Chi-square of the summed weights, as scikit-learn's `chi2` computes it for one category against the rest."""
     share = tables.category_sizes[:, np.newaxis] / tables.n_documents
@@ -206,6 +215,7 @@ SCORES: dict[str, Score] = {
     "pearson": absolute_pearson,
     "likelihood-ratio": likelihood_ratio,
     "chi2": chi2,
+    "yule-q": yule_q,
     "count-chi2": count_chi2,
     "information-gain": information_gain,
     "mutual-information": mutual_information,
@@ -220,7 +230,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
     return np.divide(numerator, denominator, out=quotient, where=denominator != 0)
 
 
-Average = Literal["max", "weighted"]
+Average = Literal["max", "mean", "weighted"]
 
 
 @storable("term-selection")
@@ -235,8 +245,8 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
     per_category : select for each category; `transform` then keeps the union
     soft : with `per_category`, weight terms by their score: `feature_mask_` then holds sqrt(score / (score + soft)),
         which an `OnlinePerceptron` takes as the scale of each weight's prior
-    average : how the scores of the categories are combined: "max", or "weighted" by the sizes of the categories, in
-        which scores of -inf count as 0
+    average : how the scores of the categories are combined: "max", "mean", or "weighted" by the sizes of the
+        categories; in the latter two scores of -inf count as 0
 
     Attributes
     ----------
@@ -373,14 +383,18 @@ def _highest(tables: TermTables, score: Score) -> Array:
     return highest
 
 
-def _weighted_mean(tables: TermTables, score: Score) -> Array:
+def _mean(tables: TermTables, score: Score, *, weighted: bool) -> Array:
     mean = np.zeros(tables.shape[1])
-    everything = tables.category_sizes.sum()
+    everything = tables.category_sizes.sum() if weighted else len(tables.category_sizes)
     for block in tables.blocks():
         scores = score(block)
         scores[scores == -np.inf] = 0
-        mean += block.category_sizes / everything @ scores
+        mean += (block.category_sizes if weighted else np.ones(len(scores))) / everything @ scores
     return mean
 
 
-_AVERAGES: dict[str, Callable[[TermTables, Score], Array]] = {"max": _highest, "weighted": _weighted_mean}
+_AVERAGES: dict[str, Callable[[TermTables, Score], Array]] = {
+    "max": _highest,
+    "mean": partial(_mean, weighted=False),
+    "weighted": partial(_mean, weighted=True),
+}

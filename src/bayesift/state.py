@@ -46,6 +46,7 @@ _REFUSED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 KINDS: dict[str, type[Any]] = {}
 _KIND_NAMES: dict[type[Any], str] = {}
+_LATE: dict[str, Callable[[], object]] = {}
 
 
 def storable(kind: str) -> Callable[[Class], Class]:
@@ -58,6 +59,19 @@ def storable(kind: str) -> Callable[[Class], Class]:
         return cls
 
     return register
+
+
+def storable_late(prefix: str, register: Callable[[], object]) -> None:
+    """Have kinds with this prefix registered when a file first holds one: their classes are slow to import."""
+    _LATE[prefix] = register
+
+
+def _is_known(kind: str) -> bool:
+    if kind not in KINDS:
+        for prefix, register in _LATE.items():
+            if kind.startswith(prefix):
+                register()
+    return kind in KINDS
 
 
 def kind_of(value: object) -> str | None:
@@ -308,7 +322,7 @@ class _Decoder:
             if kind == "dict" or kind in _COLLECTIONS:
                 items = self.decode(expect(code, "items", list), name, depth + 1)
                 return dict(items) if kind == "dict" else _COLLECTIONS[kind](items)
-            if isinstance(kind, str) and kind in KINDS:
+            if isinstance(kind, str) and _is_known(kind):
                 return self._object(kind, code, name, depth)
         except DataError:
             raise
@@ -319,7 +333,9 @@ class _Decoder:
     def _object(self, kind: str, code: Parameters, name: str, depth: int) -> Any:
         cls: Any = KINDS[kind]
         hints = _hints_of(cls)
-        content = dict(LATER_PARAMETERS.get(kind, {}))
+        learned_names = set(getattr(cls, "FITTED", ()))
+        later, fitted = LATER_PARAMETERS.get(kind, {}), not learned_names.isdisjoint(code)
+        content = {field: part for field, part in later.items() if fitted or field not in learned_names}
         for field, part in code.items():
             if field == "kind":
                 continue

@@ -20,10 +20,13 @@ Arrays = dict[str, Array]
 # By the kind of an object: parameters that files may lack, with the values that mean what the class did then.
 LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "hybrid": {"loss": "squared_hinge"},
-    "online-perceptron": {"shuffle": False},
+    "online-perceptron": {"shuffle": False, "prior_scale": None},
     "online-gp": {"shuffle": False, "least_error": 0.0},
-    "auto": {"uses_vectors_": False},
+    "auto": {"uses_vectors_": False, "uses_characters_": False, "uses_table_": False},
+    "sparse-bayes": {"stream_": None},
     "sparse-nmf": {"delta": 1.0},
+    "spike-slab": {"background_variance": 0.0},
+    "stacked": {"online_stack_": None},
     "topic-similarity": {"method": "additive"},
     "term-vectorizer": {"unspaced": "words"},  # all scripts were split as words
 }

@@ -1,9 +1,9 @@
-"""A service as people start it: its own process, SQLite in a folder, on loopback."""
+"""A service as people start it: its own process, on loopback, SQLite in a folder or PostgreSQL."""
 
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,23 +13,19 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import bayesift
+from tests.servers import free_port
 
 _COMMAND = [sys.executable, "-c", "from bayesift.cli import main; main()", "serve"]
 _SOURCE = str(Path(bayesift.__file__).parents[1])
 _PATIENCE = 180.0
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 class Server:
     """Started on construction; `admin` is the token that the first start prints."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, database=None):
         self.folder = folder
+        self.database = database
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         self.admin = None
@@ -38,6 +34,7 @@ class Server:
     def start(self):
         log = self.folder.with_suffix(".log")
         command = [*_COMMAND, "--data", str(self.folder), "--port", str(self.port)]
+        command += ["--database", self.database] if self.database else []
         with log.open("ab") as output:
             environment = {**os.environ, "PYTHONPATH": _SOURCE, "OPENBLAS_NUM_THREADS": "1"}
             self.process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
@@ -47,7 +44,7 @@ class Server:
                 raise RuntimeError(f"the service did not start:\n{log.read_text()}")
             time.sleep(0.1)
         if self.admin is None:
-            self.admin = log.read_text().split()[-1]
+            self.admin = re.search(r"it is not shown again:\s+(\S+)", log.read_text())[1]
 
     def is_up(self):
         with suppress(OSError), urlopen(f"{self.url}healthz", timeout=2) as answer:
@@ -62,13 +59,15 @@ class Server:
         """Call the service as a program does."""
         headers = {"Authorization": f"Bearer {token or self.admin}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode()
-        with urlopen(Request(f"{self.url}api/{quote(path)}", content, headers, method=method), timeout=60) as answer:
+        with urlopen(
+            Request(f"{self.url}api/{quote(path)}", content, headers, method=method), timeout=_PATIENCE
+        ) as answer:
             return json.loads(answer.read() or "null")
 
     def send(self, path, content):
         """Send a file."""
         headers = {"Authorization": f"Bearer {self.admin}", "Content-Type": "application/octet-stream"}
-        with urlopen(Request(f"{self.url}api/{path}", content, headers, method="POST"), timeout=60) as answer:
+        with urlopen(Request(f"{self.url}api/{path}", content, headers, method="POST"), timeout=_PATIENCE) as answer:
             return json.loads(answer.read())
 
     def person(self, name, role="reviewer"):

@@ -5,9 +5,23 @@ import re
 import pytest
 
 from bayesift.datasets.references import read_references
+from tests.browser.conftest import PATIENCE
 from tests.browser.pages import expect, go
-from tests.browser.server import Server
+from tests.browser.server import Server, wheat
+from tests.servers import new_database
 from tests.service.test_reviews import ris
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def server(request, server, tmp_path_factory):
+    """The service of all tests, and one on PostgreSQL."""
+    if request.param == "sqlite":
+        yield server
+        return
+    database = new_database(request.getfixturevalue("postgres"))
+    other = Server(tmp_path_factory.mktemp("postgresql") / "data", database)
+    yield other
+    other.stop()
 
 
 @pytest.fixture
@@ -77,8 +91,8 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
     expect(page.locator(".rows li")).to_have_count(1)
     page.get_by_role("link", name=included).click()
     expect(title(page)).to_have_text(included)
-    page.get_by_role("button", name="Exclude").click()
-    expect(page.get_by_role("button", name="Exclude")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Exclude", exact=True).click()
+    expect(page.get_by_role("button", name="Exclude", exact=True)).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Include").click()
     expect(page.get_by_role("button", name="Include")).to_have_attribute("aria-pressed", "true")
 
@@ -102,7 +116,7 @@ def test_two_blind_reviewers_resolve_a_conflict(server, visit, files):
     page = visit(server)
     review = begin(page, files, "two reviewers", double=True)
     mine = decide(page, "i")
-    token = server.ask("POST", "users", {"name": "second", "role": "reviewer"})["token"]
+    token = server.person("second")
     other = visit(server, token, f"#/review/{review}/screen")
     expect(title(other)).to_have_text(mine)
     expect(other.locator(".history li")).to_have_count(0)
@@ -116,6 +130,69 @@ def test_two_blind_reviewers_resolve_a_conflict(server, visit, files):
     expect(page.get_by_text("No conflicts")).to_be_visible()
     go(page, f"#/review/{review}/numbers")
     expect(page.locator("main")).to_contain_text("kappa")
+
+
+def record_of(page):
+    """The number of the record in front."""
+    return re.search(r"Record (\d+)", page.locator(".paper .meta").inner_text())[1]
+
+
+def test_duplicates_are_joined_by_hand_and_split_again(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "by hand")
+    record = record_of(page)
+    mine = title(page).inner_text()
+    page.keyboard.press("d")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Search titles").fill("report crude")
+    other = dialog.get_by_role("button", name=re.compile(r"Join record \d+")).first
+    expect(dialog.locator(".found li").first).to_contain_text("crude")
+    joined = re.search(r"\d+", other.get_attribute("aria-label"))[0]
+    other.click()
+    expect(page.locator(".history")).to_contain_text("Joined from")
+    expect(title(page)).to_have_text(mine)
+    assert server.ask("GET", f"reviews/{review}")["progress"]["records"] == 29
+    go(page, f"#/review/{review}/record/{record}")
+    page.get_by_role("button", name="Split").click()
+    expect(page.get_by_role("button", name="Split")).to_have_count(0)
+    assert server.ask("GET", f"reviews/{review}")["progress"]["records"] >= 30
+    assert joined != record
+
+
+def test_the_full_text_of_a_record_is_a_link_or_the_name_of_a_file(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "full texts")
+    link = page.get_by_role("link", name="Full text", exact=True)
+    for place in ("smith-2001.pdf", "https://example.org/smith.pdf"):
+        page.keyboard.press("f")
+        page.get_by_role("dialog").get_by_label("Full text").fill(place)
+        page.get_by_role("button", name="Save").click()
+        shown = link if place.startswith("https") else page.get_by_text(f"Full text: {place}")
+        expect(shown).to_be_visible()
+        assert server.ask("GET", f"reviews/{review}/records/{record_of(page)}")["full_text"] == place
+    expect(link).to_have_attribute("href", place)
+
+
+def test_a_review_is_begun_from_another_one_and_from_documents(server, visit, files):
+    page = visit(server)
+    first = begin(page, files, "the first of two")
+    decide(page, "i")
+    go(page, "#/new-review")
+    page.get_by_role("button", name="From a review").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Review").select_option(first)
+    dialog.get_by_label("Records").select_option("included")
+    dialog.get_by_label("With their decisions").check()
+    dialog.get_by_role("button", name="Take them").click()
+    expect(page.locator(".upload")).to_contain_text("1 record (review")
+    server.ask("POST", "documents/batch", {"documents": [wheat(f"taken-{n}", n) for n in range(3)]})
+    page.get_by_role("button", name="From added documents").click()
+    dialog.get_by_label("At most").fill("3")
+    dialog.get_by_role("button", name="Take them").click()
+    expect(page.locator(".upload").last).to_contain_text("3 records (documents")
+    expect(page.get_by_text("4 to screen")).to_be_visible()
+    page.get_by_role("button", name="Begin screening").click()
+    expect(page.locator(".evidence")).to_contain_text("1 of 4 records: 1 included")
 
 
 def test_a_file_that_is_none_is_refused_in_a_sentence(server, visit, tmp_path):
@@ -138,6 +215,7 @@ def test_a_review_is_deleted_and_restored(server, visit, files):
 def test_the_first_admin_is_set_up_on_the_first_page(browser, tmp_path):
     fresh = Server(tmp_path / "fresh")
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
     try:
         page = context.new_page()
         page.goto(fresh.url)

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +11,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
 from bayesift.classifier import TextClassifier, evaluate
-from bayesift.errors import DataError
+from bayesift.errors import DataError, DataWarning
 from bayesift.features import SelectTerms
 from bayesift.models import OnlinePerceptron
 from bayesift.records import Corpus, Document
@@ -212,3 +214,27 @@ def test_terms_selected_for_each_category_are_those_its_model_uses():
         kept = kept if len(set(labels)) > 2 else kept[[1]]
         assert [terms.tolist() for terms in model.terms_] == [np.flatnonzero(row).tolist() for row in kept]
         assert classifier.predict(texts).tolist() == labels
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_chunks_teach_naive_bayes_what_the_whole_corpus_does(multilabel):
+    documents = [
+        Document(
+            str(k), f"word{k % 7} word{k % 5}", categories=("a", "b")[: 1 + (multilabel and k % 2)] if k % 3 else ()
+        )
+        for k in range(40)
+    ]
+    documents += [Document("new", "later words", categories=("c",))]
+    names = ("a", "b", "c")
+    whole = TextClassifier(model="naive-bayes")
+    parts = TextClassifier(model="naive-bayes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        whole.fit_corpus(Corpus(documents, names), multilabel=multilabel)
+        for start in range(0, len(documents), 8):
+            chunk = documents[start : start + 8]
+            held = tuple(sorted({name for document in chunk for name in document.categories}))
+            parts.partial_fit_corpus(Corpus(chunk, held), multilabel=multilabel)
+    assert parts.categories_ == whole.categories_
+    texts = [document.text for document in documents]
+    np.testing.assert_allclose(parts.predict_proba(texts), whole.predict_proba(texts), rtol=1e-12)

@@ -6,7 +6,9 @@ from bayesift.classifier import TextClassifier
 from bayesift.cli.console import stdout
 from bayesift.cli.explain import print_explanation
 from bayesift.errors import DataError
-from bayesift.models import AutoClassifier
+from bayesift.features import SelectTerms
+from bayesift.knowledge import TermKnowledge
+from bayesift.models import AutoClassifier, SparseBayesClassifier
 from bayesift.text import TextEmbedder, WordVectors
 
 GRAIN = ["wheat", "corn", "barley", "oats", "rye", "maize", "sorghum", "millet"]
@@ -63,6 +65,7 @@ def test_the_meaning_of_an_unseen_word_is_explained_by_known_ones(classifier, ca
     assert first.meaning == first.contribution > 0
     assert set(first.like) <= set(GRAIN)
     assert {"millet", "prices"} <= set(explanation.unseen_terms)
+    assert (explanation.unseen, explanation.by_meaning) == (3, 1)  # also the pair of both
     print_explanation(stdout(), explanation)
     assert "by meaning, like" in " ".join(capsys.readouterr().out.split())
 
@@ -120,3 +123,27 @@ def test_columns_of_vectors_are_kept_only_where_they_lower_the_loss():
     rows[y == 1, 10:14] += 2.0
     rows[:, 0] = 1.0
     assert AutoClassifier().fit(rows, y, ngram_lengths=[1] * 10 + [0] * 40).uses_vectors_
+
+
+def test_where_nothing_can_be_held_out_vectors_are_used():
+    one_each = TextClassifier(embedder=TextEmbedder(VECTORS)).fit(["wheat", "oil"], ["grain", "crude"])
+    assert one_each.predict(["millet", "naphtha"]).tolist() == ["grain", "crude"]
+
+
+def test_knowledge_of_words_and_vectors_together():
+    knowledge = TermKnowledge.from_keywords({"grain": {"wheat": 9.0}})
+    model = SparseBayesClassifier(prior="gaussian")
+    both = TextClassifier(model=model, knowledge=knowledge, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
+    plain = TextClassifier(model=model, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
+    place = both.terms().index("wheat")
+    assert both.estimator_.estimator_.coef_[0, place] > plain.estimator_.estimator_.coef_[0, place]
+    assert both.predict(["millet", "naphtha"]).tolist() == ["grain", "crude"]
+
+
+def test_selected_terms_of_each_category_and_vectors():
+    selection = SelectTerms(k=3, per_category=True)
+    labels = ["grain", "crude", "ship"] * 8
+    fitted = TextClassifier(model="logistic-gaussian", selection=selection, embedder=TextEmbedder(VECTORS))
+    fitted.fit(TEXTS, labels)
+    assert fitted.estimator_.n_features_in_ == len(fitted.terms()) + 3
+    assert np.all(fitted.estimator_.estimator_.coef_[:, -3:] != 0)

@@ -317,3 +317,19 @@ def test_four_commands_on_messages(run, tmp_path):
     assert json.loads(out)["accuracy"] > 0.98
     _, out, _ = run("explain", tmp_path / "spam", "win a free prize, call now")
     assert "spam: assigned" in out
+
+
+def test_fit_out_of_core(run, corpus, topics, tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesift.datasets.blocks.BLOCK_BYTES", 64)
+    place = tmp_path / "model.zip"
+    monkeypatch.setattr("sys.stdin", Stdin(corpus.read_bytes()))
+    code, out, err = run("fit", "-", "--text", "body", "--label", "desk", "--out-of-core", "-o", place)
+    assert code == 0, err
+    assert "naive-bayes learned from 12 documents, 2 categories" in out
+    assert TextClassifier.load(place).predict(["corn", "oil"]).tolist() == ["grain", "crude"]
+    code, _, err = run("fit", topics, "--out-of-core", "--model", "online-perceptron", "-o", place)
+    assert (code, "several labels" in err) == (1, True)
+    code, out, err = run("fit", topics, "--multilabel", "--out-of-core", "-o", place)
+    assert "18 documents" in out
+    code, _, err = run("fit", topics, "--out-of-core", "--model", "svm", "-o", place)
+    assert (code, "needs all documents at once" in err) == (2, True)

@@ -1,5 +1,6 @@
 """`bayesift learn`: a pipe of JSON lines that is answered, learned, killed and resumed."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -9,9 +10,18 @@ import pytest
 from bayesift.classifier import StreamLearner, TextClassifier
 from bayesift.classifier.stream import read_items
 from bayesift.cli import learn as module
-from bayesift.cli.learn import learn
+from bayesift.cli.learn import AnswerOptions, FieldOptions, StateOptions, WordOptions
 from bayesift.errors import DataError
 from tests.classifier.test_stream import items, lines_of
+
+
+def learn(documents, **options):
+    groups = {"kept": StateOptions, "answers": AnswerOptions, "fields": FieldOptions, "words": WordOptions}
+    given = {
+        name: group(**{key: options.pop(key) for key in group.__dataclass_fields__ if key in options})
+        for name, group in groups.items()
+    }
+    return module.learn(documents, **options, **given)
 
 
 @pytest.fixture
@@ -34,6 +44,20 @@ def test_a_file_is_answered_and_learned(mails, tmp_path, capsys):
     assert "mean loss" in printed.err
     assert "90 documents learned, 3 categories" in printed.err
     assert TextClassifier.load(tmp_path / "model.zip").predict(["wheat corn crop"]).tolist() == ["grain"]
+
+
+def test_the_rows_of_a_table_are_lines(mails, tmp_path, capsys):
+    learn(str(mails), quiet=True)
+    expected = answers_of(capsys.readouterr().out)
+    table = tmp_path / "mails.csv"
+    rows = [json.loads(line) for line in mails.read_text().splitlines()]
+    with table.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerows([("Number", "Message", "Kind"), *((row["id"], row["text"], row["label"]) for row in rows)])
+    learn(str(table), id_field="Number")
+    found = capsys.readouterr()
+    assert answers_of(found.out) == expected
+    assert "label: 'Kind'" in found.err
 
 
 def test_a_state_goes_on(mails, tmp_path, capsys):

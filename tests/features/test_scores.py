@@ -20,6 +20,7 @@ from bayesift.features import (
     mutual_information,
     ocfs,
     pearson,
+    yule_q,
 )
 
 
@@ -65,6 +66,13 @@ def test_likelihood_ratio_is_scipys(data):
 def test_chi2_is_scipys(data):
     X, Y = data
     np.testing.assert_allclose(chi2(TermTables.of(X, Y)), by_pair(X, Y, independence_test("pearson")), atol=1e-12)
+
+
+def test_yules_q_is_a_function_of_scipys_odds_ratio(data):
+    X, Y = data
+    found = by_pair(X, Y, lambda x, y: stats.contingency.odds_ratio(table_of(x, y), kind="sample").statistic)
+    expected = np.where(np.isfinite(found), np.abs(found - 1) / (found + 1), 1.0)
+    np.testing.assert_allclose(yule_q(TermTables.of(X, Y)), expected, atol=1e-12)
 
 
 def test_chi2_of_counts_is_scikit_learns(data):
@@ -173,6 +181,7 @@ def test_reuters_terms_that_speak_for_grain(corpus_named):
         (mutual_information, [[0.288, -np.inf], [-0.405, 0.693]]),
         (chi2, [[1.333, 4.0], [1.333, 4.0]]),
         (count_chi2, [[0.333, 3.0], [0.333, 3.0]]),
+        (yule_q, [[1.0, 1.0], [1.0, 1.0]]),
         (document_frequency, [[3.0, 2.0], [3.0, 2.0]]),
         (pearson, [[0.577, -0.905], [-0.577, 0.905]]),
         (absolute_pearson, [[0.577, 0.905], [0.577, 0.905]]),

@@ -43,6 +43,8 @@ def test_weighted_average(data):
     sizes = Y.sum(axis=0)
     expected = sizes / sizes.sum() @ SCORES["chi2"](TermTables.of(X, Y))
     np.testing.assert_allclose(SelectTerms(by="chi2", average="weighted").fit(X, Y).scores_, expected, rtol=1e-12)
+    plain = SCORES["chi2"](TermTables.of(X, Y)).mean(axis=0)
+    np.testing.assert_allclose(SelectTerms(by="chi2", average="mean").fit(X, Y).scores_, plain, rtol=1e-12)
 
 
 def test_pairs_that_never_meet_have_no_part_in_the_mean():
@@ -110,7 +112,7 @@ def test_fitting_again_without_per_category_forgets_the_sets(data):
     [
         ({"by": "nonsense"}, "no score 'nonsense'; there are: pearson"),
         ({"k": 0}, "k must be at least 1"),
-        ({"average": "median"}, "average must be one of max, weighted"),
+        ({"average": "median"}, "average must be one of max, mean, weighted"),
     ],
 )
 def test_wrong_parameters_are_named(data, parameters, message):

@@ -9,18 +9,22 @@ from hypothesis import strategies as st
 
 from bayesift.errors import DataError
 from bayesift.filtering import (
+    FilterEngine,
     Judged,
     MemoryLog,
     Paused,
     ProfileState,
     TakenBack,
     create_filter,
+    engine_of,
     open_filter,
     save_checkpoint,
 )
 from bayesift.filtering.engine import replay_events
 from bayesift.filtering.saving import FileLog
 from bayesift.records import Document
+from bayesift.service.schemas import ProfileIn
+from bayesift.text import WordVectors
 from tests.filtering.worlds import engine, logged, replayed, same_state, stream
 
 quick = settings(max_examples=15, deadline=None)
@@ -325,3 +329,28 @@ def test_a_name_is_taken_once():
     made = logged()
     with pytest.raises(ValueError, match="already"):
         made.engine.add_profile("grain0")
+
+
+def test_a_query_can_be_expanded_by_meaning(tmp_path, monkeypatch):
+    vectors = WordVectors.of(["corn", "maize", "oil"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    document = Document("1", "maize")
+    plain, expanded = FilterEngine(), FilterEngine()
+    plain.add_profile("grain", query="corn")
+    expanded.add_profile("grain", query="corn", expand=vectors)
+    by_hand = FilterEngine()
+    by_hand.add_profile("grain", query="corn", words=vectors.expand("corn"))
+    chances = [
+        made.profiles["grain"].probability(made.space.vector("1", document.text)) for made in (plain, expanded, by_hand)
+    ]
+    assert chances[0] < chances[1] == chances[2]
+    monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: vectors))
+    (tmp_path / "profiles.yaml").write_text("profiles: [{name: grain, query: corn, expand: true}]")
+    described = engine_of(tmp_path / "profiles.yaml")
+    assert described.profiles["grain"].probability(described.space.vector("1", "maize")) == chances[1]
+    assert ProfileIn(name="grain", query="corn", expand=True, words={"oil": -1}).definition()["words"] == {
+        **vectors.expand("corn"),
+        "oil": -1.0,
+    }
+    monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: None))
+    with pytest.raises(DataError, match="no word vectors here"):
+        ProfileIn(name="grain", query="corn", expand=True).definition()

@@ -28,7 +28,7 @@ from bayesift.models import (
     TopicSimilarityClassifier,
     TopicSVMClassifier,
 )
-from bayesift.models.ensemble import NaiveBayesMember, SVMMember
+from bayesift.models.ensemble import NaiveBayesMember, OnlineStackMember, SVMMember
 
 CLASSIFIERS = [
     NaiveBayesClassifier(),
@@ -66,6 +66,7 @@ ORDERED_CLASSIFIERS = [  # the order of documents matters, and there are no samp
     OnlineGaussianProcess(kernel="rbf", likelihood="flip", max_basis="terms"),
     StackedClassifier.jury(n_folds=3, n_neighbors=5),
     StackedClassifier(members=(SVMMember(), NaiveBayesMember()), n_folds=2),
+    StackedClassifier(members=(OnlineStackMember(), NaiveBayesMember()), n_folds=2),
     AutoClassifier(),
 ]
 TRANSFORMERS = [

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from papers.experiment import Task
 from papers.running import carry_out, rounded
@@ -89,6 +90,16 @@ def test_seconds_are_kept_apart_from_results(tmp_path):
     assert set(outcomes.results[task]) == {"value"}
     assert set(outcomes.seconds[task]) == {"fit", "total"}
     assert set(store.seconds(content_key(task))) == {"fit", "total"}
+
+
+def test_results_do_not_hang_on_the_threads_of_blas(tmp_path):
+    task = Task.of(work.multiply, "a product", seed=0)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(carry_out([task], Store(tmp_path / str(threads))).results[task])
+    assert found[0] == found[1]
+    assert found[0]["threads"] == [1]
 
 
 def test_one_failure_leaves_the_others_standing(tmp_path, capsys):

@@ -12,11 +12,13 @@ import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
 from bayesift.errors import DataError
 from bayesift.service import Service, ServiceSettings, app
+from bayesift.service.db import database
 from bayesift.service.db.database import FILE, open_store
 from bayesift.service.db.tables import Writing
 from bayesift.service.errors import UnavailableError
@@ -94,8 +96,8 @@ def test_a_writer_that_ended_refuses_at_once_and_is_not_healthy(fed):
         raise SystemExit
 
     with pytest.raises(UnavailableError):
-        fed.service.writer.submit("", end).result(10)
-    fed.service.writer._thread.join(10)
+        fed.service.writer.submit("", end).result(120)
+    fed.service.writer._thread.join(120)
     assert judge(fed.ada, "d0").status_code == 503
     assert fed.anybody.get("/healthz").status_code == 503
 
@@ -129,12 +131,14 @@ def test_the_same_estimate_is_computed_once_for_all_who_ask(fed):
 def test_estimates_do_not_take_the_threads_of_other_requests(fed):
     judge(fed.ada, "d0")
     fed.ada.post("/api/profiles/grain/judgements", json={"document": "d1", "relevant": False})
-    threads = [threading.Thread(target=fed.reader.get, args=("/api/profiles/grain/stopping",)) for _ in range(30)]
-    for thread in threads:
-        thread.start()
-    assert fed.anybody.get("/healthz").status_code == 200
-    for thread in threads:
-        thread.join()
+    with listening(fed.service) as url, ThreadPoolExecutor(30) as people:
+        request = Request(f"{url}/api/profiles/grain/stopping", headers=dict(fed.reader.headers))
+        asked = [people.submit(urlopen, request, timeout=120) for _ in range(30)]
+        with urlopen(f"{url}/healthz", timeout=120) as health:
+            assert health.status == 200
+        for answer in asked:
+            with answer.result() as estimate:
+                assert estimate.status == 200
 
 
 def test_ids_of_two_files_may_be_the_same(clients):
@@ -156,7 +160,7 @@ def address(url):
 
 def test_a_stranger_is_refused_before_the_body_is_read(clients):
     head = b"POST /api/documents/batch HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n"
-    with listening(clients.service) as url, socket.create_connection(address(url), 10) as connection:
+    with listening(clients.service) as url, socket.create_connection(address(url), 120) as connection:
         connection.sendall(head + b"Authorization: Bearer wrong\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 401")
 
@@ -164,7 +168,7 @@ def test_a_stranger_is_refused_before_the_body_is_read(clients):
 @pytest.mark.parametrize("before", [b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
 def test_a_header_that_does_not_end_is_not_waited_for(clients, monkeypatch, before):
     monkeypatch.setattr(app, "_HEADER_SECONDS", 1.0)
-    with listening(clients.service) as url, socket.create_connection(address(url), 60) as connection:
+    with listening(clients.service) as url, socket.create_connection(address(url), 120) as connection:
         connection.sendall(before + b"GET /healthz HTTP/1.1\r\nX-Slow: ")
         while connection.recv(10_000):
             pass
@@ -175,7 +179,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(clients, monkeypatch):
     monkeypatch.setattr(app, "_SLOWEST", 10**9)
     token = clients.service.first_token.encode()
     head = b"POST /api/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 3000\r\nAuthorization: Bearer " + token
-    with listening(clients.service) as url, socket.create_connection(address(url), 10) as connection:
+    with listening(clients.service) as url, socket.create_connection(address(url), 120) as connection:
         connection.sendall(head + b"\r\n\r\n{")
         assert connection.recv(100).startswith(b"HTTP/1.1 408")
 
@@ -239,6 +243,24 @@ def test_a_flipped_bit_is_found_or_does_no_harm(tmp_path):
             assert "\n" not in refusal
             assert "wheat" not in refusal
     assert found > 10
+
+
+def test_a_large_file_is_checked_in_a_process_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "_CHECKED_APART", 0)
+    with running(tmp_path) as service:
+        Clients(service).ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
+    with running(tmp_path) as service:
+        assert service.live.n_documents == 60
+    open_store(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("UPDATE documents SET text = CAST(text AS BLOB) WHERE id = 'd7'")
+    for opened in (lambda: open_store(tmp_path), lambda: Service(ServiceSettings(folder=tmp_path))):
+        with pytest.raises(DataError, match=r"damaged \(it cannot be read\)"):
+            opened()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("UPDATE documents SET text = 'other' WHERE id = 'd7'")
+    with pytest.raises(DataError, match="a row of the table documents"):
+        Service(ServiceSettings(folder=tmp_path))
 
 
 def test_data_are_readable_by_their_owner_only(tmp_path):

@@ -14,6 +14,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.service.test_reviews import begin, ris, same_log
 from tests.service.worlds import Clients, documents, is_whole, listening, running
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -25,13 +26,19 @@ def _as_it_is(context, value):
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
 
 
+def fed(service):
+    """Clients of a service with a filter, documents and a review."""
+    clients = Clients(service)
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+    clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+    clients.review = begin(clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2})["id"]
+    return clients
+
+
 @pytest.fixture(scope="module")
 def lively(tmp_path_factory):
     with running(tmp_path_factory.mktemp("fuzzed"), **OPTIONS) as service:
-        clients = Clients(service)
-        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
-        clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
-        yield clients
+        yield fed(service)
         assert is_whole(service)
 
 
@@ -95,6 +102,21 @@ SHAPES = {
     ("POST", "/api/users"): {"name": "u", "role": "reader"},
     ("POST", "/api/profiles/import"): {"model": "x"},
     ("POST", "/api/retention"): {"keep": 10},
+    ("POST", "/api/reviews"): {"name": "r", "uploads": ["x"], "settings": {"query": "wheat", "reasons": ["a"]}},
+    ("POST", "/api/uploads/preview"): {"uploads": ["x"]},
+    ("POST", "/api/uploads/review"): {"review": "REVIEW", "only": ["open"], "decisions": True},
+    ("POST", "/api/uploads/documents"): {"profile": "grain", "relevant": False, "limit": 5, "decisions": True},
+    ("PATCH", "/api/reviews/REVIEW"): {"name": "trade", "settings": {"criteria": "corn", "full_texts": True}},
+    ("POST", "/api/reviews/REVIEW/decisions"): {"record": "1", "verdict": "maybe", "reasons": ["a"], "seconds": 2.5},
+    ("POST", "/api/reviews/REVIEW/resolutions"): {"record": "1", "verdict": "included", "stage": "full text"},
+    ("POST", "/api/reviews/REVIEW/undo"): {},
+    ("POST", "/api/reviews/REVIEW/words"): {"words": {"corn": 1}},
+    ("POST", "/api/reviews/REVIEW/stop"): {"reason": "enough"},
+    ("POST", "/api/reviews/REVIEW/records/1/notes"): {"text": "note"},
+    ("PUT", "/api/reviews/REVIEW/records/2/tags"): {"tags": ["a", "b"]},
+    ("PUT", "/api/reviews/REVIEW/records/2/full-text"): {"place": "a.pdf"},
+    ("POST", "/api/reviews/REVIEW/records/1/join"): {"records": ["3"]},
+    ("POST", "/api/reviews/REVIEW/records/1/split"): {},
 }
 
 
@@ -125,7 +147,8 @@ def fuzz(clients, n, seed):
     statuses = {}
     for _ in range(n):
         method, path = rng.choice(list(SHAPES))
-        content = mutated(rng, SHAPES[method, path])
+        content = mutated(rng, SHAPES[method, path]).replace(b"REVIEW", clients.review.encode())
+        path = path.replace("REVIEW", clients.review)
         answer = clients.admin.request(method, path, content=content, headers={"Content-Type": "application/json"})
         statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
         assert answer.status_code < 500, (method, path, content[:500], answer.text)
@@ -133,17 +156,17 @@ def fuzz(clients, n, seed):
 
 
 def test_no_body_brings_it_down(lively):
-    statuses = fuzz(lively, 300, seed=1)
+    statuses = fuzz(lively, 500, seed=1)
     assert statuses.keys() >= {200, 422}
     assert is_whole(lively.service)
+    assert same_log(lively.service, lively.review)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_ten_thousand_bodies(tmp_path, database, part):
     with running(tmp_path, database, **OPTIONS) as service:
-        clients = Clients(service)
-        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
-        clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
+        clients = fed(service)
         print(fuzz(clients, 1_000, seed=100 + part))
         assert is_whole(service)
+        assert same_log(service, clients.review)

@@ -73,12 +73,8 @@ def same_log(service, review):
     log = service.live.reviews[review].log
     assert again.events == log.events
     assert again.decisions == log.decisions
-    assert (again.settings, again.resolutions, again.notes, again.tags) == (
-        log.settings,
-        log.resolutions,
-        log.notes,
-        log.tags,
-    )
+    for part in ("settings", "resolutions", "notes", "tags", "full_text_places", "records"):
+        assert getattr(again, part) == getattr(log, part), part
     return True
 
 
@@ -139,12 +135,17 @@ def test_notes_tags_search_split_and_words(clients, review):
     path = f"/api/reviews/{review}/records"
     assert clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"] == "look again"
     assert clients.ada.put(f"{path}/1/tags", json={"tags": ["key"]}).json()["tags"] == ["key"]
+    assert [row["id"] for row in clients.ada.get(f"{path}?tag=key").json()["records"]] == ["1"]
+    assert clients.ada.get(f"{path}?tag=other").json()["total"] == 0
+    assert clients.ada.get(f"/api/reviews/{review}").json()["tags"] == ["key"]
     joined = clients.ada.get(f"{path}?search=10.1000/x.25").json()["records"][0]["id"]
     assert len(clients.ada.get(f"{path}/{joined}").json()["sources"]) == 2
     assert clients.ada.post(f"{path}/{joined}/split").status_code == 200
     assert clients.ada.get(f"{path}?search=10.1000/x.25").json()["total"] == 2
     assert clients.ada.get(f"{path}/999").status_code == 404
-    assert clients.ada.post(f"/api/reviews/{review}/words", json={"words": {"vessel": 3.0}}).status_code == 200
+    for strength in (-1e-320, 3.0):
+        words = {"words": {"vessel": strength}}
+        assert clients.ada.post(f"/api/reviews/{review}/words", json=words).status_code == 200
     top = clients.ada.get(f"/api/reviews/{review}/next").json()["record"]
     assert top["rank"] == 1
     assert same_log(clients.service, review)
@@ -177,7 +178,7 @@ def test_two_blind_reviewers_and_a_conflict(clients):
     assert (resolved["status"], resolved["decisions"][-1]["resolved"]) == ("excluded", True)
     assert clients.admin.post(f"{path}/resolutions", json=body).status_code == 422
     numbers = clients.reader.get(f"{path}/statistics").json()
-    assert numbers["agreement"]["records"] == 1
+    assert [(found["stage"], found["records"]) for found in numbers["agreement"]] == [("abstract", 1)]
     assert numbers["flow"]["excluded"] == {"no data": 1}
     assert same_log(clients.service, review)
 
@@ -215,8 +216,124 @@ def test_what_is_exported_can_be_read_again(clients, review, tmp_path):
     assert clients.ada.post(f"/api/reviews/{review}/resume").json()["stopped"] is None
 
 
+def choose(client, kind, **body):
+    answer = client.post(f"/api/uploads/{kind}", json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def begin_from(client, *chosen, **options):
+    uploads = [each["upload"] for each in chosen]
+    return client.post("/api/reviews", json={"name": "second", "uploads": uploads, **options}).json()
+
+
+def test_a_review_is_begun_from_records_of_another_one(clients, review):
+    found = screen(clients.ada, review, 10)
+    clients.ada.put(f"/api/reviews/{review}/records/1/tags", json={"tags": ["key"]})
+    whole = choose(clients.bob, "review", review=review)
+    assert (whole["records"], whole["format"], whole["file"]) == (40, "review", "trade")
+    part = choose(clients.bob, "review", review=review, only=["included"])
+    assert part["records"] == sum(found)
+    again = begin_from(clients.bob, part)
+    assert (again["progress"]["open"], again["progress"]["included"]) == (sum(found), 0)
+    kept = choose(clients.bob, "review", review=review, only=["included", "excluded"], decisions=True)
+    part = choose(clients.bob, "review", review=review, only=["included"])
+    second = begin_from(clients.bob, kept, part)
+    assert (second["progress"]["included"], second["progress"]["excluded"]) == (sum(found), 10 - sum(found))
+    assert second["progress"]["records"] == 10
+    flow = clients.bob.get(f"/api/reviews/{second['id']}/statistics").json()["flow"]
+    assert flow["identified"] == {"trade": 10 + sum(found)}
+    assert clients.bob.post("/api/uploads/review", json={"review": "0" * 16}).status_code == 404
+    assert clients.bob.post("/api/uploads/review", json={"review": review, "only": ["maybe"]}).status_code == 422
+    assert clients.reader.post("/api/uploads/review", json={"review": review}).status_code == 403
+
+
+def test_what_is_blind_in_a_review_is_not_seen_by_choosing_its_records(clients):
+    review = begin(clients.ada, ("a.ris", ris(0, 4)), settings={"reviewers_per_record": 2})["id"]
+    decide(clients.ada, review, "1", "included")
+    for client in (clients.ada, clients.bob):
+        decide(client, review, "2", "included")
+    decide(clients.ada, review, "3", "included")
+    decide(clients.bob, review, "3", "excluded")
+    agreed = choose(clients.bob, "review", review=review, only=["included"], decisions=True)
+    assert [record["title"] for record in agreed["first"]] == ["Report 1 on crude"]
+    assert choose(clients.bob, "review", review=review, only=["open"])["records"] == 3
+    everything = begin_from(clients.bob, choose(clients.bob, "review", review=review, decisions=True))["progress"]
+    assert (everything["included"], everything["open"]) == (1, 3)
+
+
+def test_a_review_is_begun_from_the_stream(clients):
+    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn harvest"})
+    sent = [{"id": f"d{n}", "title": "", "text": text_about(TOPICS[n % 3], n)} for n in range(30)]
+    sent[0]["title"] = "A title of its own"
+    clients.ada.post("/api/documents/batch", json={"documents": sent})
+    newest = choose(clients.ada, "documents", limit=7)
+    assert (newest["records"], newest["file"]) == (7, "documents")
+    assert newest["first"][0]["title"] == sent[23]["text"][:100] or newest["first"][0]["title"].endswith(" ...")
+    queue = clients.ada.get("/api/profiles/grain/queue?limit=50").json()
+    waiting = [item["document"]["id"] for item in queue]
+    for number, document in enumerate(waiting[:4]):
+        body = {"document": document, "relevant": number < 3}
+        assert clients.ada.post("/api/profiles/grain/judgements", json=body).status_code in (200, 201)
+    retrieved = choose(clients.ada, "documents", profile="grain")
+    assert retrieved["records"] == len(waiting)
+    relevant = choose(clients.ada, "documents", profile="grain", relevant=True, decisions=True)
+    assert relevant["records"] == 3
+    made = begin_from(clients.ada, retrieved, relevant)["progress"]
+    assert (made["records"], made["included"]) == (len(waiting), 3)
+    clients.admin.post("/api/retention", json={"keep": 5})
+    assert choose(clients.ada, "documents")["records"] == 5
+    assert clients.ada.post("/api/uploads/documents", json={"profile": "none"}).status_code == 404
+
+
+def test_records_are_joined_by_hand_and_split_again(clients, review):
+    path = f"/api/reviews/{review}/records"
+    for record, tag in (("1", "a"), ("2", "b"), ("3", "a")):
+        clients.ada.put(f"{path}/{record}/tags", json={"tags": [tag]})
+        clients.ada.post(f"{path}/{record}/notes", json={"text": f"note {record}"})
+        decide(clients.ada, review, record, "included")
+    clients.ada.put(f"{path}/3/full-text", json={"place": "three.pdf"})
+    joined = clients.ada.post(f"{path}/1/join", json={"records": ["3", "2"]}).json()
+    assert len(joined["sources"]) == 3
+    assert (joined["tags"], joined["full_text"]) == (["a", "b"], "three.pdf")
+    assert [note["text"] for note in joined["notes"]] == ["note 1", "note 2", "note 3"]
+    assert clients.ada.get(f"{path}/2").status_code == 404
+    assert clients.ada.get(path).json()["total"] == 38
+    assert clients.ada.post(f"{path}/1/join", json={"records": ["1"]}).status_code == 422
+    assert same_log(clients.service, review)
+    assert clients.ada.post(f"{path}/1/split").json()["sources"] == []
+    assert clients.ada.get(path).json()["total"] == 40
+    assert same_log(clients.service, review)
+
+
+def test_the_place_of_a_full_text_is_kept_and_exported(clients, review, tmp_path):
+    path = f"/api/reviews/{review}/records/1/full-text"
+    for place in ("smith 2001.pdf", "https://example.org/a.pdf"):
+        assert clients.ada.put(path, json={"place": f" {place} "}).json()["full_text"] == place
+    (tmp_path / "out.ris").write_bytes(clients.ada.get(f"/api/reviews/{review}/records.ris").content)
+    again = next(r for r in read_references(tmp_path / "out.ris") if dict(r.annotations)["record"] == "1")
+    assert dict(again.annotations)["file"] == "https://example.org/a.pdf"
+    assert clients.ada.put(path, json={"place": ""}).json()["full_text"] == ""
+    assert clients.ada.put(path, json={"place": "x" * 501}).status_code == 422
+
+
+def test_reviewers_are_counted_over_both_stages(clients):
+    review = begin(clients.ada, ("a.ris", ris(0, 6)), settings={"reviewers_per_record": 2, "full_texts": True})["id"]
+    for client in (clients.ada, clients.bob):
+        decide(client, review, "1", "included", seconds=30)
+        decide(client, review, "1", "included", stage="full text", seconds=330)
+    decide(clients.ada, review, "2", "excluded", seconds=60)
+    numbers = clients.reader.get(f"/api/reviews/{review}/statistics").json()
+    ada, bob = numbers["reviewers"]
+    assert (ada["name"], ada["decisions"], ada["waiting_for_others"], ada["others_waiting"]) == ("ada", 3, 1, 0)
+    assert (bob["decisions"], bob["waiting_for_others"], bob["others_waiting"]) == (2, 0, 1)
+    assert ada["hours"] == pytest.approx(420 / 3600)
+    assert [found["stage"] for found in numbers["agreement"]] == ["abstract", "full text"]
+
+
 def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     screen(clients.ada, review, 4)
+    clients.ada.put(f"/api/reviews/{review}/records/1/full-text", json={"place": "one.pdf"})
     clients.ada.patch(f"/api/reviews/{review}", json={"settings": {"reasons": ["other"]}})
     with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
         archive.extractall(tmp_path / "mine")
@@ -224,6 +341,8 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
         log = clients.service.live.reviews[review].log
         assert project.events == log.events
         assert project.settings.reasons == ("other",)
+        assert [file.file for file in project.files] == ["a.ris", "b.ris"]
+        assert project.full_text_places == {"1": "one.pdf"}
         open_ = next(record for record in project.records if project.verdict(record) is None)
         project.append("decide", by="ann", record=open_, verdict="included")
     packed = io.BytesIO()

@@ -1,5 +1,6 @@
 """A service under test: a client for each role, made-up documents, and the filter made again from what people did."""
 
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -16,7 +17,6 @@ from bayesift.service import Service, ServiceSettings, app, create_app, event_lo
 from bayesift.service.event_log import Checkpoints, replay
 from bayesift.service.transfer import install_profile
 from tests.filtering.worlds import same_state
-from tests.servers import free_port
 
 TOPICS = {
     "grain": ["wheat", "corn", "barley", "harvest", "tonnes", "exports", "crop", "farmers", "silo"],
@@ -85,15 +85,16 @@ def running(folder, database=None, **options):
 @contextmanager
 def listening(service):
     """The address of a service that is already running, at a port of its own."""
-    config = uvicorn.Config(service.app, host="127.0.0.1", port=free_port(), lifespan="off", log_level="critical")
+    config = uvicorn.Config(service.app, lifespan="off", log_level="critical")
     config.http = app._ImpatientProtocol
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
+    listener = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
     try:
-        yield f"http://127.0.0.1:{config.port}"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join()

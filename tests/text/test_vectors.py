@@ -4,6 +4,7 @@ import struct
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from sklearn.preprocessing import normalize
 
 from bayesift.errors import DataError, MissingExtraError
 from bayesift.state import decode_fitted, encode
@@ -145,3 +146,29 @@ def test_the_package_is_split_as_its_own_tokenizer_does():
         counts = vectors.pieces(Words.of([word]))
         expected = theirs.encode(word, add_special_tokens=False).ids
         assert sorted(np.repeat(counts.indices, counts.data.astype(int))) == sorted(expected)
+
+
+def test_a_query_is_expanded_by_words_of_similar_meaning():
+    table = np.array([[1.0, 0.0], [0.9, 0.1], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0], [1.0, 0.0]])
+    vectors = WordVectors.of(["corn", "wheat", "seed", "oil", "sea", "the"], table)
+    found = vectors.expand("The corn of corn", n=2, strength=0.5)
+    cosines = table @ table[0] / np.linalg.norm(table, axis=1)
+    assert found == {"wheat": round(0.5 * round(cosines[1], 3), 3), "seed": round(0.5 * round(cosines[2], 3), 3)}
+    assert vectors.expand("xyz") == {}
+    assert "sea" not in vectors.expand("corn")
+
+
+def test_more_like_this_ranks_by_cosines():
+    rng = np.random.default_rng(2)
+    vectors = WordVectors.of([f"w{k}" for k in range(20)], rng.normal(size=(20, 5)))
+    texts = [" ".join(f"w{k}" for k in rng.integers(0, 20, size=4)) for _ in range(15)]
+    embedder = TextEmbedder(vectors).fit(texts)
+    found = embedder.more_like_this(texts, liked=[0, 3], disliked=[5], top=20)
+    unit = normalize(embedder.transform(texts))
+    scores = unit @ (unit[[0, 3]].mean(axis=0) - unit[5])
+    expected = [k for k in np.argsort(-scores) if k not in (0, 3, 5)]
+    assert [text.document for text in found] == expected
+    np.testing.assert_allclose([text.score for text in found], scores[expected])
+    assert set(found[0].words) <= set(texts[found[0].document].split())
+    with pytest.raises(ValueError, match="liked must name"):
+        embedder.more_like_this(texts, liked=[15])

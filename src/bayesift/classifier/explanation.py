@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.classifier.inputs import read_texts
+from bayesift.classifier.blocks import Blocks, WordParts, meaning_parts, spelling_parts
 from bayesift.classifier.notebook import explanation_html
 from bayesift.errors import DataError
-from bayesift.text import TextEmbedder
+from bayesift.models.ensemble.stacking import VECTORS
+
+Block = Literal["meaning", "spelling"]
 
 _EXPLAINED = 5
 _COMPARED = 20_000  # words of the vocabulary among which the nearest are sought
@@ -27,7 +29,8 @@ class TermContribution:
     `weight` is that of the term in the text's vector; `deviation` the standard deviation of the contribution, if the
     model keeps its posterior; `inclusion` the probability that the term matters to the category, if the model says so.
     `meaning` is the part of the contribution that comes from word vectors, if the model uses
-    them, and where that is the larger part `like` are the known words that are nearest by them.
+    them, and where that is the larger part `like` are the known words that are nearest by them. `spelling` is the part
+    that comes from n-grams of characters.
     """
 
     term: str
@@ -37,6 +40,7 @@ class TermContribution:
     meaning: float | None = None
     like: tuple[str, ...] = ()
     inclusion: float | None = None
+    spelling: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +71,15 @@ class CategoryExplanation:
 class Explanation:
     """The explanation of the categories of a text, the most probable first.
 
-    `known` and `unseen` are how many tokens of the text are terms of the model, and how many are not.
+    `known` and `unseen` are how many tokens of the text are terms of the model, and how many are not; `by_meaning` how
+    many of the latter the word vectors of the model have.
     """
 
     categories: tuple[CategoryExplanation, ...]
     known: int
     unseen: int
     unseen_terms: tuple[str, ...]
+    by_meaning: int = 0
 
     @property
     def unseen_share(self) -> float:
@@ -88,11 +94,10 @@ class Explanation:
         return explanation_html(self)
 
 
-def explain_text(classifier: Any, text: str, *, categories: Sequence[Any] | None, top: int) -> Explanation:
+def explain_text(classifier: Any, given: Any, *, categories: Sequence[Any] | None, top: int) -> Explanation:
     """Explain categories of a text by a fitted `TextClassifier`; see its `explain`."""
     check_is_fitted(classifier)
-    (text,) = read_texts([text], columns=classifier.text_columns_).values
-    X = classifier.vectors([text])
+    (text,), X = classifier.read([given]).values, classifier.vectors([given])
     model = classifier.estimator_.estimator_
     if not hasattr(model, "contributions"):
         raise DataError(f"a {type(model).__name__} cannot explain its decisions")
@@ -100,19 +105,24 @@ def explain_text(classifier: Any, text: str, *, categories: Sequence[Any] | None
     decisions = classifier.decisions_of(scores)
     columns = _to_explain(classifier.categories_, categories, decisions[0], scores[0])
     thresholds, terms = _thresholds(classifier, scores), classifier.terms()
-    meaning = None if classifier.embedder_ is None else _meaning_of(classifier.embedder_, text, len(terms))
+    blocks = _block_parts(classifier.blocks_, text, X.shape[1], len(terms))
+    names = [*terms, *_listed_columns(classifier.blocks_)]
     explained = []
     for j in sorted(columns, key=lambda j: -scores[0, j]):
         key = j if classifier.multilabel_ else model.classes_[j]
         decision = (classifier.categories_[j], float(scores[0, j]), thresholds[j], bool(decisions[0, j]))
-        explained.append(explain_category(model, X, j, key, decision, terms, top, meaning))
-    if classifier.embedder_ is not None:
+        explained.append(explain_category(model, X, j, key, decision, names, top, blocks))
+    if classifier.blocks_.embedder is not None:
         explained = _with_neighbours(classifier, explained)
     counts = classifier.vectorizer_.term_counts(text)
     known = set(terms)
     unseen = {term: n for term, n in counts.items() if term not in known}
     n_unseen = sum(unseen.values())
-    return Explanation(tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen))
+    by_meaning = 0
+    if unseen and classifier.blocks_.embedder is not None:
+        has_vector = np.any(classifier.blocks_.embedder.vectors_.vectors(unseen), axis=1)
+        by_meaning = int(has_vector @ list(unseen.values()))
+    return Explanation(tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen), by_meaning)
 
 
 def _to_explain(names: Sequence[str], wanted: Sequence[Any] | None, decisions: Array, scores: Array) -> list[int]:
@@ -140,9 +150,9 @@ def explain_category(
     column: int,
     key: Any,
     decision: tuple[str, float, float | None, bool],
-    terms: Sequence[str],
+    terms: Sequence[str | None],
     top: int,
-    meaning: Meaning | None = None,
+    blocks: Sequence[tuple[Block, WordParts]] = (),
 ) -> CategoryExplanation:
     """Explain one category of one text.
 
@@ -151,8 +161,8 @@ def explain_category(
     X : the vector of the text, a matrix of one row
     column, key : the column of the category in probabilities, and its name in `contributions`
     decision : category, score, threshold and whether it is assigned
-    terms, top : the terms of the columns of X, and how many to list
-    meaning : what words add to the columns of vectors behind those of terms
+    terms, top : the terms of the columns of X (None for a column that words share in), and how many to list
+    blocks : what words add to the columns that they share in
     """
     contributions, prior = model.contributions(X, key)
     deviations, integrated, interval = None, None, None
@@ -163,19 +173,20 @@ def explain_category(
     inclusion = model.inclusion_of(key)[X.indices] if hasattr(model, "inclusion_") else None
     found = [
         TermContribution(
-            terms[X.indices[i]],
+            str(terms[X.indices[i]]),
             float(X.data[i]),
             float(contributions.data[i]),
             None if deviations is None else float(deviations[i]),
             inclusion=None if inclusion is None else float(inclusion[i]),
         )
-        for i in np.flatnonzero(X.indices < len(terms))
+        for i in range(X.nnz)
+        if terms[X.indices[i]] is not None
     ]
     before = float(prior[0])
-    if meaning is not None:
-        constant, *parts = model.contributions(meaning.rows, key)[0].sum(axis=1)
+    for block, words in blocks:
+        constant, *parts = model.contributions(words.rows, key)[0].sum(axis=1)
         before += float(constant)
-        found = _added(found, dict(zip(meaning.words, map(float, parts), strict=True)))
+        found = _added(found, block, words.words, parts)
     largest = tuple(sorted(found, key=lambda term: -abs(term.contribution))[:top])
     return CategoryExplanation(
         *decision,
@@ -186,40 +197,50 @@ def explain_category(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What the words of a text add to the columns of vectors: a row for the centre of all texts, then one per word."""
-
-    words: list[str]
-    rows: sparse.csr_array
+def _listed_columns(blocks: Blocks) -> list[str | None]:
+    """The names of the columns behind the terms: those of a table; words share in the others."""
+    table = [] if blocks.table is None else blocks.table.names
+    return [None] * (sum(blocks.sizes.values()) - len(table)) + list(table)
 
 
-def _meaning_of(embedder: TextEmbedder, text: str, n_terms: int) -> Meaning:
-    words, parts = embedder.word_parts(text)
-    centre = -embedder.centre_ / embedder.size_ * bool(np.any(parts))
-    rows = sparse.csr_array(np.vstack([centre, parts]))
-    indices, shape = rows.indices + n_terms, (rows.shape[0], n_terms + rows.shape[1])
-    return Meaning(words, sparse.csr_array((rows.data, indices, rows.indptr), shape=shape))
+def _block_parts(blocks: Blocks, text: str, n_columns: int, n_terms: int) -> list[tuple[Block, WordParts]]:
+    """What the words of a text add to the blocks that they share in, over all columns."""
+    found: list[tuple[Block, WordParts]] = []
+    if blocks.embedder is not None:
+        found.append(("meaning", _placed(meaning_parts(blocks.embedder, text), n_terms, n_columns)))
+        n_terms += blocks.sizes[VECTORS]
+    if blocks.characters is not None:
+        found.append(("spelling", _placed(spelling_parts(blocks.characters, text), n_terms, n_columns)))
+    return found
 
 
-def _added(terms: list[TermContribution], meaning: dict[str, float]) -> list[TermContribution]:
-    """Contributions of words and of their meaning in one; words that are no terms have the latter only."""
-    known = {term.term for term in terms}
-    joined = [
-        replace(term, contribution=term.contribution + meaning[term.term], meaning=meaning[term.term])
-        if term.term in meaning
-        else term
-        for term in terms
-    ]
-    others = [TermContribution(word, 0.0, value, meaning=value) for word, value in meaning.items() if value]
-    return joined + [term for term in others if term.term not in known]
+def _placed(parts: WordParts, first: int, n_columns: int) -> WordParts:
+    rows = parts.rows
+    moved = sparse.csr_array((rows.data, rows.indices + first, rows.indptr), shape=(rows.shape[0], n_columns))
+    return WordParts(parts.words, moved)
+
+
+def _added(terms: list[TermContribution], block: Block, words: list[str], parts: Sequence[float]) -> list[Any]:
+    """The contributions of words with those of a block; words that are no terms have the latter only."""
+    totals: dict[str, float] = dict.fromkeys(words, 0.0)
+    for word, part in zip(words, parts, strict=True):
+        totals[word] += float(part)
+    joined = []
+    for term in terms:
+        if term.term in totals:
+            value = totals.pop(term.term)
+            changes: dict[str, Any] = {"contribution": term.contribution + value, block: value}
+            term = replace(term, **changes)
+        joined.append(term)
+    changed: list[dict[str, Any]] = [{"term": word, block: value} for word, value in totals.items() if value]
+    return joined + [TermContribution(weight=0.0, contribution=fields[block], **fields) for fields in changed]
 
 
 def _with_neighbours(classifier: Any, explained: list[CategoryExplanation]) -> list[CategoryExplanation]:
     """The explanations, with the nearest known words of terms that count more by their meaning than by themselves."""
     listed = {term for category in explained for term in category.terms}
     words = sorted({term.term for term in listed if term.meaning and abs(2 * term.meaning) > abs(term.contribution)})
-    nearest = classifier.embedder_.vectors_.nearest_of(words, _frequent_words(classifier), n=2)
+    nearest = classifier.blocks_.embedder.vectors_.nearest_of(words, _frequent_words(classifier), n=2)
     near = dict(zip(words, nearest, strict=True))
 
     def complete(term: TermContribution) -> TermContribution:

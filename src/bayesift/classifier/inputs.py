@@ -30,12 +30,14 @@ class Texts:
     are_vectors : whether they are vectors
     index : the index of a pandas object
     columns : the columns of a table that hold text
+    table : all columns of a table
     """
 
     values: Any
     are_vectors: bool = False
     index: Any = None
     columns: tuple[Column, ...] = ()
+    table: tuple[Column, ...] = ()
 
     @property
     def n_texts(self) -> int | None:
@@ -55,7 +57,8 @@ class Texts:
             return replace(self, values=self.values[rows])
         if isinstance(self.values, pa.Array | pa.ChunkedArray):
             return replace(self, values=self.values.take(pa.array(rows)))
-        return replace(self, values=[self.values[row] for row in rows])
+        table = tuple((name, [values[row] for row in rows]) for name, values in self.table)
+        return replace(self, values=[self.values[row] for row in rows], table=table)
 
     def whole(self) -> Texts:
         """The texts with an iterator read to its end."""
@@ -71,7 +74,7 @@ class Texts:
                 raise DataError(f"the column {name!r} holds the labels; give only the columns of text")
 
 
-def read_texts(given: Any, *, columns: Sequence[str] | None = None) -> Texts:
+def read_texts(given: Any, *, columns: Sequence[str] | None = None, besides: Sequence[str] = ()) -> Texts:
     r"""Read texts in any form.
 
     These are a sequence or iterator of strings, of `Document`, or of dictionaries; a pandas or polars Series; a table
@@ -81,6 +84,7 @@ def read_texts(given: Any, *, columns: Sequence[str] | None = None) -> Texts:
     Parameters
     ----------
     columns : the columns of a table to take, instead of all that hold text
+    besides : columns of a table that are no text, even if they hold strings
 
     Examples
     --------
@@ -95,19 +99,19 @@ def read_texts(given: Any, *, columns: Sequence[str] | None = None) -> Texts:
         kind = "None" if given is None else f"a {type(given).__name__}"
         raise DataError(f"texts must be a list of texts, a column or a table, not {kind}")
     if isinstance(given, Corpus):
-        return Texts(given.texts) if given.vectors is None else Texts(given.vectors, are_vectors=True)
+        return Texts(given.text_column) if given.vectors is None else Texts(given.vectors, are_vectors=True)
     if hasattr(given, "to_arrow"):  # polars
         given = given.to_arrow()
     if isinstance(given, pa.Table | pa.RecordBatch):
         held = zip(given.column_names, given.columns, strict=True)
-        return _joined([(name, column.to_pylist()) for name, column in held], columns)
+        return _joined([(name, column.to_pylist()) for name, column in held], columns, besides)
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return Texts(_arrow_strings(given))
     if hasattr(given, "iloc"):  # pandas
-        return _of_pandas(given, columns)
+        return _of_pandas(given, columns, besides)
     if hasattr(given, "__array__"):
         return _of_array(np.asarray(given))
-    return _of_items(given, columns)
+    return _of_items(given, columns, besides)
 
 
 def _arrow_strings(given: Any) -> Any:
@@ -119,12 +123,12 @@ def _arrow_strings(given: Any) -> Any:
     return given if held is given.type else given.cast(held)
 
 
-def _of_pandas(given: Any, columns: Sequence[str] | None) -> Texts:
+def _of_pandas(given: Any, columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
     if given.ndim == 2:
         if all(getattr(dtype, "kind", "O") in "biuf" for dtype in given.dtypes) and columns is None:
             return Texts(np.asarray(given, dtype=np.float64), are_vectors=True, index=given.index)
         held = [(str(name), given.iloc[:, j].tolist()) for j, name in enumerate(given.columns)]
-        return replace(_joined(held, columns), index=given.index)
+        return replace(_joined(held, columns, besides), index=given.index)
     if getattr(given.dtype, "kind", "O") in "biufcmM":
         raise DataError(f"texts must be strings, the column {given.name!r} holds {given.dtype}")
     return Texts(given.tolist(), index=given.index)
@@ -137,14 +141,14 @@ def _of_array(given: Array) -> Texts:
         columns = [(str(j), given[:, j].tolist()) for j in range(given.shape[1])] if given.dtype.kind in "OU" else []
         if not any(_holds_text(values) for _, values in columns):
             return Texts(given.astype(np.float64), are_vectors=True)
-        return replace(_joined(columns, None), columns=())
+        return replace(_joined(columns, None, ()), columns=(), table=())
     if given.ndim != 1 or given.dtype.kind not in "OU":
         kind = f"an array of {given.dtype} with {given.ndim} dimension{'s' if given.ndim != 1 else ''}"
         raise DataError(f"texts must be strings, not {kind}. Reshape your data to rows if they are vectors")
     return Texts(given.tolist())
 
 
-def _of_items(given: Iterable[Any], columns: Sequence[str] | None) -> Texts:
+def _of_items(given: Iterable[Any], columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
     items: Any = given
     if isinstance(given, Sequence):
         first = given[0] if len(given) else None
@@ -155,7 +159,7 @@ def _of_items(given: Iterable[Any], columns: Sequence[str] | None) -> Texts:
     if isinstance(first, Document):
         return Texts([document.full_text for document in items])
     if isinstance(first, Mapping):
-        return _of_records(list(items), columns)
+        return _of_records(list(items), columns, besides)
     if isinstance(first, list | tuple | np.ndarray) and len(first):
         if isinstance(first[0], int | float | np.number):
             return _of_array(np.array(list(items)))
@@ -164,40 +168,45 @@ def _of_items(given: Iterable[Any], columns: Sequence[str] | None) -> Texts:
     return Texts(items)
 
 
-def _of_records(records: list[Any], columns: Sequence[str] | None) -> Texts:
+def _of_records(records: list[Any], columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
     for place, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise DataError(f"text {place} is of type {type(record).__name__}, others are dictionaries")
     names = dict.fromkeys(name for record in records for name in record)
-    return _joined([(str(name), [record.get(name) for record in records]) for name in names], columns)
+    return _joined([(str(name), [record.get(name) for record in records]) for name in names], columns, besides)
 
 
-def _joined(table: list[Column], wanted: Sequence[str] | None) -> Texts:
+def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence[str]) -> Texts:
     """The columns of text of a table, joined by line breaks; a row must have text in one of them."""
     names = [name for name, _ in table]
     for name in wanted or ():
         if name not in names:
             raise DataError(f"no column {name!r}; there are: {', '.join(names)}")
-    kept = [(name, values) for name, values in table if (_holds_text(values) if wanted is None else name in wanted)]
+    kept = [
+        (name, values)
+        for name, values in table
+        if name not in besides and (_holds_text(values) if wanted is None else name in wanted)
+    ]
     if not kept:
         raise DataError(f"no column holds text; there are: {', '.join(names) or 'none'}")
     texts = []
     for place, row in enumerate(zip(*(values for _, values in kept), strict=True)):
         parts = [part for part in row if isinstance(part, str)]
         for part, (name, _) in zip(row, kept, strict=True):
-            if not isinstance(part, str) and not _is_missing(part):
+            if not isinstance(part, str) and not is_missing(part):
                 raise DataError(f"text {place} is of type {type(part).__name__} in the column {name!r}, not a string")
         if not parts:
             raise DataError(f"text {place} is missing, not a string")
         texts.append("\n".join(part for part in parts if part))
-    return Texts(texts, columns=tuple(kept))
+    return Texts(texts, columns=tuple(kept), table=tuple(table))
 
 
 def _holds_text(values: list[Any]) -> bool:
-    return isinstance(next((value for value in values if not _is_missing(value)), None), str)
+    return isinstance(next((value for value in values if not is_missing(value)), None), str)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value of a table is None, NaN or pandas' NA."""
     if value is None or type(value).__name__ == "NAType":
         return True
     return isinstance(value, float) and value != value
@@ -389,6 +398,21 @@ def read_labels(labels: Any, *, categories: Iterable[Any] | None = None, multila
         rows = [() if _is_unlabelled(value) else (value,) for value in values]
         return _read_sets(rows, "tuple", named, sum(map(_is_unlabelled, values)))
     return _read_single(values, dtype)
+
+
+def labels_of(corpus: Corpus, *, multilabel: bool) -> Labels:
+    """The labels of a corpus: none or several for each document, or one, and documents without one left out."""
+    n_labels = corpus.n_labels
+    if multilabel:
+        form = LabelForm("sets", corpus.categories, "object", "tuple")
+        return Labels(form, corpus.indicator, np.arange(len(corpus)), len(corpus), 0)
+    several = int(np.count_nonzero(n_labels > 1))
+    if several:
+        raise DataError(f"{several:,} texts have several labels; multilabel=False needs one for each")
+    rows, codes = np.flatnonzero(n_labels), corpus.indicator.indices
+    names = np.array(corpus.categories, dtype=object)
+    form = LabelForm("single", tuple(sorted(names[np.unique(codes)])), "object")
+    return Labels(form, names[codes], rows, len(corpus), len(corpus) - len(rows))
 
 
 def _indicator_in(labels: Any, named: tuple[Label, ...] | None) -> Any:

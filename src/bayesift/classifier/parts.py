@@ -18,11 +18,14 @@ from sklearn.utils.validation import has_fit_parameter
 import bayesift
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention
-from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts, read_labels, read_texts
+from bayesift.classifier.blocks import Blocks, TableColumns
+from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts, labels_of, read_labels, read_texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable, make_learner, weighting_of
+from bayesift.models.linear import BlockScales
+from bayesift.records import Corpus
 from bayesift.state import Arrays, decode, decode_fitted, encode, expect, fits
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
@@ -34,12 +37,14 @@ if TYPE_CHECKING:
 
 def model_for(model: Any, *, multilabel: bool) -> Any:
     """The model by name or as it is; one that takes no indicator matrix is to be fitted to each category in turn."""
-    from sklearn.multiclass import OneVsRestClassifier
-
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
     able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
-    return OneVsRestClassifier(model) if multilabel and not able else model
+    if able or not multilabel:
+        return model
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(model)
 
 
 def vectorizer_for(model: Any, vectorizer: TermVectorizer | None) -> TermVectorizer:
@@ -55,38 +60,33 @@ def may_use_pairs(model: Any, vectorizer: TermVectorizer) -> bool:
     return plain and able and vectorizer.weighting == "sublinear-tf-idf"
 
 
-def embedder_for(embedder: TextEmbedder | str | None, model: Any, given: Texts) -> TextEmbedder | None:
-    """An unfitted copy of the embedder, or by "auto" that of the extra `embeddings` for a model that weighs vectors."""
-    if isinstance(embedder, str):
-        if embedder != "auto":
-            raise ValueError(f"embedder must be a TextEmbedder, 'auto' or None, got {embedder!r}")
-        able = not given.are_vectors and has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
-        return TextEmbedder() if able and WordVectors.installed() is not None else None
-    if embedder is not None and given.are_vectors:
-        raise DataError("an embedder needs texts; the documents are vectors")
-    return None if embedder is None else TextEmbedder(**embedder.get_params(deep=False))
-
-
-def beside(rows: Any, dense: Array, ngram_lengths: Array | None = None) -> tuple[sparse.csr_array, Array]:
-    """Terms and, behind them, columns of vectors; and the number of words of each column, 0 for vectors."""
-    joined = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(dense)]))
-    lengths = np.ones(rows.shape[1], dtype=np.int64) if ngram_lengths is None else ngram_lengths
-    return joined, np.append(lengths, np.zeros(dense.shape[1], dtype=np.int64))
-
-
 def used_columns(model: Any, ngram_lengths: Array) -> Array:
     """Which columns a model that was given their numbers of words uses."""
-    of_words = (ngram_lengths == 1) | (ngram_lengths > 1) & model.uses_pairs_
-    used: Array = of_words | (ngram_lengths == 0) & model.uses_vectors_
+    used: Array = np.isin(np.minimum(ngram_lengths, 2), model.column_kinds_)
     return used
 
 
-def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool) -> dict[str, Any]:
-    """The `feature_mask` argument of `fit`, for a model that accepts it and a selection per category."""
+def with_block_scales(model: Any, blocks: tuple[tuple[str, int], ...]) -> Any:
+    """The model with a prior scale for each of these blocks, if it asks for such scales and names no blocks."""
+    rule = getattr(model, "prior_scale", None)
+    rule = BlockScales() if rule == "blocks" else rule
+    if not isinstance(rule, BlockScales) or rule.blocks:
+        return model
+    return clone(model).set_params(prior_scale=replace(rule, blocks=tuple(block for block in blocks if block[1])))
+
+
+def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool, n_others: int = 0) -> dict[str, Any]:
+    """The `feature_mask` argument of `fit`, for a model that accepts it and a selection per category.
+
+    All categories use the `n_others` columns behind the terms.
+    """
     if selection is None or not selection.per_category or not has_fit_parameter(model, "feature_mask"):
         return {}
     kept = np.flatnonzero(selection.get_support())
     feature_mask = sparse.csr_array(sparse.csc_array(selection.feature_mask_)[:, kept])
+    if n_others:
+        others = np.ones((feature_mask.shape[0], n_others), dtype=feature_mask.dtype)
+        feature_mask = sparse.csr_array(sparse.hstack([feature_mask, sparse.csr_array(others)]))
     # Two classes share one model, that of the second.
     return {"feature_mask": feature_mask if multilabel or len(selection.classes_) > 2 else feature_mask[[1]]}
 
@@ -154,10 +154,14 @@ def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent
         "vectorizer": vectorizer,
         "selection": encode(classifier.selection_, arrays, "selection"),
         "abstention": encode(classifier.abstention_, arrays, "abstention"),
-        "embedder": encode(classifier.embedder_, arrays, "embedder"),
+        "embedder": encode(classifier.blocks_.embedder, arrays, "embedder"),
+        "table": encode(classifier.blocks_.table, arrays, "table"),
     }
-    if bundle_vectors and classifier.embedder_ is not None:
-        embedder = classifier.embedder_
+    if classifier.blocks_.characters is not None:
+        header["characters"], own, lists["characters"] = classifier.blocks_.characters.get_state()
+        arrays |= {f"characters.{name}": array for name, array in own.items()}
+    embedder = classifier.blocks_.embedder
+    if bundle_vectors and embedder is not None:
         held, texts = embedder.vectors_.bundle(embedder.needed_rows())
         arrays |= {f"vectors.{name}": array for name, array in held.items()}
         lists |= {f"vectors-{name}": lines for name, lines in texts.items()}
@@ -185,10 +189,21 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     if header.get("abstention") is not None:
         classifier.abstention_ = decode_fitted(header["abstention"], content.arrays, Abstention, "abstention")
-    if header.get("embedder") is not None:
-        classifier.embedder_ = _embedder(content)
+    classifier.blocks_ = _blocks(content)
     _check_widths(classifier)
     return classifier
+
+
+def _blocks(content: ModelContent) -> Blocks:
+    header, characters = content.header, None
+    if header.get("characters") is not None:
+        characters = _stored_vectorizer(content, "characters", "characters")
+    table = header.get("table")
+    return Blocks(
+        None if header.get("embedder") is None else _embedder(content),
+        characters,
+        None if table is None else decode_fitted(table, content.arrays, TableColumns, "table"),
+    )
 
 
 def _embedder(content: ModelContent) -> TextEmbedder:
@@ -236,11 +251,13 @@ def _text_columns(header: dict[str, Any]) -> tuple[str, ...] | None:
     return cast("tuple[str, ...] | None", columns)
 
 
-def _stored_vectorizer(content: ModelContent) -> TermVectorizer:
-    if "vocabulary" not in content.lists:
+def _stored_vectorizer(
+    content: ModelContent, part: str = "vectorizer", vocabulary: str = "vocabulary"
+) -> TermVectorizer:
+    if vocabulary not in content.lists:
         raise DataError("the vocabulary is missing")
-    own = {name.removeprefix("vectorizer."): array for name, array in content.arrays.items()}
-    return TermVectorizer.from_state(content.header["vectorizer"], own, content.lists["vocabulary"])
+    own = _part(content.arrays, f"{part}.")
+    return TermVectorizer.from_state(content.header[part], own, content.lists[vocabulary])
 
 
 def _estimator(content: ModelContent, form: LabelForm) -> ThresholdedClassifier:
@@ -293,8 +310,8 @@ def _check_widths(classifier: Any) -> None:
         if width is not None and width != len(support):
             raise DataError("the selection does not fit the vocabulary")
         width = int(np.count_nonzero(support))
-    if width is not None and classifier.embedder_ is not None:
-        width += len(classifier.embedder_.centre_)
+    if width is not None:
+        width += sum(classifier.blocks_.sizes.values())
     if width is not None and width != classifier.estimator_.n_features_in_:
         raise DataError("the model does not fit the vocabulary")
 
@@ -311,14 +328,31 @@ def learn_batch(classifier: Any, texts: Any, labels: Any, classes: Any, sample_w
     target = read_labels(labels, categories=_columns(classifier, labels, classes))
     weights = check_lengths(given, target, sample_weight)
     given.refuse_labels(target)
-    rule, vectorizer = _unlearned_rule(classifier), _growing_vectorizer(classifier, given)
     if target.n_missing:
         warnings.warn(missing_message(target), DataWarning, stacklevel=3)
+    _learn(classifier, given, target, classes, weights)
+
+
+def learn_corpus(classifier: Any, corpus: Corpus, *, multilabel: bool) -> None:
+    """Fit a `TextClassifier` further to the documents of a corpus."""
+    if multilabel:
+        so_far = classifier.label_form_.classes if hasattr(classifier, "label_form_") else ()
+        corpus = corpus.with_categories(dict.fromkeys([*so_far, *corpus.categories]))
+    target = labels_of(corpus, multilabel=multilabel)
+    if target.n_missing:
+        warnings.warn(missing_message(target), DataWarning, stacklevel=3)
+    if len(target.rows):
+        _learn(classifier, read_texts(corpus), target, None, None)
+
+
+def _learn(classifier: Any, given: Texts, target: Labels, classes: Any, weights: Array | None) -> None:
+    started = hasattr(classifier, "estimator_")
+    rule, vectorizer = _unlearned_rule(classifier), _growing_vectorizer(classifier, given)
     if len(target.rows) < target.n_given:
         given, weights = given.take(target.rows), None if weights is None else weights[target.rows]
     model = classifier.current_model if started else clone(classifier.new_model(multilabel=target.form.multilabel))
     more = _more(model, target, classes, weights)
-    X = given.values if vectorizer is None else vectorizer.partial_fit(given.values).transform(given.values)
+    X = given.values if vectorizer is None else vectorizer.partial_fit_transform(given.values)
     model.partial_fit(X, target.y, **more)
     form = _grown_form(target.form, model)
     rule.fit(np.zeros((1, form.n_scores)), None)
@@ -341,9 +375,15 @@ def _unlearned_rule(classifier: Any) -> ThresholdRule:
     """The decision rule, unfitted; refuses what needs all texts at once."""
     started = hasattr(classifier, "estimator_")
     selection = classifier.selection_ if started else classifier.selection
-    embedder = classifier.embedder_ if started else None if classifier.embedder == "auto" else classifier.embedder
-    if any(part is not None for part in (selection, classifier.knowledge or None, classifier.class_weight, embedder)):
-        raise DataError("partial_fit takes no selection, knowledge, class_weight or embedder; use fit on all texts")
+    if started:
+        blocks = bool(classifier.blocks_)
+    else:
+        blocks = classifier.embedder not in ("auto", None) or bool(classifier.characters or classifier.columns)
+    if blocks or any(part is not None for part in (selection, classifier.knowledge or None, classifier.class_weight)):
+        raise DataError(
+            "partial_fit takes no selection, knowledge, class_weight, embedder, characters or columns; "
+            "use fit on all texts"
+        )
     if started:
         rule: ThresholdRule = clone(classifier.estimator_.rule_)
     else:

@@ -410,7 +410,9 @@ def _read_item(line: bytes, names: tuple[str, str, str], number: int) -> StreamI
     try:
         record = json.loads(line)
     except ValueError as error:
-        raise DataError(f"line {number} is not JSON") from error
+        raise DataError(
+            f"line {number} is not JSON; the name of a table ends in .csv, .tsv, .xlsx or .parquet"
+        ) from error
     if not isinstance(record, dict):
         raise DataError(f"line {number} is not a JSON object")
     key, text, label = (record.get(name) for name in names)

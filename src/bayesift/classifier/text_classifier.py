@@ -16,25 +16,26 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
+from bayesift.classifier.blocks import Blocks, beside, characters_for, columns_of, embedder_for, fit_blocks
 from bayesift.classifier.explanation import Explanation, explain_text
-from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
+from bayesift.classifier.inputs import LabelForm, Labels, Texts, labels_of, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.parts import (
     attach_vectors,
-    beside,
     can_grow,
     check_lengths,
     classifier_of,
     content_of,
-    embedder_for,
     feature_masks,
     learn_batch,
+    learn_corpus,
     may_use_pairs,
     missing_message,
     model_for,
     used_columns,
     vectorizer_for,
     weigh_classes,
+    with_block_scales,
 )
 from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
@@ -78,6 +79,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     embedder : a `TextEmbedder`, whose columns stand beside those of the terms; None for terms only. "auto" is one with
         the vectors of the extra `embeddings`, where that is installed and the model is "auto", which uses them where
         they lower the loss of documents held out
+    characters : True puts n-grams of three to five characters within words beside the terms, for misspellings and words
+        like known ones; or a `TermVectorizer` of characters. The model "auto" uses them where they lower the loss
+    columns : names of columns of a table, numbers or categories, whose values stand beside the terms; the model "auto"
+        uses them where they lower the loss
 
     Attributes
     ----------
@@ -88,6 +93,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     vectorizer_, selection_, estimator_ : the fitted parts; `estimator_.estimator_` is the model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
+    blocks_ : what stands beside the terms in the model: `embedder`, `characters` and `table`, None where it does not
     embedder_ : the fitted `TextEmbedder`; None where the model does not use vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no documents were
 
@@ -102,7 +108,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     """
 
     abstention_: Abstention | None = None
-    embedder_: TextEmbedder | None = None
+    blocks_: Blocks = Blocks()
 
     def __init__(
         self,
@@ -116,6 +122,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         knowledge: TermKnowledge | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         embedder: TextEmbedder | str | None = "auto",
+        characters: TermVectorizer | bool = False,
+        columns: Sequence[str] = (),
     ) -> None:
         self.model = model
         self.vectorizer = vectorizer
@@ -126,6 +134,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.knowledge = knowledge
         self.class_weight = class_weight
         self.embedder = embedder
+        self.characters = characters
+        self.columns = columns
 
     def fit(
         self,
@@ -146,7 +156,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         categories : names of the columns of an indicator matrix, or all labels that collections may hold
         multilabel : True lets texts have none or several labels, False one; None decides by the form of the labels
         """
-        given, target = read_texts(X), read_labels(y, categories=categories, multilabel=multilabel)
+        given = read_texts(X, besides=columns_of(self.columns))
+        target = read_labels(y, categories=categories, multilabel=multilabel)
         weights = check_lengths(given, target, sample_weight)
         given.refuse_labels(target)
         if target.n_missing:
@@ -165,39 +176,44 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         pairs = vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
         if vectorizer is not None and pairs:
             vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
-        embedder = embedder_for(self.embedder, model, given)
-        given = given if embedder is None else given.whole()
+        columns = columns_of(self.columns)
+        parts = embedder_for(self.embedder, model, given), characters_for(self.characters, given), columns
+        given = given.whole() if any(parts) else given
         X = given.values if vectorizer is None else vectorizer.fit_transform(given.values)
         if X.shape[0] != y.shape[0]:
             raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
         selection = None if self.selection is None else clone(self.selection).fit(X, y)
+        lengths = vectorizer.ngram_lengths_ if vectorizer is not None and pairs else None
+        rows = X if selection is None else selection.transform(X)
+        blocks, of_blocks = fit_blocks(*parts, given)
+        model = with_block_scales(model, (("words", rows.shape[1]), *blocks.named_sizes))
+        if blocks:
+            rows, lengths = beside(rows, of_blocks, blocks.sizes, lengths)
+        n_others = sum(blocks.sizes.values())
         coverage: Coverage | None = None
         if self.knowledge:
             if vectorizer is None:
                 raise DataError("knowledge of words needs texts; the documents are vectors")
-            terms = TermIndex.of(vectorizer, X, None if selection is None else selection.get_support())
+            kept = None if selection is None else selection.get_support()
+            terms = TermIndex.of(vectorizer, X, kept, n_others)
             one_model = not form.multilabel and len(form.categories) == 2
             model, coverage = apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
         estimator = ThresholdedClassifier(
             model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
-        more = feature_masks(model, selection, multilabel=form.multilabel)
+        more = feature_masks(model, selection, multilabel=form.multilabel, n_others=n_others)
         if weights is not None:
             more["sample_weight"] = weights
-        lengths = vectorizer.ngram_lengths_ if vectorizer is not None and pairs else None
-        rows = X if selection is None else selection.transform(X)
-        if embedder is not None:
-            rows, lengths = beside(rows, embedder.fit_transform(given.values), lengths)
         if lengths is not None and has_fit_parameter(model, "ngram_lengths"):
             more["ngram_lengths"] = lengths
         estimator.fit(rows, y, **more)
         if "ngram_lengths" in more:
             used = used_columns(estimator.estimator_, more["ngram_lengths"])
             estimator.estimator_.keep_columns(np.flatnonzero(used))
-            embedder = embedder if estimator.estimator_.uses_vectors_ else None
+            blocks = blocks.only(estimator.estimator_.column_kinds_)
             if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:
                 vectorizer, X = vectorizer.only_words(), X[:, np.flatnonzero(vectorizer.ngram_lengths_ == 1)]
-        self.embedder_ = embedder
+        self.blocks_ = blocks
         self.label_form_, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
         self.text_columns_ = given.column_names
         self.coverage_ = coverage
@@ -210,14 +226,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return None
         rows = self._words_of(X if self.selection_ is None else self.selection_.transform(X))
         n_terms = np.diff(rows.indptr)
-        if self.vectorizer_ is not None and given.n_texts is not None:  # rare terms may not be in the vocabulary
+        are_all_known = self.selection_ is None and (self.vectorizer_ is None or self.vectorizer_.keeps_all_words)
+        if self.vectorizer_ is not None and given.n_texts is not None and not are_all_known:
             n_terms = np.maximum(self._n_words(given.values), n_terms)
         return abstention_from_fit(self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_)
 
     def _words_of(self, vectors: Any) -> sparse.csr_array:
         """The columns of the shortest n-grams: one word can be unknown, its pairs are too."""
         rows = sparse.csr_array(vectors)
-        if self.embedder_ is not None:
+        if self.blocks_:
             rows = rows[:, : len(self.terms())]
         if self.vectorizer_ is None or self.vectorizer_.ngram_range[0] == self.vectorizer_.ngram_range[1]:
             return rows
@@ -252,6 +269,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         learn_batch(self, X, y, classes, sample_weight)
         return self
 
+    @available_if(lambda classifier: can_grow(classifier.current_model))
+    def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
+        """Learn from the documents of one more corpus, such as those of `bayesift.datasets.load_chunks`.
+
+        Documents without a category are left out with a `DataWarning`, unless they may have several (`multilabel`).
+
+        Examples
+        --------
+        >>> from bayesift import Document
+        >>> chunk = Corpus((Document("1", "wheat and corn", categories=("grain",)),), ("grain",))
+        >>> classifier = TextClassifier(model="naive-bayes").partial_fit_corpus(chunk)
+        >>> chunk = Corpus((Document("2", "oil tankers", categories=("crude",)),), ("crude",))
+        >>> classifier.partial_fit_corpus(chunk).predict(["corn"]).tolist()
+        ['grain']
+        """
+        learn_corpus(self, corpus, multilabel=multilabel)
+        return self
+
     @classmethod
     def assembled(
         cls,
@@ -273,15 +308,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Documents without a category are left out with a `DataWarning`, unless they may have several: then they are
         documents of no category. `multilabel` says which; None asks `corpus.is_multilabel`.
         """
-        if not any(document.categories for document in corpus):
+        if not corpus.n_labels.any():
             are_records = any(note.what == RECORDS for note in corpus.notes)
             cure = (
                 "bayesift screen ranks records without any" if are_records else "name the column of labels with --label"
             )
             raise DataError(f"no document has a category; {cure}")
         several = corpus.is_multilabel if multilabel is None else multilabel
-        labels = [document.categories for document in corpus]
-        target = read_labels(labels, categories=corpus.categories, multilabel=several)
+        target = labels_of(corpus, multilabel=several)
         given = read_texts(corpus)
         if len(target.rows) < target.n_given:
             warnings.warn(missing_message(target), DataWarning, stacklevel=2)
@@ -309,6 +343,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self.label_form_.multilabel
 
     @property
+    def embedder_(self) -> TextEmbedder | None:
+        """The fitted `TextEmbedder`; None where the model does not use vectors."""
+        return self.blocks_.embedder
+
+    @property
     def n_features_in_(self) -> int:
         """Number of terms, if the model was fitted to term vectors."""
         check_is_fitted(self)
@@ -329,7 +368,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         an array, a sparse array or a DataFrame. With `abstain`, texts that the model is unsure of get None: about this
         share of documents like the training documents, and more of others (see `uncertainty`).
         """
-        given = self._read(X) if abstain is None else self._read(X).whole()
+        given = self.read(X) if abstain is None else self.read(X).whole()
         vectors = self._vectors(given)
         scores = self.scores_of(vectors)
         answers = self.label_form_.decode(self.decisions_of(scores), index=given.index)
@@ -352,7 +391,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def doubts(self, X: Any) -> Doubts:
         """What speaks against deciding on each text: probabilities, and terms that the model does not know."""
-        given = self._read(X).whole()
+        given = self.read(X).whole()
         vectors = self._vectors(given)
         return self._doubts(given, vectors, self.scores_of(vectors))
 
@@ -365,7 +404,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def decide(self, texts: Any) -> tuple[Array, Array]:
         """Boolean decisions and scores, both texts x categories, from one pass over the texts."""
-        return self._decide(self._read(texts))
+        return self._decide(self.read(texts))
 
     def _decide(self, given: Texts) -> tuple[Array, Array]:
         if given.n_texts == 0:
@@ -384,7 +423,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of texts whose predicted labels are exactly theirs; texts without a label are left out."""
-        given, target = self._read(X), read_labels(y)
+        given, target = self.read(X), read_labels(y)
         weights = check_lengths(given, target, sample_weight)
         decisions, _ = self._decide(given)
         if len(decisions) != target.n_given:
@@ -417,20 +456,26 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def vectors(self, texts: Any) -> sparse.csr_array:
         """The vectors of texts as the model gets them."""
-        return self._vectors(self._read(texts))
+        return self._vectors(self.read(texts))
 
-    def _read(self, texts: Any) -> Texts:
+    def read(self, texts: Any) -> Texts:
+        """Texts in any form of `read_texts`, by the columns that the model was fitted to."""
         check_is_fitted(self)
-        return read_texts(texts, columns=self.text_columns_)
+        table = self.blocks_.table
+        return read_texts(
+            texts,
+            columns=self.text_columns_,
+            besides=() if table is None else [column.name for column in table.columns],
+        )
 
     def _vectors(self, given: Texts) -> sparse.csr_array:
         if given.are_vectors != (self.vectorizer_ is None):
             kind = "vectors" if given.are_vectors else "texts"
             raise DataError(f"the model was not trained on {kind}")
-        given = given if self.embedder_ is None else given.whole()
+        given = given.whole() if self.blocks_ else given
         X = given.values if self.vectorizer_ is None else self.vectorizer_.transform(given.values)
         X = X if self.selection_ is None else self.selection_.transform(X)
-        return X if self.embedder_ is None else beside(X, self.embedder_.transform(given.values))[0]
+        return beside(X, self.blocks_.rows(given), self.blocks_.sizes, None)[0] if self.blocks_ else X
 
     def scores_of(self, X: Any) -> Array:
         """Probabilities of vectors, or scores of a model without probabilities, texts x categories."""
@@ -444,7 +489,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([-scores, scores]) if scores.shape[1] == 1 and not self.multilabel_ else scores
 
     def terms(self) -> list[str]:
-        """The terms of the model, in the order of its columns; columns of vectors come after them."""
+        """The terms of the model, in the order of its columns; those of `blocks_` come after them."""
         check_is_fitted(self)
         if self.vectorizer_ is None:
             n_terms = self.estimator_.n_features_in_ if self.selection_ is None else self.selection_.n_features_in_
@@ -455,8 +500,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return names
         return [names[j] for j in np.flatnonzero(self.selection_.get_support())]
 
-    def explain(self, text: str, *, categories: Sequence[Any] | None = None, top: int = 10) -> Explanation:
-        """Explain categories of a text, each by its `top` terms.
+    def explain(self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10) -> Explanation:
+        """Explain categories of a text, each by its `top` terms; the text is a string or a row of a table (dictionary).
 
         By default these are the five most probable assigned ones and the most probable one.
         """

@@ -63,6 +63,8 @@ def print_explanation(console: Console, explanation: Explanation, *, score: str 
     unseen = ", ".join(explanation.unseen_terms[:_SHOWN_UNSEEN])
     more = ", ..." if len(explanation.unseen_terms) > _SHOWN_UNSEEN else ""
     share = f"{explanation.unseen_share:.0%} of the text is new to the model"
+    if explanation.by_meaning:
+        share += f", {explanation.by_meaning:,} of {explanation.unseen:,} new terms have vectors"
     console.print(f"{share}{f': {escape(unseen)}{more}' if unseen else ''}")
 
 
@@ -106,6 +108,8 @@ def _note(term: TermContribution) -> str:
     note = f"± {term.deviation:.3f} " if term.deviation else ""
     if term.inclusion is not None:
         note += f"matters {_share(term.inclusion)} "
+    if term.spelling:
+        note += f"{term.spelling:+.2f} by characters "
     if term.meaning:
         note += f"{term.meaning:+.2f} by meaning"
     return f"{note}, like {', '.join(term.like)}" if term.like else note.strip()

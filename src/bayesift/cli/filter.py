@@ -163,6 +163,9 @@ class ProfileOptions:
     half_life: Annotated[
         float | None, Option(help="With +rel, draw past relevant documents at random, older ones less often.")
     ] = None
+    model: Annotated[
+        str, Option(help="What decides: perceptron, or stack, which mixes it with an online stack over all words.")
+    ] = "perceptron"
     seed: Annotated[int, Option(help="Random seed.")] = 0
 
     def settings(self) -> ProfileSettings:
@@ -177,6 +180,7 @@ class ProfileOptions:
             n_epochs=self.n_epochs,
             cut=self.cut,
             max_terms=self.max_terms,
+            model=self.model,  # type: ignore[arg-type]
         )
 
 

@@ -13,7 +13,7 @@ import typer
 from typer import Option
 
 from bayesift.cli.check import print_findings
-from bayesift.cli.console import busy, working
+from bayesift.cli.console import busy, counting, working
 from bayesift.cli.options import (
     CorpusName,
     CorpusOptions,
@@ -21,6 +21,7 @@ from bayesift.cli.options import (
     LearnerOptions,
     Quiet,
     has_parameter,
+    learners_that_grow,
     part_of,
     usage_errors,
 )
@@ -43,7 +44,9 @@ def fit(
     ] = None,
     model: Annotated[
         str | None,
-        Option(help="The learner; `bayesift models` lists them. By default auto, and naive-bayes on Spark."),
+        Option(
+            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on Spark and out of core."
+        ),
     ] = None,
     effort: Annotated[str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")] = None,
     budget: Annotated[
@@ -68,6 +71,14 @@ def fit(
         bool,
         Option("--bundle-vectors", help="Put the word vectors into the model file; done for those of --vectors."),
     ] = False,
+    out_of_core: Annotated[
+        bool,
+        Option(
+            "--out-of-core",
+            help="Learn from a table or stream (-) chunk by chunk, for data larger than memory; "
+            "naive Bayes and online learners.",
+        ),
+    ] = False,
     *,
     learner: LearnerOptions = LearnerOptions(),
     source: CorpusOptions = CorpusOptions(),
@@ -82,7 +93,7 @@ def fit(
 
     output = output or default_place(corpus)
     check_place(output)
-    model = model or ("naive-bayes" if engine.is_spark else "auto")
+    model = model or ("naive-bayes" if engine.is_spark or out_of_core else "auto")
     _check_storable(model)
     if model == "auto":
         _refuse_for_auto(knowledge=knowledge is not None, posterior=posterior, prior_scale=prior_scale is not None)
@@ -102,6 +113,11 @@ def fit(
         start = time.perf_counter()
         with usage_errors():
             classifier = fit_on_spark(engine.master, model, corpus, learner, source, parameters, quiet=quiet)
+    elif out_of_core:
+        if known is not None or budget is not None or effort is not None:
+            raise typer.BadParameter("takes no --knowledge, --budget or --effort", param_hint="--out-of-core")
+        start = time.perf_counter()
+        classifier = _fit_chunks(corpus, model, learner, source, parameters, split, quiet=quiet)
     else:
         part = part_of(source.read(corpus, quiet=quiet), split, default="train")
         if not quiet:
@@ -128,6 +144,38 @@ def _fit_part(
             parameters = {**parameters, "progress": steps.then("learning")}
         classifier = learner.classifier(model, steps.first("learning"), knowledge=knowledge, parameters=parameters)
         return classifier.fit_corpus(part, multilabel=multilabel or None)
+
+
+def _fit_chunks(
+    corpus: str,
+    model: str,
+    learner: LearnerOptions,
+    source: CorpusOptions,
+    parameters: dict[str, Any],
+    split: str | None,
+    *,
+    quiet: bool,
+) -> TextClassifier:
+    from bayesift.errors import DataError
+
+    with counting(f"learning from {corpus}", None, quiet=quiet) as progress, usage_errors():
+        classifier = learner.classifier(model, None, parameters=parameters)
+        if not hasattr(classifier, "partial_fit_corpus"):
+            able = ", ".join(learners_that_grow())
+            raise typer.BadParameter(f"{model} needs all documents at once; use one of {able}", param_hint="--model")
+        n_documents, is_first = 0, True
+        for chunk in source.chunks(corpus, quiet=quiet):
+            if is_first and split is None and "train" in chunk.splits:
+                split = "train"
+            is_first = False
+            part = chunk if split is None else chunk.split(split) if split in chunk.splits else None
+            if part is not None:
+                classifier.partial_fit_corpus(part, multilabel=source.multilabel)
+                n_documents += len(part)
+                progress(n_documents)
+    if not hasattr(classifier, "estimator_"):
+        raise DataError("no document has a category; name the column of labels with --label", file=Path(corpus))
+    return classifier
 
 
 def default_place(corpus: str) -> Path:

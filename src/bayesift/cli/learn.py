@@ -5,69 +5,103 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.options import INPUT, OUTPUT, TERMS, Quiet, SkipBad
+from bayesift.cli.options import INPUT, OUTPUT, TERMS, CorpusOptions, Quiet, SkipBad
 
 if TYPE_CHECKING:
-    from bayesift.classifier.stream import StreamAnswer, StreamLearner
+    from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamLearner
 
 
-def learn(
-    documents: Annotated[str, Argument(metavar="DOCUMENTS", help="A file of JSON lines; - for stdin.")] = "-",
+@dataclass(frozen=True)
+class StateOptions:
+    """What is kept of a stream between two runs."""
+
     state: Annotated[
         Path | None, Option(help="Folder that keeps what was learned; a later run goes on from there.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Save the model when the input ends: a folder, or a file that ends in .zip."),
-    ] = None,
-    save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = 20_000,
+    ] = None
+    save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = 20_000
     from_start: Annotated[
         bool,
         Option("--from-start", help="The input starts from its beginning: skip the lines that the state has learned."),
-    ] = False,
-    stream: Annotated[bool, Option("--stream", help="Answer each line at once instead of in batches.")] = False,
-    reasons: Annotated[
-        bool, Option("--reasons", help="List the words behind the likeliest category; slower.", rich_help_panel=OUTPUT)
-    ] = False,
-    top: Annotated[int, Option(help="How many probabilities and reasons to list.", min=1, rich_help_panel=OUTPUT)] = 5,
-    no_answers: Annotated[
-        bool, Option("--no-answers", help="Only learn; print no answers.", rich_help_panel=OUTPUT)
-    ] = False,
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.from_start and self.state is None:
+            raise typer.BadParameter("needs --state", param_hint="--from-start")
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What is told about a stream."""
+
+    PANEL: ClassVar[str] = OUTPUT
+
+    reasons: Annotated[bool, Option("--reasons", help="List the words behind the likeliest category; slower.")] = False
+    top: Annotated[int, Option(help="How many probabilities and reasons to list.", min=1)] = 5
+    no_answers: Annotated[bool, Option("--no-answers", help="Only learn; print no answers.")] = False
     drift: Annotated[
         Path | None,
         Option(
             help="Write to this JSON file which words changed sides since when, and when calibration slipped.",
             dir_okay=False,
-            rich_help_panel=OUTPUT,
         ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class FieldOptions:
+    """The fields of a line."""
+
+    PANEL: ClassVar[str] = INPUT
+
+    id_field: Annotated[str, Option("--id", help="Field of the id.")] = "id"
+    text_field: Annotated[str, Option("--text", help="Field of the text.")] = "text"
+    label_field: Annotated[str, Option("--label", help="Field of the label, or of a list of labels.")] = "label"
+    skip_bad: SkipBad = False
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Id, text and label."""
+        return self.id_field, self.text_field, self.label_field
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """The words of a stream."""
+
+    PANEL: ClassVar[str] = TERMS
+
+    max_terms: Annotated[int, Option(help="Ignore new words once so many are known, to bound memory.", min=1)] = 100_000
+    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = None
+    stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
+
+
+def learn(
+    documents: Annotated[
+        str, Argument(metavar="DOCUMENTS", help="A file of JSON lines or a table; - for JSON lines from stdin.")
+    ] = "-",
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Save the model when the input ends: a folder, or a file that ends in .zip."),
     ] = None,
-    id_field: Annotated[str, Option("--id", help="Field of the id.", rich_help_panel=INPUT)] = "id",
-    text_field: Annotated[str, Option("--text", help="Field of the text.", rich_help_panel=INPUT)] = "text",
-    label_field: Annotated[
-        str, Option("--label", help="Field of the label, or of a list of labels.", rich_help_panel=INPUT)
-    ] = "label",
+    stream: Annotated[bool, Option("--stream", help="Answer each line at once instead of in batches.")] = False,
     wait: Annotated[
         int, Option(help="How many documents without a label to keep for late judgements.", min=0)
     ] = 10_000,
-    max_terms: Annotated[
-        int, Option(help="Ignore new words once so many are known, to bound memory.", min=1, rich_help_panel=TERMS)
-    ] = 100_000,
-    stop_words: Annotated[
-        str | None, Option(help="Leave out the stop words of this language.", rich_help_panel=TERMS)
-    ] = None,
-    stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.", rich_help_panel=TERMS)] = None,
     *,
-    skip_bad: SkipBad = False,
+    kept: StateOptions,
+    answers: AnswerOptions,
+    fields: FieldOptions,
+    words: WordOptions,
     quiet: Quiet = False,
 ) -> StreamLearner:
     """Predict each document of a stream, then learn its label.
@@ -75,47 +109,73 @@ def learn(
     Reads JSON lines {"id": ..., "text": ..., "label": ...} and writes a line for each text: the categories predicted
     before its label was learned, their probabilities, and the loss. A text without a label is only predicted; its label
     may come later, as {"id": ..., "label": ...}. A label is one name or a list of names; new ones become categories.
+    The rows of a table (CSV, Excel, Parquet) are such lines; its columns are guessed.
     """
-    from bayesift.classifier.drift import StreamDrift
-    from bayesift.classifier.stream import StreamFolder, StreamLearner
     from bayesift.model_file import check_place
-    from bayesift.text import TermVectorizer
 
     if output is not None:
         check_place(output)
-    if from_start and state is None:
-        raise typer.BadParameter("needs --state", param_hint="--from-start")
-    vectorizer = TermVectorizer(stop_words=stop_words, stemmer=stemmer)
-    watched = None if drift is None else StreamDrift()
-    learner = StreamLearner(vectorizer, max_terms=max_terms, max_waiting=wait, top=top, reasons=reasons, drift=watched)
-    folder = None if state is None else StreamFolder(state)
-    names = id_field, text_field, label_field
-    run = _Run(learner, names, skip_bad=skip_bad, progress=_Progress(quiet=quiet))
-    if folder is not None:
-        folder.open(learner, run.items)
-        run.resume(quiet=quiet)
-    skip, size, saved = learner.n_lines if from_start else 0, 1 if stream else 256, learner.n_lines
-    with _opened(documents) as source:
-        lines = islice(source, skip, None)
-        while batch := list(islice(lines, size)):
-            for answer in run.learn(batch):
-                if not no_answers:
-                    print(_answer_line(answer, reasons=reasons))
-            sys.stdout.flush()
-            if folder is not None:
-                folder.add(batch)
-                if learner.n_lines - saved >= save_every:
-                    folder.save(learner)
-                    saved = learner.n_lines
-    if folder is not None:
-        folder.save(learner)
-        folder.close()
+    learner = _new_learner(answers, words, wait)
+    run = _Run(learner, fields, progress=_Progress(quiet=quiet))
+    with _opened(documents, fields, quiet=quiet) as source, _folder_of(run, kept, quiet=quiet) as folder:
+        lines = islice(source, learner.n_lines if kept.from_start else 0, None)
+        _learn_lines(run, lines, folder, answers, size=1 if stream else 256, save_every=kept.save_every)
     if output is not None:
         learner.classifier.save(output)
     run.tell(quiet=quiet)
-    if drift is not None:
-        _write_drift(learner, drift, quiet=quiet)
+    if answers.drift is not None:
+        _write_drift(learner, answers.drift, quiet=quiet)
     return learner
+
+
+def _new_learner(answers: AnswerOptions, words: WordOptions, wait: int) -> StreamLearner:
+    from bayesift.classifier.drift import StreamDrift
+    from bayesift.classifier.stream import StreamLearner
+    from bayesift.text import TermVectorizer
+
+    vectorizer = TermVectorizer(stop_words=words.stop_words, stemmer=words.stemmer)
+    told: dict[str, Any] = {"top": answers.top, "reasons": answers.reasons}
+    told["drift"] = None if answers.drift is None else StreamDrift()
+    return StreamLearner(vectorizer, max_terms=words.max_terms, max_waiting=wait, **told)
+
+
+@contextmanager
+def _folder_of(run: _Run, kept: StateOptions, *, quiet: bool) -> Iterator[StreamFolder | None]:
+    """The folder that keeps what is learned, which the learner goes on from; saved at the end."""
+    from bayesift.classifier.stream import StreamFolder
+
+    if kept.state is None:
+        yield None
+        return
+    folder = StreamFolder(kept.state)
+    folder.open(run.learner, run.items)
+    run.resume(quiet=quiet)
+    yield folder
+    folder.save(run.learner)
+    folder.close()
+
+
+def _learn_lines(
+    run: _Run,
+    lines: Iterator[bytes],
+    folder: StreamFolder | None,
+    answers: AnswerOptions,
+    *,
+    size: int,
+    save_every: int,
+) -> None:
+    """Learn and answer lines in batches."""
+    saved = run.learner.n_lines
+    while batch := list(islice(lines, size)):
+        for answer in run.learn(batch):
+            if not answers.no_answers:
+                print(_answer_line(answer, reasons=answers.reasons))
+        sys.stdout.flush()
+        if folder is not None:
+            folder.add(batch)
+            if run.learner.n_lines - saved >= save_every:
+                folder.save(run.learner)
+                saved = run.learner.n_lines
 
 
 def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
@@ -140,30 +200,51 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
 
 
 @contextmanager
-def _opened(documents: str) -> Iterator[BinaryIO | IO[bytes]]:
-    """Stdin, or the file of the documents."""
+def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[Iterable[bytes]]:
+    """The lines of stdin, of a file of JSON lines, or those that the rows of a table make."""
     from bayesift.errors import DataError
 
     if documents == "-":
         yield sys.stdin.buffer
         return
+    path = Path(documents)
     try:
-        with Path(documents).open("rb") as stream:
-            yield stream
+        with path.open("rb") as stream:
+            yield _rows(path, fields, quiet=quiet) if _is_table(path) else stream
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise DataError(f"cannot be read ({error.strerror})", file=Path(documents)) from error
+        raise DataError(f"cannot be read ({error.strerror})", file=path) from error
+
+
+def _is_table(path: Path) -> bool:
+    from bayesift.datasets.loading import bare_suffix
+    from bayesift.datasets.rows import SPREADSHEETS
+    from bayesift.datasets.tables import DELIMITED, PARQUET
+
+    return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
+
+
+def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
+    """The rows of a table as JSON lines; a column that was not named is guessed."""
+    names, usual = fields.names, FieldOptions().names
+    identity, text, label = (None if name == other else name for name, other in zip(names, usual, strict=True))
+    table = CorpusOptions(text=text, label=label, identity=identity, skip_bad=fields.skip_bad)
+    for chunk in table.chunks(str(path), quiet=quiet):
+        for document in chunk:
+            labels = document.categories
+            given = labels[0] if len(labels) == 1 else labels or None
+            yield json.dumps(dict(zip(names, (document.id, document.full_text, given), strict=True))).encode()
 
 
 class _Run:
     """Learns batches of lines and counts what was wrong with them."""
 
-    def __init__(self, learner: StreamLearner, names: tuple[str, str, str], *, skip_bad: bool, progress: Any) -> None:
+    def __init__(self, learner: StreamLearner, fields: FieldOptions, *, progress: _Progress) -> None:
         self.learner = learner
         self.progress = progress
         self.problems: list[str] = []
         self.n_problems = 0
-        self._names = names
-        self._skip_bad = skip_bad
+        self._names = fields.names
+        self._skip_bad = fields.skip_bad
 
     def items(self, lines: list[bytes]) -> list[Any]:
         """The items of lines; a bad line is refused, or counted and left out."""

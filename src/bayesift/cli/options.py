@@ -109,6 +109,7 @@ CorpusName = Annotated[
     str,
     Argument(metavar="CORPUS", help="The path of your corpus, - for stdin, or a name from `bayesift datasets list`."),
 ]
+Jobs = Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=OUTPUT)]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
 ReportPath = Annotated[
@@ -204,6 +205,18 @@ class CorpusOptions(TableOptions):
                     return load_table(BytesIO(sys.stdin.buffer.read()), skip_bad=self.skip_bad, **given)
                 return load(name, data_dir=self.data_dir, skip_bad=self.skip_bad, **given)
 
+    def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
+        """The corpora of the chunks of a table, "-" for stdin; skipped records and guesses are printed to stderr."""
+        from bayesift.datasets import load_chunks
+
+        source = sys.stdin.buffer if name == "-" else Path(name)
+        given: dict[str, Any] = {"columns": self.columns, "separator": self.separator, **asdict(self.format)}
+        for chunk in load_chunks(source, skip_bad=self.skip_bad, **given):
+            print_problems(chunk.problems)
+            if not quiet:
+                print_notes(name, chunk.notes)
+            yield chunk
+
 
 @dataclass(frozen=True)
 class EngineOptions:
@@ -250,6 +263,9 @@ class LearnerOptions:
             metavar="PATH",
         ),
     ] = None
+    characters: Annotated[
+        bool, Option("--characters", help="Put n-grams of 3 to 5 characters beside words; auto uses them if they help.")
+    ] = False
     strip_html: Annotated[bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")] = False
     terms: Annotated[int | None, Option(help="Keep this many terms, those with the highest scores.")] = None
     score: Annotated[str, Option(help="Score of terms, used by --terms.")] = "likelihood-ratio"
@@ -272,7 +288,7 @@ class LearnerOptions:
         Option(help="Fit the rule on scores cross-validated over this many folds.", min=2, rich_help_panel=DECISIONS),
     ] = None
     seed: Seed = 0
-    jobs: Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)] = -1
+    jobs: Jobs = -1
 
     @property
     def has_vectors(self) -> bool:
@@ -315,6 +331,7 @@ class LearnerOptions:
             threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
             embedder=embedder,
+            characters=self.characters,
             random_state=self.seed,
             knowledge=knowledge,
         )
@@ -348,6 +365,14 @@ def has_parameter(model: str, parameter: str) -> bool:
     from bayesift.models import LEARNERS
 
     return model in LEARNERS and parameter in LEARNERS[model].make().get_params()
+
+
+def learners_that_grow() -> list[str]:
+    """The names of the learners that learn from chunk after chunk."""
+    from bayesift.classifier.parts import can_grow
+    from bayesift.models import LEARNERS
+
+    return [name for name, learner in LEARNERS.items() if can_grow(learner.make())]
 
 
 def _make_learner(model: str, parameters: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from bayesift.datasets.sentences import load_customer_reviews, load_subjectivity
 from bayesift.datasets.spam import load_enron, load_sms_spam
 from bayesift.datasets.summary import CorpusSummary, summarise
 from bayesift.datasets.svmlight import load_svmlight
-from bayesift.datasets.tables import TableFormat, TableReader, load_table
+from bayesift.datasets.tables import TableFormat, TableReader, load_chunks, load_table
 
 __all__ = [
     "CATALOGUE",
@@ -32,6 +32,7 @@ __all__ = [
     "fetch",
     "find_entry",
     "load",
+    "load_chunks",
     "load_customer_reviews",
     "load_enron",
     "load_folder",

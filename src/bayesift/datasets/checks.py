@@ -6,9 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from statistics import median
 from typing import Any, Literal
+
+import numpy as np
 
 from bayesift.records import RECORDS, Corpus, Document
 
@@ -195,7 +196,7 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:
-    unlabelled = [document.id for document in corpus if not document.categories]
+    unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()]
     if len(unlabelled) == len(corpus):
         are_records = any(note.what == RECORDS for note in corpus.notes)
         cure = f"bayesift screen {corpus.name} needs none" if are_records else "name the column with --label"
@@ -211,7 +212,7 @@ def _check_presence(corpus: Corpus) -> Iterator[Finding]:
 
 def _check_label_column(corpus: Corpus) -> Iterator[Finding]:
     names = list(_counts(corpus))
-    labelled = sum(bool(document.categories) for document in corpus)
+    labelled = int(np.count_nonzero(corpus.n_labels))
     cure = "name another column with --label"
     if len(names) == 1 and labelled == len(corpus):
         message = f"every document has the same label, {names[0]!r}: there is nothing to learn"
@@ -261,7 +262,7 @@ def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
 
 def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
     counts = _counts(corpus)
-    labelled = sum(bool(document.categories) for document in corpus)
+    labelled = int(np.count_nonzero(corpus.n_labels))
     if not _are_ids(list(counts), labelled):
         for name, severity, what, low, high in _SIZES:
             small = [label for label, count in counts.items() if low <= count <= high]
@@ -288,9 +289,10 @@ _SIZES: tuple[tuple[str, Severity, str, int, int], ...] = (
 
 
 def _check_order(corpus: Corpus) -> Iterator[Finding]:
-    labels = [document.categories for document in corpus if document.categories]
-    runs = 1 + sum(first != second for first, second in pairwise(labels))
-    if len(set(labels)) > 1 and runs == len(set(labels)) and len(labels) >= 3 * runs:
+    # Equal sets of labels have equal sums of random numbers.
+    labels = (corpus.indicator @ np.random.default_rng(0).random(len(corpus.categories)))[corpus.n_labels > 0]
+    n_distinct, runs = len(np.unique(labels)), 1 + int(np.count_nonzero(np.diff(labels)))
+    if n_distinct > 1 and runs == n_distinct and len(labels) >= 3 * runs:
         cure = "nothing for fit; but the first or last rows are no test"
         yield _finding("sorted", "note", "the rows are sorted by label", cure)
 
@@ -338,7 +340,7 @@ def _check_lengths(corpus: Corpus) -> Iterator[Finding]:
             message = f"{len(short) / len(words):.0%} of the texts have fewer than three words ({_listed(short)})"
             cure = "name the column of the text with --text, if it is another"
             yield _finding("short-texts", "warning" if median(words.values()) < 3 else "note", message, cure, short)
-    long = [document.id for document in corpus if len(document.text) > _LONG]
+    long = [corpus.documents[row].id for row in np.flatnonzero(corpus.text_lengths > _LONG).tolist()]
     if long:
         message = f"{_some(long, 'document')} longer than {_LONG:,} characters ({_listed(long)})"
         yield _finding("long-texts", "warning", message, "is it one text? A quote that is not closed joins rows", long)
@@ -377,8 +379,8 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
     if leaked:
         message = f"{_some(leaked, 'document')} of the test part also in the train part ({_listed(leaked)})"
         yield _finding("split-leak", "warning", message, "remove them from one part: scores are too good", leaked)
-    later = {id(document) for group in repeated for document in group[1:]}
-    extra = [document.id for document in corpus if id(document) in later]
+    later = {document.id for group in repeated for document in group[1:]}
+    extra = [name for name in corpus.ids if name in later]
     if extra:
         message = f"{_some(extra, 'document')} with the text of an earlier one ({_listed(extra)})"
         cure = "keep one of each: tests on repeated texts are too good"
@@ -387,7 +389,7 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
 
 def _counts(corpus: Corpus) -> Counter[str]:
     """Number of documents of each label that occurs."""
-    return Counter(name for document in corpus for name in document.categories)
+    return +corpus.category_counts()
 
 
 def _sample(corpus: Corpus) -> Sequence[Document]:

@@ -209,10 +209,10 @@ def reading_progress(progress: Callable[[int], None]) -> Iterator[None]:
         _progress.reset(token)
 
 
-def report_read(done: int) -> None:
+def report_read(done: int, step: int = _PROGRESS_STEP) -> None:
     """Report every so many documents, or files of a folder."""
     report = _progress.get()
-    if report is not None and done % _PROGRESS_STEP == 0:
+    if report is not None and done % step == 0:
         report(done)
 
 
@@ -227,26 +227,36 @@ class DocumentList:
 
     def add(self, document: Document, line: int, *, file: Path | None = None) -> None:
         """Add a document, unless its id is empty or a duplicate."""
-        first = self._lines.get(document.id)
-        if not document.id:
-            self.log.report("empty id", file=file or self.path, line=line)
-        elif first is not None:
-            message = f"duplicate id {document.id[:80]!r}, first on line {first}"
-            self.log.report(message, file=file or self.path, line=line)
-        else:
-            self._lines[document.id] = line
+        if is_new_id(self._lines, document.id, line, self.log, file or self.path):
             self.documents.append(document)
             report_read(len(self.documents))
 
     def corpus(self, *, name: str, categories: Iterable[str] | None = None, notes: Iterable[Note] = ()) -> Corpus:
         """The corpus of these documents; a file without documents is refused."""
-        if not self.documents:
-            skipped = f"; records skipped: {len(self.log.problems):,}" if self.log.problems else ""
-            raise DataError(f"holds no documents{skipped}", file=self.path)
+        refuse_empty(len(self.documents), self.log, self.path)
         if categories is None:
             categories = categories_of(self.documents)
         problems, notes = tuple(self.log.problems), tuple(notes)
         return Corpus(tuple(self.documents), tuple(categories), name=name, problems=problems, notes=notes)
+
+
+def is_new_id(lines: dict[str, int], name: str, line: int, log: ProblemLog, file: Path) -> bool:
+    """Whether an id is neither empty nor among those of the lines before, which it joins; else it is reported."""
+    if not name:
+        log.report("empty id", file=file, line=line)
+    elif name in lines:
+        log.report(f"duplicate id {name[:80]!r}, first on line {lines[name]}", file=file, line=line)
+    else:
+        lines[name] = line
+        return True
+    return False
+
+
+def refuse_empty(n_documents: int, log: ProblemLog, path: Path) -> None:
+    """Refuse a source without documents."""
+    if not n_documents:
+        skipped = f"; records skipped: {len(log.problems):,}" if log.problems else ""
+        raise DataError(f"holds no documents{skipped}", file=path)
 
 
 def categories_of(documents: Iterable[Document]) -> tuple[str, ...]:
@@ -333,7 +343,7 @@ class Source:
         """The bytes from the start; a stream can be read once."""
         if self.stream is None:
             return open_bytes(self.path)
-        return nullcontext(cast(BinaryIO, io.BufferedReader(_Rejoined(self.head, self.stream))))
+        return nullcontext(cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream))))
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes in blocks, of a stream only its head."""
@@ -345,7 +355,7 @@ class Source:
                 yield block
 
 
-class _Rejoined(io.RawIOBase):
+class Rejoined(io.RawIOBase):
     """A stream with its first bytes put back."""
 
     def __init__(self, first: bytes, rest: BinaryIO) -> None:
@@ -353,9 +363,11 @@ class _Rejoined(io.RawIOBase):
         self._rest = rest
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        """Read what is there."""
         data = self._first[: len(buffer)] or (
             self._rest.read1(len(buffer)) if hasattr(self._rest, "read1") else self._rest.read(len(buffer))
         )
@@ -385,4 +397,5 @@ def read_lines(
             )
             raise DataError(message, file=path, line=count + 1) from error
         finally:
-            text.detach()  # whoever opened the stream closes it
+            if not source.closed:
+                text.detach()  # whoever opened the stream closes it

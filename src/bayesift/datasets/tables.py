@@ -6,12 +6,15 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeVar
 
+import numpy as np
+
+from bayesift.arrays import Array
 from bayesift.datasets.columns import (
     KNOWN_NAMES,
     SAMPLE_ROWS,
@@ -28,13 +31,17 @@ from bayesift.datasets.loading import (
     check_encoding,
     describe_damage,
     guess_encoding,
+    is_new_id,
     read_lines,
+    refuse_empty,
+    report_read,
 )
 from bayesift.datasets.rows import (
     DELIMITERS,
     FASTTEXT,
     MAX_CHARACTERS,
     SPREADSHEETS,
+    Dialect,
     RecordReader,
     Row,
     RowChecks,
@@ -50,7 +57,8 @@ from bayesift.datasets.rows import (
     read_sheet,
 )
 from bayesift.errors import DataError
-from bayesift.records import Corpus, Document, Note
+from bayesift.records import Corpus, Document, DocumentTable, Note
+from bayesift.threads import computed_once
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -60,6 +68,7 @@ TABLE_SUFFIXES = (*DELIMITED, *JSON_LINES, ".json", *PARQUET, *SPREADSHEETS, ".t
 Kind = Literal["delimited", "json-lines", "json", "parquet", "spreadsheet", "fasttext"]
 
 _SAMPLE_LINES = 500
+_BATCH = 1 << 14  # documents that are held as Python objects at a time
 _ZIPPED, _OLE, _PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 
 Record = TypeVar("Record")
@@ -234,26 +243,45 @@ class TableReader:
         with self.open() as stream:
             yield from read_lines(self.path, self.checks.encoding, newline=newline, stream=stream)
 
-    def _read_delimited(self) -> Iterator[Row]:
-        sample, lines = self._sample(), self.lines(newline="")
+    @computed_once
+    def dialect(self) -> tuple[Dialect, int]:
+        """How delimited text is written, and its first line: the second if the first only names the delimiter."""
+        sample = self._sample()
         told = read_separator_line(sample[0]) if sample else None
-        if told is not None:
-            sample, _ = sample[1:], next(lines)
         default = DELIMITED.get(self._source.suffix, ",")
-        dialect, notes = guess_dialect(sample, self.format.delimiter or told, self.format.header, default)
+        rest = sample if told is None else sample[1:]
+        dialect, notes = guess_dialect(rest, self.format.delimiter or told, self.format.header, default)
         self.notes += notes
-        first_line = 1 if told is None else 2
-        reader = RecordReader(lines, dialect, self.checks.report, first_line, self.pad, short_rows=self.short_rows)
-        yield from self._tabulate(iter(reader), dialect.header)
-        self._note_rows("blank rows", reader.blank_rows, "left out")
-        self._note_rows("lone quotes", reader.lone_quotes, "read as they stand")
+        return dialect, 1 if told is None else 2
+
+    def _read_delimited(self) -> Iterator[Row]:
+        reader = self.records(self.lines(newline=""))
+        yield from self.tabulate(reader)
+        self.note_records([reader])
+
+    def records(
+        self, lines: Iterator[str], checks: RowChecks | None = None, *, dialect: Dialect | None = None, line: int = 1
+    ) -> RecordReader:
+        """The records of delimited text; lines from the middle of it have a dialect without a header."""
+        if dialect is None:
+            dialect, line = self.dialect
+            lines = islice(lines, line - 1, None)
+        report = (checks or self.checks).report
+        return RecordReader(lines, dialect, report, line, self.pad, short_rows=self.short_rows)
+
+    def note_records(self, readers: Sequence[RecordReader]) -> None:
+        """Note what was unusual about records, when all are read."""
+        self._note_rows("blank rows", [line for reader in readers for line in reader.blank_rows], "left out")
+        self._note_rows(
+            "lone quotes", [line for reader in readers for line in reader.lone_quotes], "read as they stand"
+        )
 
     def _read_spreadsheet(self) -> Iterator[Row]:
         with self.open() as stream:
             records, notes = read_sheet(stream, self.format.sheet, file=self.path)
         header, above, more = guess_header([record for _, record in records[:_SAMPLE_LINES]], self.format.header)
         self.notes += [*notes, *more]
-        yield from self._tabulate(iter(records[above:]), header)
+        yield from self._tabulate(iter(records[above:]), header, self.checks)
 
     def _read_parquet(self) -> Iterator[Row]:
         if self._source.stream is None:
@@ -262,7 +290,15 @@ class TableReader:
             with self.open() as stream:
                 yield from read_parquet(stream, self.checks)
 
-    def _tabulate(self, records: Iterator[tuple[int, list[str]]], header: bool) -> Iterator[Row]:
+    def tabulate(
+        self, reader: RecordReader, names: list[str] | None = None, checks: RowChecks | None = None
+    ) -> Iterator[Row]:
+        """Rows of delimited text; the columns of lines from the middle of it are named."""
+        if names is None:
+            return self._tabulate(iter(reader), reader.dialect.header, checks or self.checks)
+        return self._checked(iter(reader), names, checks or self.checks)
+
+    def _tabulate(self, records: Iterator[tuple[int, list[str]]], header: bool, checks: RowChecks) -> Iterator[Row]:
         """Rows of records, the first of which names the columns if there is a header."""
         start, first = next(records, (0, []))
         if not first:
@@ -274,7 +310,10 @@ class TableReader:
             names, self._repeated = name_columns(first)
         else:
             names, records = [str(place) for place in range(1, len(first) + 1)], chain([(start, first)], records)
-        longest, accept = self.checks.max_characters, self.checks.accept
+        yield from self._checked(records, names, checks)
+
+    def _checked(self, records: Iterator[tuple[int, list[str]]], names: list[str], checks: RowChecks) -> Iterator[Row]:
+        longest, accept = checks.max_characters, checks.accept
         for line, record in records:
             row = Row(line, dict(zip(names, record, strict=True)))
             whole = "".join(record)  # one look at all fields is enough for most rows
@@ -288,7 +327,12 @@ class TableReader:
 
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
         """The columns of the table, by their names or else by the first rows, and all rows."""
-        rows = iter(self)
+        return self.resolve_rows(iter(self), wanted, labels=labels)
+
+    def resolve_rows(
+        self, rows: Iterator[Row], wanted: Columns, *, labels: bool = True
+    ) -> tuple[Columns, Iterator[Row]]:
+        """The columns of rows from the start of the table, and these rows."""
         sample = list(islice(rows, 1))
         if not sample:
             return wanted, iter(())
@@ -365,11 +409,92 @@ def load_table(
     log = ProblemLog(skip=skip_bad)
     written = TableFormat(encoding, delimiter, header, sheet)
     reader = TableReader(source, log, written, max_characters=max_characters)
-    found, rows = reader.resolve(columns or Columns())
-    documents = DocumentList(reader.path, log)
-    for line, document in read_records(rows, found, partial(_read_document, separator=separator), reader.checks):
-        documents.add(document, line)
-    return documents.corpus(name=reader.path.name, notes=reader.notes)
+    wanted = columns or Columns()
+    if wanted.date is not None:
+        found, rows = reader.resolve(wanted)
+        documents = DocumentList(reader.path, log)
+        for line, document in read_records(rows, found, partial(_read_document, separator=separator), reader.checks):
+            documents.add(document, line)
+        return documents.corpus(name=reader.path.name, notes=reader.notes)
+    parts = list(read_tables(reader, wanted, separator))
+    refuse_empty(sum(len(lines) for lines, _ in parts), log, reader.path)
+    table = DocumentTable.joined([table for _, table in parts])
+    table = _with_unique_ids(table, np.concatenate([lines for lines, _ in parts]), log, reader.path)
+    problems, notes = tuple(log.problems), tuple(reader.notes)
+    return Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
+
+
+def load_chunks(
+    path: str | Path | BinaryIO,
+    *,
+    columns: Columns | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    max_characters: int = MAX_CHARACTERS,
+    skip_bad: bool = False,
+) -> Iterator[Corpus]:
+    r"""Load a table in chunks of a few megabytes, to learn from a file or stream that is larger than memory.
+
+    Parameters are those of `load_table`. Dates are not read, and ids are unique only within a chunk. `categories`,
+    `notes` and `problems` of each corpus are those of its chunk.
+
+    Examples
+    --------
+    >>> stream = io.BytesIO(b"text,label\nwheat rose,grain\noil fell,crude\n")
+    >>> [chunk.labels for chunk in load_chunks(stream)]
+    [['grain', 'crude']]
+    """
+    source = Path(path) if isinstance(path, str) else path
+    log = ProblemLog(skip=skip_bad)
+    reader = TableReader(source, log, TableFormat(encoding, delimiter, header, sheet), max_characters=max_characters)
+    n_documents = 0
+    wanted = replace(columns or Columns(), date=None)
+    for lines, part in read_tables(reader, wanted, separator):
+        n_documents += len(part)
+        table = _with_unique_ids(part, lines, log, reader.path)
+        notes, problems = tuple(reader.notes), tuple(log.problems)
+        reader.notes.clear()
+        log.problems.clear()
+        yield Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
+    refuse_empty(n_documents, log, reader.path)
+
+
+def read_tables(
+    reader: TableReader, wanted: Columns, separator: str | None = None
+) -> Iterator[tuple[Array, DocumentTable]]:
+    """The documents of a table without dates in parts, each with the lines of its documents; ids may repeat."""
+    from bayesift.datasets.blocks import ColumnBlock, read_parts
+
+    done = 0
+    for columns, part in read_parts(reader, wanted):
+        if isinstance(part, ColumnBlock):
+            yield part.lines, part.documents(columns, separator)
+            done += len(part)
+            report_read(done, 1)
+            continue
+        records = read_records(part, columns, partial(_read_document, separator=separator), reader.checks)
+        while batch := list(islice(records, _BATCH)):
+            yield np.array([line for line, _ in batch]), DocumentTable.of([document for _, document in batch])
+            done += len(batch)
+            report_read(done, 1)
+
+
+def _with_unique_ids(table: DocumentTable, lines: Array, log: ProblemLog, path: Path) -> DocumentTable:
+    """The table without documents whose id is empty or a duplicate, which are reported."""
+    if len(table.ids.unique()) == len(table) and not table.has_empty_id:
+        return table
+    first: dict[str, int] = {}
+    kept = [
+        row
+        for row, (name, line) in enumerate(zip(table.ids.to_pylist(), lines.tolist(), strict=True))
+        if is_new_id(first, name, line, log, path)
+    ]
+    refuse_empty(len(kept), log, path)
+    unique = table.select(np.array(kept))
+    return unique.with_categories([name for name, n in zip(unique.categories, unique.n_documents, strict=True) if n])
 
 
 def _read_document(row: Row, columns: Columns, separator: str | None) -> Document:

@@ -37,6 +37,8 @@ from bayesift.filtering.strategies import Goal, Strategy, TargetCount
 from bayesift.filtering.vectors import DocumentVector, VectorBatch, VectorSpace
 from bayesift.records import Document
 from bayesift.state import decode
+from bayesift.text import WordVectors
+from bayesift.text.embedding import vectors_of
 
 _GOAL_FIELD = {"target": "count", "utility": "gains", "precision": "floor", "recall": "floor"}
 
@@ -78,6 +80,7 @@ class FilterEngine:
         batch: tuple[sparse.csr_array, Array] | None = None,
         settings: ProfileSettings | None = None,
         query_as_example: bool = False,
+        expand: WordVectors | None = None,
     ) -> Profile:
         """Add a profile that starts from a query or topic statement, words, labelled documents, or nothing.
 
@@ -92,10 +95,14 @@ class FilterEngine:
         settings : of the profile
         query_as_example : learn the query as a relevant document before the others, as Chai, Ng & Chieu do with topic
             statements, instead of giving its words a prior
+        expand : word vectors; words that mean about what those of the query do are added to `words`, by
+            `WordVectors.expand`
         """
         if name in self.profiles:
             raise ValueError(f"there is already a profile {name!r}")
         X, y = self._batch(examples, batch)
+        if query is not None and expand is not None:
+            words = {**expand.expand(query), **(words or {})}
         if query is not None and query_as_example:
             X, y = in_front(self.space.vector("query", query), X, y)
         prior = self._prior(None if query_as_example else query, words or {})
@@ -295,7 +302,10 @@ def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
     words = {str(word): float(strength) for word, strength in (entry.get("words") or {}).items()}
     examples = [(text, relevant) for text, relevant in entry.get("examples") or ()]
     query = entry.get("query")
-    return engine.add_profile(entry["name"], query=query, words=words, examples=examples, settings=settings)
+    expand = vectors_of(None) if entry.get("expand") else None
+    return engine.add_profile(
+        entry["name"], query=query, words=words, examples=examples, settings=settings, expand=expand
+    )
 
 
 def _goal(given: Any) -> Goal:

@@ -18,6 +18,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.filtering.profile import Counters, Profile, ProfileSettings
+from bayesift.filtering.stacked import ProfileStack
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
 from bayesift.models.online.posteriors import FullPosterior
 from bayesift.state import decode_fitted, encode
@@ -128,6 +129,10 @@ class ProfileState:
             **_packed("kept", profile.kept),
             **_packed("pending", list(profile.pending.values())),
         }
+        if profile.stack is not None:
+            learned: Arrays = {}
+            header["stack"] = encode(profile.stack, learned, "stack")
+            arrays |= {name: array.copy() for name, array in learned.items()}
         return cls(header, arrays)
 
     @property
@@ -152,6 +157,8 @@ class ProfileState:
         header, arrays = self.header, self.arrays
         profile = Profile(str(header["name"]), decode_fitted(header["settings"], {}, ProfileSettings))
         profile.posterior = _posterior(arrays)
+        if profile.stack is not None:
+            profile.stack = decode_fitted(header["stack"], arrays, ProfileStack, "stack")
         terms = _integers(arrays, "terms", np.int32)
         if len(np.unique(terms)) != len(terms) or terms.min(initial=0) < 0 or profile.posterior.size != 1 + len(terms):
             raise _inconsistent("words and weights")

@@ -6,16 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import ndtri, xlogy
+from scipy.special import expit, ndtri, xlogy
 
 from bayesift.arrays import Array
+from bayesift.filtering.stacked import ProfileStack
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount, hash_uniform, query_reach
 from bayesift.filtering.vectors import DocumentVector
-from bayesift.kernels.filtering import informative_terms, scan
+from bayesift.kernels.filtering import RELEVANT, informative_terms, scan
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS
 from bayesift.models.online.posteriors import Dynamics, FullPosterior
@@ -29,6 +30,7 @@ QUERY_BIAS = -3.0
 REGION_SIZE = 32  # past relevant documents that stand for those to come, the last ones
 _NO_DRAWS = np.zeros(0)
 _BLOCK = 20_000  # documents scored together, which bounds memory
+_FIRST_SCANNED = 64  # documents that a stack scores together, then twice as many until one is retrieved
 _MAX_RATIO = 1e3  # mean over standard deviation that no document reaches
 
 
@@ -47,6 +49,8 @@ class ProfileSettings:
     max_terms : maximum number of words; None for no limit
     n_epochs : passes over the labelled documents of the batch phase
     max_pending : maximum number of retrieved documents that wait for a judgement; beyond it the oldest is dropped
+    model : "perceptron" decides by the normal posterior over its words; "stack" by that and an online stack over all
+        words (`bayesift.filtering.stacked`), and queries by the posterior as before
     """
 
     strategy: Strategy = field(default_factory=Strategy)
@@ -57,6 +61,7 @@ class ProfileSettings:
     max_terms: int | None = None
     n_epochs: int = 3
     max_pending: int = 10_000
+    model: Literal["perceptron", "stack"] = "perceptron"
 
     def __post_init__(self) -> None:
         FlipNoise(self.kappa)
@@ -64,6 +69,8 @@ class ProfileSettings:
             raise ValueError(f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}")
         if self.n_epochs < 1 or self.max_pending < 1 or (self.max_terms is not None and self.max_terms < 1):
             raise ValueError("n_epochs, max_pending and max_terms must be at least 1")
+        if self.model not in ("perceptron", "stack"):
+            raise ValueError(f"model must be 'perceptron' or 'stack', got {self.model!r}")
 
 
 class Found(NamedTuple):
@@ -105,6 +112,7 @@ class Profile:
     pending : retrieved documents that are not judged yet, oldest first
     judgements : whether each judged document is relevant, by its id
     taught : the strength of each word that was taught since the start
+    stack : the `ProfileStack`, or None with model="perceptron"
     paused : whether nothing is retrieved for it
 
     Examples
@@ -126,6 +134,7 @@ class Profile:
         given = dict(sorted((prior or {}).items()))
         self.terms: Array = np.fromiter(given, dtype=np.int32)
         self.posterior = _posterior([bias, *given.values()], settings.prior_variance)
+        self.stack = ProfileStack.empty() if settings.model == "stack" else None
         self.lookup = _lookup(self.terms)
         self.relevant_counts: Array = np.zeros(0, dtype=np.int32)
         self.irrelevant_counts: Array = np.zeros(0, dtype=np.int32)
@@ -150,7 +159,9 @@ class Profile:
         kappa = self.settings.kappa
         self.threshold = float(threshold)
         share = np.clip((self.threshold - kappa) / (1 - 2 * kappa), 0.0, 1.0)
-        self._relevant_from = float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
+        self._relevant_from = (
+            float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO)) if self.stack is None else _MAX_RATIO
+        )
         self._forget_rule()
 
     def set_terms(self, terms: Array) -> None:
@@ -182,7 +193,10 @@ class Profile:
         fields = [self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in epochs]
         names = [f"batch/{i}" for i in range(len(labels))] if ids is None else ids
         self.kept += [row_vector(X, i, names[i]) for i in relevant.tolist()]
-        self.set_threshold(self.settings.goal.threshold(labels, self.likelihood.predictive(*fields[0])))
+        probabilities = self.likelihood.predictive(*fields[0])
+        if self.stack is not None:
+            probabilities = expit(self.stack.learn(X, _ratios(*fields[0]), labels))
+        self.set_threshold(self.settings.goal.threshold(labels, probabilities))
 
     # ---- events --------------------------------------------------------------------------------------------------
 
@@ -207,6 +221,8 @@ class Profile:
         counts[document.columns] += 1
         self.n_relevant += relevant
         self.n_irrelevant += not relevant
+        if self.stack is not None:
+            self.stack.learn(_whole_row(document), _ratios(*self.field(document)), np.array([relevant]))
         self._add_informative_terms()
         examples = [(document, relevant)]
         if relevant:
@@ -245,18 +261,49 @@ class Profile:
 
     def probability(self, document: DocumentVector) -> float:
         """The probability that a document is relevant."""
-        return float(self.likelihood.predictive(*self.field(document)))
+        return float(self.probabilities(_whole_row(document))[0])
+
+    def probabilities(self, X: sparse.csr_array) -> Array:
+        """The probability that each document is relevant."""
+        if self.stack is not None:
+            relevant: Array = expit(self.scores(X))
+            return relevant
+        return self.likelihood.predictive(*self.posterior.fields(restricted(X, self.lookup)))
 
     def scores(self, X: sparse.csr_array) -> Array:
-        """Mean over standard deviation of each document's field, which orders them as their probabilities do."""
+        """Mean over standard deviation of each document's field, or the log odds of the stack; probabilities' order."""
         scores = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _BLOCK):
-            means, variances = self.posterior.fields(restricted(X[start : start + _BLOCK], self.lookup))
-            scores[start : start + _BLOCK] = means / np.sqrt(variances)
+            rows = X[start : start + _BLOCK]
+            ratios = _ratios(*self.posterior.fields(restricted(rows, self.lookup)))
+            scores[start : start + _BLOCK] = ratios if self.stack is None else self.stack.log_odds(rows, ratios)
         return scores
 
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
         """The next document to retrieve, from a row on; None without one."""
+        if self.stack is None:
+            return self._scan(rows, start, draws)
+        queries = self.strategy.query is not None
+        asked = self._scan(rows, start, draws) if queries else None
+        relevant = self._next_relevant(rows, start, rows.shape[0] if asked is None else asked.row + 1)
+        return asked if relevant is None else relevant
+
+    def _next_relevant(self, rows: sparse.csr_array, start: int, stop: int) -> Found | None:
+        """The first document of some rows whose probability by the stack is above the threshold."""
+        size = _FIRST_SCANNED
+        while start < stop:
+            block = _rows_between(rows, start, min(start + size, stop))
+            probabilities = self.probabilities(block)
+            hits = np.flatnonzero(probabilities > self.threshold)
+            if len(hits):
+                field = self.posterior.fields(restricted(block[hits[:1]], self.lookup))
+                gain = self.likelihood.expected_information_gain(*field, kind=self.strategy.gain_used)
+                return Found(start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0]))
+            start, size = start + size, min(2 * size, _BLOCK)
+        return None
+
+    def _scan(self, rows: sparse.csr_array, start: int, draws: Array | None) -> Found | None:
+        """The same by the posterior alone; nothing counts as relevant where there is a stack."""
         documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
         rule, posterior, gain = self._rule_now(), self._scanned_now(), GAINS[self.strategy.gain_used]
         uniform = _NO_DRAWS if draws is None else draws
@@ -365,6 +412,24 @@ def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
     """A copy of one row as a document."""
     part = slice(X.indptr[row], X.indptr[row + 1])
     return DocumentVector(name, X.indices[part].astype(np.int32), X.data[part].copy())
+
+
+def _whole_row(document: DocumentVector) -> sparse.csr_array:
+    """A document over all columns."""
+    indptr = np.array([0, len(document.columns)], dtype=np.int64)
+    return _rows(indptr, document.columns, document.weights, int(document.columns.max(initial=0)) + 1)
+
+
+def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
+    """Some rows, which share their entries with X."""
+    part = slice(X.indptr[start], X.indptr[stop])
+    return _rows(X.indptr[start : stop + 1] - X.indptr[start], X.indices[part], X.data[part], X.shape[1])
+
+
+def _ratios(means: Any, variances: Any) -> Array:
+    """Mean over standard deviation of fields."""
+    ratios: Array = np.atleast_1d(means) / np.sqrt(np.atleast_1d(variances))
+    return ratios
 
 
 def _posterior(mean: list[float], variance: float) -> FullPosterior:

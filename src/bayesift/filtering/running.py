@@ -5,6 +5,7 @@
     profiles:
       - name: grain
         query: wheat, corn and barley harvests and exports
+        expand: true                # also words of similar meaning, by the vectors of the extra embeddings
         words: {tonne: 0.5, football: -2}
         examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this order
         strategy: +rel+ig           # plain, +rel, +ig, +roi, +rnd, +rel+ig, +rel+roi
@@ -53,7 +54,7 @@ _COMMANDS: dict[str, dict[str, type]] = {
     "resume": {"profile": str},
 }
 _TOP = {"profiles", "background", "stemmer", "stop_words"}
-_PROFILE = {"name", "query", "words", "examples", "strategy", "goal", "settings", "options"}
+_PROFILE = {"name", "query", "expand", "words", "examples", "strategy", "goal", "settings", "options"}
 
 
 def engine_of(path: str | Path) -> FilterEngine:

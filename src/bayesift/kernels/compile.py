@@ -51,6 +51,12 @@ def inlined(function: Kernel) -> Kernel:
     return cast(Kernel, _LazyKernel(function, cached=False, forceinline=True))
 
 
+def inlined_tight(function: Kernel) -> Kernel:
+    """As `inlined`, with divisions, products and sums as in `tight`."""
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+    return cast(Kernel, _LazyKernel(function, cached=False, forceinline=True, **options))
+
+
 def inlined_in_any_order(function: Kernel) -> Kernel:
     """As `inlined`, for sums that may be taken in any order (vector units); their last digits depend on the machine."""
     return cast(Kernel, _LazyKernel(function, cached=False, forceinline=True, fastmath={"reassoc", "contract"}))

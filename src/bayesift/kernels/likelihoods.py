@@ -21,7 +21,7 @@ from bayesift.kernels.compile import inlined, kernel
 
 Triple = tuple[float, float, float]
 
-LOGIT, PROBIT, LOG_F = 0, 1, 2
+LOGIT, PROBIT, LOG_F, SQUARED_HINGE = 0, 1, 2, 3  # the last is a loss of margins, no likelihood; not in `parts`
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 _FAR = 3.0  # beyond it Mills' ratio comes from its continued fraction
@@ -123,13 +123,6 @@ def evaluate(
     """Write log psi, its derivative and minus its second derivative of every margin."""
     for i in range(len(margins)):
         logarithms[i], derivatives[i], curvatures[i] = parts(link, parameters, margins[i])
-
-
-@kernel
-def evaluate_logit(margins: Array, logarithms: Array, derivatives: Array, curvatures: Array) -> None:
-    """`evaluate` for the logit link alone, which compiles in a fraction of the time."""
-    for i in range(len(margins)):
-        logarithms[i], derivatives[i], curvatures[i] = logit_parts(margins[i])
 
 
 @kernel

@@ -25,7 +25,7 @@ import math
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import inlined, inlined_tight, tight
 
 OWN, OTHERS, ONE = 0, 1, 2
 N_SIZES = 16
@@ -33,45 +33,58 @@ KNOTS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0])
 _LARGEST = 30.0  # log odds beyond which a probability counts as 0 or 1
 
 
-@kernel
-def mixed(inputs: Array, offset: float, mixer: Array) -> float:
-    """The moderated log odds of one regression."""
+# Kernels below take whole arrays and a place in them: a view would cost as much as a regression.
+
+
+@inlined_tight
+def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: int) -> float:
+    """The moderated log odds of regression g for row c of the inputs."""
     h, v = offset, 0.0
-    for i in range(len(inputs)):
-        if inputs[i] != 0.0:
-            h += mixer[i, 0] * inputs[i]
-            row = 0.0
-            for k in range(len(inputs)):
-                row += mixer[i, 1 + k] * inputs[k]
-            v += inputs[i] * row
-    return h / math.sqrt(1.0 + math.pi / 8.0 * max(v, 0.0))
+    for i in range(size):
+        x = inputs[c, i]
+        if x != 0.0:
+            h += mixers[g, i, 0] * x
+            row = 0.5 * mixers[g, i, 1 + i] * x
+            for k in range(i):
+                row += mixers[g, i, 1 + k] * inputs[c, k]
+            v += x * row
+    return h / math.sqrt(1.0 + math.pi / 4.0 * max(v, 0.0))
 
 
-@kernel
-def learn_mixer(inputs: Array, offset: float, label: float, mixer: Array, work: Array) -> None:
-    """One Newton step of a regression."""
-    size = len(inputs)
+@inlined_tight
+def learn_row(
+    inputs: Array, c: int, size: int, offset: float, label: float, mixers: Array, g: int, work: Array
+) -> None:
+    """One Newton step of regression g for row c of the inputs."""
     h, v = offset, 0.0
     for i in range(size):
         work[i] = 0.0
     for k in range(size):
-        if inputs[k] != 0.0:
-            h += mixer[k, 0] * inputs[k]
+        x = inputs[c, k]
+        if x != 0.0:
+            h += mixers[g, k, 0] * x
             for i in range(size):
-                work[i] += mixer[k, 1 + i] * inputs[k]
+                work[i] += mixers[g, k, 1 + i] * x
     for i in range(size):
-        v += inputs[i] * work[i]
+        v += inputs[c, i] * work[i]
     p = 1.0 / (1.0 + math.exp(-min(max(h, -_LARGEST), _LARGEST)))
     w = p * (1.0 - p)
     scale = 1.0 / (1.0 + w * max(v, 0.0))
+    step = (label - p) * scale
     for i in range(size):
-        mixer[i, 0] += (label - p) * scale * work[i]
+        mixers[g, i, 0] += step * work[i]
         change = w * scale * work[i]
         for k in range(size):
-            mixer[i, 1 + k] -= change * work[k]
+            mixers[g, i, 1 + k] -= change * work[k]
 
 
-@inlined
+@tight
+def learn_mixer(inputs: Array, c: int, offset: float, label: float, mixers: Array, g: int, work: Array) -> None:
+    """One Newton step of regression g for row c of the inputs."""
+    learn_row(inputs, c, inputs.shape[1], offset, label, mixers, g, work)
+
+
+@inlined_tight
 def _log_sum_of_others(rows: Array, c: int) -> float:
     top, total = -math.inf, 0.0
     for k in range(len(rows)):
@@ -83,7 +96,7 @@ def _log_sum_of_others(rows: Array, c: int) -> float:
     return top + math.log(total)
 
 
-@kernel
+@tight
 def compete(rows: Array) -> int:
     """Complete u of every category, whose first entries are there; gives the likeliest category."""
     n_categories, best, total = len(rows), 0, 0.0
@@ -102,31 +115,38 @@ def compete(rows: Array) -> int:
     return best
 
 
-@inlined
-def between_knots(x: float, knots: Array, inputs: Array) -> None:
-    """Write the weights of the knots on both sides of x."""
+@inlined_tight
+def _bend(x: float, knots: Array, inputs: Array, c: int) -> None:
+    """Write into row c the weights of the knots on both sides of x."""
     last = len(knots) - 1
     for k in range(last + 1):
-        inputs[k] = 0.0
+        inputs[c, k] = 0.0
     if x <= knots[0]:
-        inputs[0] = 1.0
+        inputs[c, 0] = 1.0
     elif x >= knots[last]:
-        inputs[last] = 1.0
+        inputs[c, last] = 1.0
     else:
         k = 0
         while x > knots[k + 1]:
             k += 1
-        inputs[k + 1] = (x - knots[k]) / (knots[k + 1] - knots[k])
-        inputs[k] = 1.0 - inputs[k + 1]
+        inputs[c, k + 1] = (x - knots[k]) / (knots[k + 1] - knots[k])
+        inputs[c, k] = 1.0 - inputs[c, k + 1]
 
 
 @inlined
 def size_group(count: float) -> int:
-    """The group of a category with so many documents."""
-    return min(int(math.log2(count + 1.0)), N_SIZES - 1)
+    """The group of a category with so many documents: the logarithm of one more to base 2, rounded down."""
+    rest, group = count + 1.0, 0
+    if rest >= 256.0:
+        rest, group = rest / 256.0, 8
+    if rest >= 16.0:
+        rest, group = rest / 16.0, group + 4
+    if rest >= 4.0:
+        rest, group = rest / 4.0, group + 2
+    return group + 1 if rest >= 2.0 else group
 
 
-@kernel
+@tight
 def mix(
     odds: Array,
     counts: Array,
@@ -152,23 +172,25 @@ def mix(
         for e in range(n_experts):
             experts[c, e] = odds[e, c]
         experts[c, n_experts] = 1.0
-        offsets[0, c] = mixed(experts[c], 0.0, shared[0])
-        value = offsets[0, c]
+        value = _mixed(experts, c, n_experts + 1, 0.0, shared, 0)
+        offsets[0, c] = value
         if many:
-            value = mixed(experts[c], value, by_size[size_group(counts[c])])
+            value = _mixed(experts, c, n_experts + 1, value, by_size, size_group(counts[c]))
         rivals[c, OWN] = value
     best = compete(rivals)
     for c in range(n_categories):
         for k in range(3):
             rivals[c, 3 + k] = rivals[c, k] if c == best else 0.0
-        offsets[1, c] = mixed(rivals[c], 0.0, competition[0]) if many else rivals[c, OWN]
-        offsets[2, c] = mixed(rivals[c, :3], offsets[1, c], own[c])
-        between_knots(offsets[2, c], knots, bent[c])
-        scores[c] = mixed(bent[c], offsets[2, c], calibration[1 if c == best else 0])
+        value = _mixed(rivals, c, 6 if c == best else 3, 0.0, competition, 0) if many else rivals[c, OWN]
+        offsets[1, c] = value
+        value = _mixed(rivals, c, 3, value, own, c)
+        offsets[2, c] = value
+        _bend(value, knots, bent, c)
+        scores[c] = _mixed(bent, c, len(knots), value, calibration, 1 if c == best else 0)
     return best
 
 
-@kernel
+@tight
 def learn_mixers(
     best: int,
     labels: Array,
@@ -185,12 +207,13 @@ def learn_mixers(
     work: Array,
 ) -> None:
     """Update all mixers with the labels of one document, category after category."""
+    n_inputs, n_knots = experts.shape[1], bent.shape[1]
     many = len(labels) > 2
     for c in range(len(labels)):
         y = labels[c]
-        learn_mixer(experts[c], 0.0, y, shared[0], work)
+        learn_row(experts, c, n_inputs, 0.0, y, shared, 0, work)
         if many:
-            learn_mixer(experts[c], offsets[0, c], y, by_size[size_group(counts[c])], work)
-            learn_mixer(rivals[c], 0.0, y, competition[0], work)
-        learn_mixer(rivals[c, :3], offsets[1, c], y, own[c], work)
-        learn_mixer(bent[c], offsets[2, c], y, calibration[1 if c == best else 0], work)
+            learn_row(experts, c, n_inputs, offsets[0, c], y, by_size, size_group(counts[c]), work)
+            learn_row(rivals, c, 6, 0.0, y, competition, 0, work)
+        learn_row(rivals, c, 3, offsets[1, c], y, own, c, work)
+        learn_row(bent, c, n_knots, offsets[2, c], y, calibration, 1 if c == best else 0, work)

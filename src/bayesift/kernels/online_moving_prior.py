@@ -15,9 +15,9 @@ from bayesift.kernels.online_experts import (
     COUNT,
     PRECISION,
     SHIFT,
+    changed_weight,
     likelihood_ratio,
-    move_weight,
-    moving_variance,
+    posterior_variance,
     split_log_power,
     whole_log_power,
 )
@@ -34,13 +34,12 @@ def _spread(
     j: int, largest: float, naturals: Array, frequencies: Array, totals: Array, margins: float, tables: Array
 ) -> float:
     """The posterior variance of a weight."""
-    variance = largest
-    if j > 0:
-        rest = margins - split_log_power(totals[0], frequencies[j], tables)
-        ratio = likelihood_ratio(totals[0], totals[1], frequencies[j], naturals[COUNT, j], rest, tables)
-        variance = moving_variance(largest, ratio)
     precision: float = naturals[PRECISION, j]
-    return variance / (1.0 + variance * precision)
+    if j == 0:
+        return largest / (1.0 + largest * precision)
+    rest = margins - split_log_power(totals[0], frequencies[j], tables)
+    ratio = likelihood_ratio(totals[0], totals[1], frequencies[j], naturals[COUNT, j], rest, tables)
+    return posterior_variance(largest, ratio, precision)
 
 
 @kernel
@@ -77,8 +76,11 @@ def learn_moving(
         total += log_evidence
         label = 1.0 if signs[i] > 0.0 else 0.0
         for k in range(start, end):
-            move_weight(data[k], first, second, spreads[k - start], naturals, indices[k])
-            naturals[COUNT, indices[k]] += label
+            j = indices[k]
+            shift, change = changed_weight(data[k], first, second, spreads[k - start], naturals[SHIFT, j])
+            naturals[SHIFT, j] = shift
+            naturals[PRECISION, j] += change
+            naturals[COUNT, j] += label
             frequencies[indices[k]] += 1.0
         totals[0] += 1.0
         totals[1] += label

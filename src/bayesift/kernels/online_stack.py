@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import kernel
+from bayesift.kernels.compile import inlined_tight, tight
 from bayesift.kernels.online_experts import COUNT, DOCUMENTS, expert_odds, learn_experts
 from bayesift.kernels.online_mixers import learn_mixers, mix
 
 
-@kernel
+@tight
 def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array) -> None:
     """Write the weights of a document, of length one."""
     length = 0.0
@@ -31,7 +31,17 @@ def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, t
         values[k] *= scale
 
 
-@kernel
+@inlined_tight
+def _touch(columns: Array, weights: Array, frequencies: Array) -> float:
+    """Read both ends of every row that a document needs, so that they come from memory together, not one by one."""
+    total, field, category = 0.0, weights.shape[1] - 1, weights.shape[2] - 1
+    for k in range(len(columns)):
+        j = columns[k]
+        total += frequencies[j] + weights[j, 0, 0] + weights[j, field, category]
+    return total
+
+
+@tight
 def run_stack(
     indptr: Array,
     indices: Array,
@@ -68,6 +78,7 @@ def run_stack(
     for i in range(len(indptr) - 1):
         columns = indices[indptr[i] : indptr[i + 1]]
         x = values[: len(columns)]
+        work[0] = _touch(columns, weights, frequencies)
         weigh_document(columns, data[indptr[i] : indptr[i + 1]], idf, frequencies, totals, x)
         expert_odds(columns, x, largest, weights, frequencies, intercepts, pairs, totals, tables, fields, spreads, odds)
         mixers = shared, by_size, competition, own, calibration
@@ -81,7 +92,7 @@ def run_stack(
             )
 
 
-@kernel
+@tight
 def weigh_rows(
     indptr: Array, indices: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
 ) -> None:
@@ -91,7 +102,7 @@ def weigh_rows(
         weigh_document(indices[part], data[part], idf, frequencies, totals, values[part])
 
 
-@kernel
+@tight
 def longest_row(indptr: Array) -> int:
     """The number of terms of the longest document."""
     longest = 0

@@ -8,10 +8,12 @@ point at columns behind the last category. The entries of a row whose terms have
 branch, then each adds its groups to the row of scores. Cost: one step per entry of X, four multiply-adds per group of
 its term, one pass over the scores.
 
-Small products are SciPy's, which adds in the same order: nothing to compile.
+Small products, and those with one vector, are SciPy's, which adds in the same order: nothing to compile.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -63,14 +65,53 @@ def add_row_eight(first: int, last: int, indices: Array, data: Array, sums: Arra
         weights[j, 7] += value * h
 
 
+@inlined
+def row_times_four(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
+    """As `row_times_eight`, for four columns."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for k in range(first, last):
+        value, j = data[k], np.uint32(indices[k])
+        a += value * weights[j, 0]
+        b += value * weights[j, 1]
+        c += value * weights[j, 2]
+        d += value * weights[j, 3]
+    sums[0] = a
+    sums[1] = b
+    sums[2] = c
+    sums[3] = d
+
+
+@inlined
+def add_row_four(first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array) -> None:
+    """As `add_row_eight`, for four columns."""
+    a, b, c, d = sums[0], sums[1], sums[2], sums[3]
+    for k in range(first, last):
+        value, j = data[k], np.uint32(indices[k])
+        weights[j, 0] += value * a
+        weights[j, 1] += value * b
+        weights[j, 2] += value * c
+        weights[j, 3] += value * d
+
+
+def is_small(n_entries: int, n_columns: int) -> bool:
+    """Whether a product with a block of so many columns needs no kernel."""
+    return n_entries * n_columns <= _SMALL
+
+
 def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X block; X by rows."""
-    if len(data) * block.shape[1] <= _SMALL:
+    if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         rows = sparse.csr_array((len(out), len(block)))
         rows.indptr, rows.indices, rows.data = indptr, indices, data  # without the checks of a constructor
-        out[:] = rows @ block
+        out[:] = _scipy_product(rows, block)
     else:
         _times(indptr, indices, data, block, out)
+
+
+def _scipy_product(matrix: Any, block: Array) -> Array:
+    """SciPy multiplies one vector faster than a block of one."""
+    product: Array = (matrix @ block[:, 0])[:, np.newaxis] if block.shape[1] == 1 else matrix @ block
+    return product
 
 
 @kernel
@@ -90,10 +131,10 @@ def _times(indptr: Array, indices: Array, data: Array, block: Array, out: Array)
 
 def transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
     """Write X' block; X by rows."""
-    if len(data) * block.shape[1] <= _SMALL:
+    if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         columns = sparse.csc_array((len(out), len(block)))
         columns.indptr, columns.indices, columns.data = indptr, indices, data
-        out[:] = columns @ block
+        out[:] = _scipy_product(columns, block)
     else:
         _transposed_times(indptr, indices, data, block, out)
 

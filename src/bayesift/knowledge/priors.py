@@ -36,15 +36,19 @@ class TermIndex:
     analyse : maps a text to its terms and their counts, as the model reads it
     typical : the mean weight of each term over the texts that contain it
     rarity : ln(N / n) / ln N of each term: 1 in a single one of the N training texts, 0 in all
+    n_others : columns behind those of terms, of which nothing is known
     """
 
     columns: Mapping[str, int]
     analyse: Callable[[str], Mapping[str, int]]
     typical: Array
     rarity: Array
+    n_others: int = 0
 
     @classmethod
-    def of(cls, vectorizer: TermVectorizer, X: sparse.csr_array, kept: Array | None = None) -> TermIndex:
+    def of(
+        cls, vectorizer: TermVectorizer, X: sparse.csr_array, kept: Array | None = None, n_others: int = 0
+    ) -> TermIndex:
         """The terms of a fitted vectorizer; X holds the training vectors, `kept` marks the terms the model uses."""
         names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
         places = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
@@ -54,7 +58,7 @@ class TermIndex:
         typical = np.where(sums > 0, sums / np.maximum(counts, 1), 1.0)
         n = max(2, vectorizer.n_documents_)
         rarity = np.log(n / np.clip(frequencies, 1, n)) / np.log(n)
-        return cls(columns, vectorizer.term_counts, typical[places], rarity[places])
+        return cls(columns, vectorizer.term_counts, typical[places], rarity[places], n_others)
 
     @classmethod
     def of_names(cls, terms: Sequence[str]) -> TermIndex:
@@ -63,7 +67,7 @@ class TermIndex:
         return cls(columns, TermVectorizer().term_counts, np.ones(len(columns)), np.ones(len(columns)))
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.columns) + self.n_others
 
     def terms_of(self, word: str) -> list[str]:
         """The known terms of a word or phrase: itself if it is a term, else its longest known n-grams."""

@@ -10,6 +10,7 @@ from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.baselines.svm import KernelSVM
 from bayesift.models.ensemble import AutoClassifier, CommonRareClassifier, StackedClassifier
 from bayesift.models.linear import (
+    GammaPrior,
     GaussianPrior,
     JeffreysPrior,
     LaplacePrior,
@@ -49,6 +50,7 @@ __all__ = [
     "CommonRareClassifier",
     "Dirichlet",
     "FlipNoise",
+    "GammaPrior",
     "GaussianPrior",
     "HierarchicalShrinkage",
     "HybridClassifier",

@@ -93,13 +93,15 @@ def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> A
     >>> make_learner("bernoulli-naive-bayes", multilabel=True, alpha=0.1)
     OneVsRestClassifier(estimator=BernoulliNB(alpha=0.1))
     """
-    from sklearn.multiclass import OneVsRestClassifier
-
     if name not in LEARNERS:
         raise ValueError(f"no learner {name!r}; there are: {', '.join(LEARNERS)}")
     learner = LEARNERS[name]
     estimator = learner.make(**parameters)
-    return OneVsRestClassifier(estimator) if multilabel and not learner.multilabel else estimator
+    if learner.multilabel or not multilabel:
+        return estimator
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(estimator)
 
 
 def _bernoulli(**parameters: Any) -> Any:

@@ -27,6 +27,7 @@ KIND = "review-queue"
 UNDO_STEPS = 100
 _CANDIDATES = 500  # documents of the highest scores among which the most informative are sought
 _RELEVANT = "relevant"
+_NEXT_TO_NOTHING = 1e-100  # whose square is still above 0
 _FEW, _LONG, _EXPLORED = 5, 30, 10  # finds up to which, irrelevant in a row from which, and every which one explores
 _SCORE_SPREAD = 0.24  # standard deviation of scores over a pool after the first few judgements, by median over reviews
 _TRUST, _TRUST_VARIANCE = 0.3, 0.1  # prior of the reliability of a witness
@@ -295,7 +296,7 @@ class ReviewQueue:
 
     def _set_word_offsets(self, values: Array) -> None:
         """Give every document what words say of it: an offset, and a column whose weight corrects it."""
-        told = values[values != 0]
+        told = values[np.abs(values) > _NEXT_TO_NOTHING]
         X = self._X
         if len(told):
             column = sparse.csr_array((values / math.sqrt(np.mean(told**2)))[:, np.newaxis])

@@ -334,7 +334,7 @@ class RelevanceModel:
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
         order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, *fitted)
+            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, 1.0, np.zeros(1), *fitted)
             if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
         every = np.zeros(len(labels))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,10 @@ class RankedRecords:
     pool : the vectors of its `PoolTexts`, if they were made before
     word_vectors : for a further part of the likeness, small in weight: the mean of the vectors of the words
 
+    Attributes
+    ----------
+    estimated : the number of events at the last estimate of what is left, and the estimate; None before one
+
     Examples
     --------
     >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest in Iowa", "Silver mines of Peru"]
@@ -148,7 +152,7 @@ class RankedRecords:
         log = self.log
         self.ids = list(log.records)
         self._decay: RankDecay | None = None
-        self._estimated: tuple[int, StoppingEstimate] | None = None
+        self.estimated: tuple[int, StoppingEstimate] | None = None
         self._calibrated: tuple[int, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
         self._n_held = np.zeros(len(self.ids), dtype=np.int16)
@@ -297,24 +301,41 @@ class RankedRecords:
 
     def progress(self) -> Progress:
         """How far the review is, and what is left."""
-        verdicts = {record: self.log.verdict(record) for record in self.log.decided() if record in self._row}
-        counts = Counter(verdicts.values())
-        finds = {record: verdict != "excluded" for record, verdict in verdicts.items()}
-        since = next((n for n, found in enumerate(reversed(finds.values())) if found), len(finds))
-        moment = len(self.log.events)
-        if self._estimated is None or self._estimated[0] != moment:
-            self._estimated = moment, self._estimate(finds)
-        estimate = self._estimated[1]
-        return Progress(len(self.ids), counts["included"], counts["maybe"], counts["excluded"], since, estimate)
+        if self.estimated is None or self.estimated[0] != len(self.log.events):
+            self.estimated = self.estimating()()
+        counts = Counter(self.log.verdict(record) for record in self.log.decided() if record in self._row)
+        estimate = self.estimated[1]
+        numbers = (counts["included"], counts["maybe"], counts["excluded"])
+        return Progress(len(self.ids), *numbers, self.since_find(), estimate)
 
-    def _estimate(self, finds: Mapping[str, bool]) -> StoppingEstimate:
-        """What is left after these finds, of which those out of the order of the ranking count as a start."""
+    def since_find(self) -> int:
+        """How many records were decided on since the last one that was not excluded."""
+        finds = list(self._finds().values())
+        return next((n for n, found in enumerate(reversed(finds)) if found), len(finds))
+
+    def estimating(self) -> Callable[[], tuple[int, StoppingEstimate]]:
+        """A function that computes what is left, with the number of events now; it may run in another thread.
+
+        Finds out of the order of the ranking count as a start of the review.
+        """
+        finds = self._finds()
         followed = [found for record, found in finds.items() if self._read_in_order(record)]
         n_documents = len(self.ids) - len(finds) + len(followed)
-        if self._decay is None or self._decay.n_documents != n_documents:
-            self._decay = RankDecay(max(1, n_documents))
         read = followed or [False] * (n_documents == 0)
-        return self._decay.estimate(read, recall=_RECALL, found_before=sum(finds.values()) - sum(followed))
+        moment, before = len(self.log.events), sum(finds.values()) - sum(followed)
+
+        def compute() -> tuple[int, StoppingEstimate]:
+            decay = self._decay
+            if decay is None or decay.n_documents != n_documents:
+                decay = self._decay = RankDecay(max(1, n_documents))
+            return moment, decay.estimate(read, recall=_RECALL, found_before=before)
+
+        return compute
+
+    def _finds(self) -> dict[str, bool]:
+        """Whether each record that was decided on was not excluded, in the order of the decisions."""
+        decided = (record for record in self.log.decided() if record in self._row)
+        return {record: self.log.verdict(record) != "excluded" for record in decided}
 
     def _read_in_order(self, record: str) -> bool:
         """Whether the first decision on a record that holds was made when the ranking offered it."""

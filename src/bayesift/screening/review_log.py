@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -18,7 +18,19 @@ from bayesift.errors import DataError
 from bayesift.screening.duplicates import merge
 
 EventType = Literal[
-    "decide", "undo", "resolve", "note", "tag", "words", "split", "join", "prior", "settings", "stop", "resume"
+    "decide",
+    "undo",
+    "resolve",
+    "note",
+    "tag",
+    "file",
+    "words",
+    "split",
+    "join",
+    "prior",
+    "settings",
+    "stop",
+    "resume",
 ]
 Verdict = Literal["included", "excluded", "maybe"]
 Stage = Literal["abstract", "full text"]
@@ -27,7 +39,7 @@ Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
 ABSTRACT: Stage = "abstract"
 FULL_TEXT: Stage = "full text"
 _VERDICTS = get_args(Verdict)
-_ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "split", "join")
+_ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "file", "split", "join")
 
 
 @dataclass(frozen=True)
@@ -36,7 +48,8 @@ class Event:
 
     Parameters
     ----------
-    type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "words", "split" or "join"
+    type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full text), "words", "split"
+        or "join"
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -176,6 +189,7 @@ class ReviewLog:
     settings : as they are now
     resolutions : by stage and record, how a conflict was decided
     notes, tags : by record
+    full_text_places : by record, where its full text is: a link or the name of a file
     words : strengths of words that speak for relevance, or against it
     prior : labelled records of an older review
     stopped : the event that ended the screening; None before
@@ -203,6 +217,7 @@ class ReviewLog:
         self.resolutions: dict[Stage, dict[str, Judgement]] = {ABSTRACT: {}, FULL_TEXT: {}}
         self.notes: dict[str, list[Note]] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
+        self.full_text_places: dict[str, str] = {}
         self.words: dict[str, float] = {}
         self.prior: list[Reference] = []
         self.stopped: Event | None = None
@@ -224,7 +239,7 @@ class ReviewLog:
         """The decisions on one record that hold now, by reviewer."""
         return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
 
-    def decided(self, stage: Stage = ABSTRACT) -> Iterable[str]:
+    def decided(self, stage: Stage = ABSTRACT) -> KeysView[str]:
         """The records that somebody has decided on."""
         return self._held[stage].keys()
 
@@ -329,6 +344,8 @@ class ReviewLog:
                 self.notes.setdefault(event.record, []).append(Note(str(data["text"]), event.by, event.at))
             case "tag":
                 self.tags[event.record] = tuple(map(str, data["tags"]))
+            case "file":
+                self.full_text_places[event.record] = str(data["place"])
             case "words":
                 self.words = dict(data["words"])
             case "prior":
@@ -358,24 +375,32 @@ class ReviewLog:
     def _regroup(self, event: Event) -> None:
         record = int(event.record)
         if event.type == "join":
-            others = {str(other) for other in event.data["records"]}
+            others = sorted({str(other) for other in event.data["records"]}, key=int)
             self._groups = [record if str(group) in others else group for group in self._groups]
-            for stage, of_records in self._held.items():
-                for other in sorted(others & of_records.keys(), key=int):
-                    for by, given in of_records.pop(other).items():
-                        mine = of_records.setdefault(event.record, {})
-                        mine[by] = [*given, *mine.get(by, [])]
-                for other in others & self.resolutions[stage].keys():
-                    self.resolutions[stage].setdefault(event.record, self.resolutions[stage].pop(other))
-            for by, done in self._done.items():
-                self._done[by] = [(kind, st, event.record if r in others else r) for kind, st, r in done]
             for other in others:
-                self.notes.setdefault(event.record, []).extend(self.notes.pop(other, []))
+                self._take_over(event.record, other)
         else:
             members = [place for place, group in enumerate(self._groups) if group == record]
             for number, place in enumerate(members[1:], max(self._groups) + 1):
                 self._groups[place] = number
         self._collect_records()
+
+    def _take_over(self, record: str, other: str) -> None:
+        """Give a record what people said about another one that is the same publication."""
+        for stage, of_records in self._held.items():
+            for by, given in of_records.pop(other, {}).items():
+                mine = of_records.setdefault(record, {})
+                mine[by] = [*given, *mine.get(by, [])]
+            if other in self.resolutions[stage]:
+                self.resolutions[stage].setdefault(record, self.resolutions[stage].pop(other))
+        for by, done in self._done.items():
+            self._done[by] = [(kind, stage, record if about == other else about) for kind, stage, about in done]
+        if other in self.notes:
+            self.notes.setdefault(record, []).extend(self.notes.pop(other))
+        if other in self.tags:
+            self.tags[record] = tuple(dict.fromkeys((*self.tags.get(record, ()), *self.tags.pop(other))))
+        if other in self.full_text_places:
+            self.full_text_places.setdefault(record, self.full_text_places.pop(other))
 
     def _collect_records(self) -> None:
         members: dict[int, list[Reference]] = {}
@@ -393,7 +418,8 @@ def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str
     """The record as a reference that carries its decisions, reasons, tags and notes, to be written to a file."""
     held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
     given = tuple(GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items())
-    added = dict(annotations) | {"note": " / ".join(map(str, log.notes.get(record.id, ())))}
+    notes = " / ".join(map(str, log.notes.get(record.id, ())))
+    added = {**annotations, "note": notes, "file": log.full_text_places.get(record.id, "")}
     written = tuple((name, value) for name, value in added.items() if value)
     kept = tuple(pair for pair in record.reference.annotations if pair[0] not in dict(written))
     labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags.get(record.id, ()))))

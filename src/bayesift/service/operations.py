@@ -15,10 +15,10 @@ import numpy as np
 from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
 from bayesift.filtering.engine import add_described, apply, stacked
-from bayesift.filtering.profile import restricted
 from bayesift.records import Document
 from bayesift.service import event_log
-from bayesift.service.db.tables import DocumentRow, JudgementRow, ProfileRow, WordRow, row_digest
+from bayesift.service.db.integrity import row_digest
+from bayesift.service.db.tables import DocumentRow, JudgementRow, ProfileRow, WordRow
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.live import UnitOfWork
 from bayesift.service.transfer import install_profile
@@ -168,8 +168,7 @@ def _look_back(unit: UnitOfWork, name: str) -> None:
     vectors = [space.known_vector(row.id, f"{row.title}\n{row.text}") for row in rows]
     if not vectors:
         return
-    means, variances = profile.posterior.fields(restricted(stacked(vectors, len(space)), profile.lookup))
-    chances = profile.likelihood.predictive(means, variances)
+    chances = profile.probabilities(stacked(vectors, len(space)))
     likely = [place for place in np.argsort(-chances, kind="stable") if chances[place] > 0.5][:_FOUND_LOOKING_BACK]
     found = [vectors[place] for place in likely]
     records = event_log.vector_records(found, space)

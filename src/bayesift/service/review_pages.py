@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import get_args
 
 from bayesift.datasets.references import Reference
-from bayesift.screening import Agreement, PrismaFlow, Progress, RankedRecords, ReviewLog, methods_paragraph
+from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, Judgement, Record, Stage, Status
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews
@@ -18,6 +19,7 @@ from bayesift.service.reviews import LiveReview
 from bayesift.service.runtime import Service
 
 _MOST_POINTS = 400
+_STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 def reference_out(reference: Reference) -> schemas.ReferenceOut:
@@ -65,6 +67,7 @@ def review_out(service: Service, review: str, person: Person) -> schemas.ReviewO
             reasons=list(settings.reasons),
             reviewers_per_record=settings.reviewers_per_record,
             full_texts=settings.full_texts,
+            tags=sorted({tag for tags in opened.log.tags.values() for tag in tags}),
             stopped=None if stopped is None else str(stopped.data["reason"]),
             progress=progress_of(opened, ranked, person.name, ABSTRACT),
         )
@@ -76,7 +79,6 @@ def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: S
     records = log.stage_records(stage)
     among = set(records) if stage == FULL_TEXT else log.records.keys()
     statuses: Counter[Status] = Counter(log.status(r, stage) for r in log.decided(stage) if r in among)
-    progress = ranked.progress()
     return schemas.ProgressOut(
         records=len(records),
         included=statuses["included"],
@@ -86,14 +88,19 @@ def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: S
         waiting=statuses["waiting"],
         conflicts=statuses["conflict"],
         mine=len(ranked.open_rows(person, stage)),
-        since_find=progress.since_find,
-        gauge=_gauge(progress) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
+        since_find=ranked.since_find(),
+        gauge=gauge_of(ranked) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
     )
 
 
-def _gauge(progress: Progress) -> schemas.GaugeOut:
-    """What is left; numbers only where the coverage of their interval was measured."""
-    estimate, sentence = progress.estimate, progress.stopping_line()
+def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
+    """What was left at the last estimate; numbers only where the coverage of their interval was measured."""
+    if len(ranked.log.decided()) == len(ranked.ids):
+        return schemas.GaugeOut(sentence="all records are decided")
+    if ranked.estimated is None:
+        return schemas.GaugeOut(sentence="")
+    estimate = ranked.estimated[1]
+    sentence = str(estimate)
     if estimate.caveat or not estimate.n_unseen:
         return schemas.GaugeOut(sentence=sentence)
     return schemas.GaugeOut(
@@ -140,6 +147,7 @@ def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: s
         hidden=len(held) - sum(not decision.resolved for decision in seen),
         notes=[schemas.NoteOut(by=note.by, text=note.text, at=note.at) for note in notes],
         tags=list(log.tags.get(name, ())),
+        full_text=log.full_text_places.get(name, ""),
     )
 
 
@@ -161,28 +169,22 @@ def _decision(by: str, given: Judgement, *, resolved: bool = False) -> schemas.D
 
 
 def page_of_records(
-    opened: LiveReview,
-    ranked: RankedRecords,
-    person: str,
-    search: str,
-    status: Status | None,
-    stage: Stage,
-    offset: int,
-    limit: int,
+    opened: LiveReview, ranked: RankedRecords, person: str, query: schemas.RecordQuery
 ) -> schemas.RecordsOut:
-    """A page of the records that hold the words and have the status, the most relevant first."""
-    log, ranks = opened.log, ranked.ranks()
-    among: Iterable[Record] = ranked.search(search) if search.strip() else log.records.values()
+    """A page of the records that are asked for, the most relevant first."""
+    log, ranks, stage = opened.log, ranked.ranks(), query.stage
+    among: Iterable[Record] = ranked.search(query.search) if query.search.strip() else log.records.values()
     passed = set(log.stage_records(stage)) if stage == FULL_TEXT else None
     found = [
         record
         for record in among
         if (passed is None or record.id in passed)
-        and (status is None or _seen_status(log, record.id, person, stage) == status)
+        and (query.tag is None or query.tag in log.tags.get(record.id, ()))
+        and (query.status is None or _seen_status(log, record.id, person, stage) == query.status)
     ]
     found.sort(key=lambda record: ranks[record.id][0])
     rows = []
-    for record in found[offset : offset + limit]:
+    for record in found[query.offset : query.offset + query.limit]:
         held = log.decisions_on(record.id, stage)
         rank, probability = ranks[record.id]
         reference = record.reference
@@ -225,45 +227,42 @@ def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.Statist
             "maybe": flow.maybe,
             "open": flow.open,
         },
-        agreement=_agreement(log),
-        reviewers=_reviewers(log),
+        agreement=list(_agreement(log)),
+        reviewers=list(_reviewers(log)),
         curve=_curve(log),
-        methods=methods_paragraph(log, ranked.progress().stopping_line()),
+        methods=methods_paragraph(log, gauge_of(ranked).sentence),
     )
 
 
-def _agreement(log: ReviewLog) -> schemas.AgreementOut | None:
-    """Agreement on records that several have decided on, before any conflict was resolved."""
-    decisions = {record: held for record, held in log.decisions.items() if len(held) > 1}
-    names = dict.fromkeys(by for held in decisions.values() for by in held)
-    if len(names) < 2:
-        return None
-    ratings = [{record: held[name].verdict for record, held in decisions.items() if name in held} for name in names]
-    found = Agreement.of(ratings)
-    values = {"agreement": found.agreement, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
-    known = {name: None if value != value else value for name, value in values.items()}
-    return schemas.AgreementOut(records=found.n_records, **known)
+def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
+    """Agreement on records that several have decided on, by stage, before any conflict was resolved."""
+    for stage in _STAGES:
+        decisions = {record: held for record, held in log.decisions_of(stage).items() if len(held) > 1}
+        names = dict.fromkeys(by for held in decisions.values() for by in held)
+        if len(names) > 1:
+            held_by = [{record: held[by] for record, held in decisions.items() if by in held} for by in names]
+            found = Agreement.of([{record: given.verdict for record, given in held.items()} for held in held_by])
+            values = {name: getattr(found, name) for name in ("agreement", "kappa", "ac1", "alpha")}
+            known = {name: None if value != value else value for name, value in values.items()}
+            yield schemas.AgreementOut(stage=stage, records=found.n_records, **known)
 
 
-def _reviewers(log: ReviewLog) -> list[schemas.ReviewerOut]:
-    decisions = log.decisions
-    waiting = [record for record in decisions if log.status(record) == "waiting"]
-    found = []
-    for name in dict.fromkeys(by for held in decisions.values() for by in held):
-        mine = [held[name] for held in decisions.values() if name in held]
+def _reviewers(log: ReviewLog) -> Iterator[schemas.ReviewerOut]:
+    """Who decided how much in how much time, and who waits for whom."""
+    held = [(record, stage, given) for stage in _STAGES for record, given in log.decisions_of(stage).items()]
+    waiting = [given for record, stage, given in held if log.status(record, stage) == "waiting"]
+    for name in dict.fromkeys(by for _, _, given in held for by in given):
+        mine = [given[name] for _, _, given in held if name in given]
         seconds = [decision.seconds for decision in mine if decision.seconds is not None]
-        found.append(
-            schemas.ReviewerOut(
-                name=name,
-                decisions=len(mine),
-                not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
-                median_seconds=statistics.median(seconds) if seconds else None,
-                hours=sum(seconds) / 3600.0,
-                waiting_for_others=sum(name in decisions[record] for record in waiting),
-                others_waiting=sum(name not in decisions[record] for record in waiting),
-            )
+        yield schemas.ReviewerOut(
+            name=name,
+            decisions=len(mine),
+            not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
+            median_seconds=statistics.median(seconds) if seconds else None,
+            hours=sum(seconds) / 3600.0,
+            waiting_for_others=sum(name in given for given in waiting),
+            others_waiting=sum(name not in given for given in waiting),
         )
-    return found
 
 
 def _curve(log: ReviewLog) -> list[tuple[int, int]]:

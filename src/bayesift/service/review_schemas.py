@@ -9,12 +9,14 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from bayesift.service.schemas import Name, Strength, Text, Word, _In
 
-ReviewId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Id of the review.")]
+_Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+ReviewId = Annotated[_Id, Path(description="Id of the review.")]
 RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}$")]
 RecordName = Annotated[RecordId, Path(description="Number of the record.")]
 Verdict = Literal["included", "excluded", "maybe"]
 Stage = Literal["abstract", "full text"]
 Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
+Outcome = Literal["included", "excluded", "maybe", "open"]
 Reason = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 _Long = Annotated[Text, StringConstraints(max_length=20_000)]
 _Keys = Annotated[list[Annotated[str, StringConstraints(max_length=40)]], Field(min_length=1, max_length=20)]
@@ -30,14 +32,31 @@ class SettingsIn(_In):
     full_texts: bool | None = None
 
 
+class ReviewRecordsIn(_In):
+    """Records of another review: all, or those with an outcome; with their decisions if wanted."""
+
+    review: _Id
+    only: Annotated[list[Outcome], Field(max_length=4, default_factory=list)]
+    decisions: bool = False
+
+
+class StreamRecordsIn(_In):
+    """Documents that came in as a stream: the newest, or those a profile retrieved, or that were judged relevant."""
+
+    profile: Name | None = None
+    relevant: bool = False
+    decisions: bool = False
+    limit: Annotated[int, Field(ge=1, le=200_000)] = 20_000
+
+
 class PreviewIn(_In):
-    """Files that were uploaded."""
+    """What was uploaded or chosen."""
 
     uploads: _Keys
 
 
 class ReviewIn(PreviewIn):
-    """A review to begin from uploaded files."""
+    """A review to begin from what was uploaded or chosen."""
 
     name: Name
     settings: SettingsIn = SettingsIn()
@@ -72,6 +91,23 @@ class TagsIn(_In):
     """The tags of a record."""
 
     tags: Annotated[list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=30)]
+
+
+class FullTextIn(_In):
+    """Where a full text is: a link or the name of a file; "" for nowhere."""
+
+    place: Annotated[Text, StringConstraints(max_length=500, strip_whitespace=True)]
+
+
+class RecordQuery(BaseModel):
+    """Which records to list: those that hold all words of the search, with a status in a stage and a tag."""
+
+    search: Annotated[str, StringConstraints(max_length=200)] = ""
+    status: Status | None = None
+    stage: Stage = "abstract"
+    tag: Annotated[str, StringConstraints(max_length=60)] | None = None
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
 class JoinIn(_In):
@@ -190,6 +226,7 @@ class ReviewOut(BaseModel):
     reasons: list[str]
     reviewers_per_record: int
     full_texts: bool
+    tags: list[str]
     stopped: str | None
     progress: ProgressOut
 
@@ -240,6 +277,7 @@ class RecordOut(BaseModel):
     hidden: int
     notes: list[NoteOut]
     tags: list[str]
+    full_text: str
 
 
 class RecordRowOut(BaseModel):
@@ -272,8 +310,9 @@ class NextOut(BaseModel):
 
 
 class AgreementOut(BaseModel):
-    """Agreement of reviewers on the records that several decided on; None where it is not defined."""
+    """Agreement of reviewers on the records of a stage that several decided on; None where it is not defined."""
 
+    stage: Stage
     records: int
     agreement: float | None
     kappa: float | None
@@ -282,7 +321,7 @@ class AgreementOut(BaseModel):
 
 
 class ReviewerOut(BaseModel):
-    """The work of a reviewer."""
+    """The work of a reviewer in both stages."""
 
     name: str
     decisions: int
@@ -297,7 +336,7 @@ class StatisticsOut(BaseModel):
     """The numbers of a review."""
 
     flow: dict[str, Any]
-    agreement: AgreementOut | None
+    agreement: list[AgreementOut]
     reviewers: list[ReviewerOut]
     curve: list[tuple[int, int]]
     methods: str

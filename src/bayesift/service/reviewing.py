@@ -111,13 +111,14 @@ class Scores:
 
 def score(profile: Profile, vectors: Sequence[DocumentVector], n_columns: int) -> Scores:
     """Score documents."""
-    rows = restricted(stacked(vectors, n_columns), profile.lookup)
-    means, variances = profile.posterior.fields(rows)
+    rows = stacked(vectors, n_columns)
+    means, variances = profile.posterior.fields(restricted(rows, profile.lookup))
     noise = profile.likelihood
     away = _SPREAD * np.sqrt(variances)
     gains = noise.expected_information_gain(means, variances, kind="exact")
     low, high = noise.predictive(means - away, variances), noise.predictive(means + away, variances)
-    return Scores(noise.predictive(means, variances), low, high, gains)
+    probabilities = profile.probabilities(rows)
+    return Scores(probabilities, np.minimum(low, probabilities), np.maximum(high, probabilities), gains)
 
 
 def contributions(profile: Profile, vector: DocumentVector) -> dict[int, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -173,6 +174,25 @@ def ranking(service: Service, review: str) -> Iterator[tuple[LiveReview, RankedR
                 return
             texts = PoolTexts.of_log(opened.log)
         pool = _pool(service, review, texts)
+
+
+def estimate(service: Service, review: str, *, rest: float = 0.0) -> None:
+    """Bring the estimate of what is left up to date; it is computed without the lock.
+
+    With `rest` one that is older than the last event is good enough for so many times as long as it took.
+    """
+    with ranking(service, review) as (opened, ranked):
+        known = ranked.estimated
+        until = service.remembered.get(("rest", review), 0.0)
+        if known and (known[0] == len(opened.log.events) or (rest and time.monotonic() < until)):
+            return
+        compute = ranked.estimating()
+    start = time.monotonic()
+    found = compute()
+    took = time.monotonic() - start
+    service.remembered["rest", review] = start + took + rest * took
+    if ranked.estimated is None or ranked.estimated[0] < found[0]:
+        ranked.estimated = found
 
 
 def _pool(service: Service, review: str, texts: PoolTexts) -> Pool:

@@ -186,11 +186,10 @@ class Service:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self.store = open_store(settings.folder, settings.database)
+        self.store = open_store(settings.folder, settings.database, wait=False)
         try:
             snapshots = SnapshotFolder(settings.folder, self.store.name)
-            self.live = LiveFilter(self.store, snapshots)
-            self.people = People(self.store, session_hours=settings.session_hours)
+            self._load(snapshots)
         except BaseException:
             self.store.close()
             raise
@@ -216,6 +215,14 @@ class Service:
         self.first_start_until = 0.0
         self.first_token = None if self.people.names else self._add_first_admin()
         self._forget_deleted()
+
+    def _load(self, snapshots: SnapshotFolder) -> None:
+        """Load what the database holds while it is checked; what a damaged one makes fail is told as its damage."""
+        try:
+            self.live = LiveFilter(self.store, snapshots)
+            self.people = People(self.store, session_hours=self.settings.session_hours)
+        finally:
+            self.store.verify()
 
     def _add_first_admin(self) -> str:
         token: str = self.writer.submit("", lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")).result()

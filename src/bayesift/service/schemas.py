@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from bayesift.errors import DataError, MissingExtraError
+from bayesift.text.embedding import vectors_of
+
 
 def _storable(text: str) -> str:
     """Refuse text that a database cannot store."""
@@ -108,16 +111,21 @@ class GoalIn(_In):
 
 
 class ProfileIn(_In):
-    """A profile to create: from a query, words, labelled texts, or nothing; by default it sees earlier documents."""
+    """A profile to create: from a query, words, labelled texts, or nothing; by default it sees earlier documents.
+
+    `expand` adds words that mean about what those of the query do, by the vectors of the extra embeddings.
+    """
 
     name: Name
     query: Annotated[Text, StringConstraints(max_length=2_000)] | None = None
+    expand: bool = False
     words: Annotated[dict[Word, Strength], Field(max_length=200)] | None = None
     examples: Annotated[list[Example], Field(max_length=1_000)] | None = None
     strategy: Annotated[str, StringConstraints(max_length=20)] = "+rel+ig"
     goal: GoalIn | None = None
     max_terms: Annotated[int, Field(ge=1, le=2_000)] = 500
     kappa: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.1
+    model: Literal["perceptron", "stack"] = "perceptron"
     past: bool = True
 
     @model_validator(mode="after")
@@ -131,12 +139,20 @@ class ProfileIn(_In):
         return {
             "name": self.name,
             "query": self.query,
-            "words": {plain(word): strength for word, strength in (self.words or {}).items()},
+            "words": self._words(),
             "examples": [(example.text, example.relevant) for example in self.examples or ()],
             "strategy": self.strategy,
             "goal": None if self.goal is None else self.goal.model_dump(exclude_none=True),
-            "settings": {"max_terms": self.max_terms, "kappa": self.kappa},
+            "settings": {"max_terms": self.max_terms, "kappa": self.kappa, "model": self.model},
         }
+
+    def _words(self) -> dict[str, float]:
+        """The words with those of the expansion, so that the log holds what was added."""
+        try:
+            similar = vectors_of(None).expand(self.query) if self.expand and self.query else {}
+        except MissingExtraError as error:
+            raise DataError(str(error)) from error
+        return similar | {plain(word): strength for word, strength in (self.words or {}).items()}
 
 
 class ProfileChange(_In):

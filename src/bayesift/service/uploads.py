@@ -1,14 +1,18 @@
-"""Files that people send: what was read of them is kept until they make a review of it."""
+"""Records for a new review: files that people send, records of another review, documents of the stream.
+
+What was read is kept until somebody makes a review of it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import tempfile
+import textwrap
 import threading
 import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,29 +20,41 @@ import pyarrow.parquet as pq
 
 from bayesift.datasets import load_table
 from bayesift.datasets.loading import guess_encoding
-from bayesift.datasets.references import ReferenceList, load_references, read_references
+from bayesift.datasets.references import (
+    Decision,
+    Reference,
+    ReferenceList,
+    SourceFile,
+    load_references,
+    read_references,
+)
 from bayesift.datasets.references.files import recognise
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 from bayesift.screening.project import new_id
+from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, with_decisions
+from bayesift.service import event_log
+from bayesift.service.db.tables import DocumentRow, ProfileRow, Reading
 from bayesift.service.errors import NotFoundError, TooLargeError
 
 _MOST_UNPACKED = 400 * 1024 * 1024
 _PLAIN = (".txt", ".text", ".md")
+_MOST_TEXT = 200_000_000  # characters of documents that become records
+_AT_ONCE = 500  # documents read from the database
+_TITLE = 100  # characters of the title of a document without one
 
 
 @dataclass
 class Upload:
-    """Records of a file that somebody sent and has not used yet."""
+    """Records that somebody sent or chose and has not used yet."""
 
     person: str
-    name: str
     references: ReferenceList
     at: float = field(default_factory=time.monotonic)
 
 
 class Uploads:
-    """Files that people sent, until they make a review of them; in memory, some per person, for some time."""
+    """Records for new reviews; in memory, some per person, for some time."""
 
     MOST = 20
     SECONDS = 3_600.0
@@ -96,6 +112,77 @@ def read_upload(name: str, content: bytes) -> ReferenceList:
         tuple(replace(p, file=name) if p.file == named else p for p in found.problems),
         tuple(replace(p, file=name) if p.file == named else p for p in found.refused),
     )
+
+
+def review_records(log: ReviewLog, name: str, only: Collection[str], *, decisions: bool) -> ReferenceList:
+    """The records of another review, all or those that are "included", "excluded", "maybe" or "open".
+
+    A record without a verdict of all its reviewers is open: nobody sees here what is blind in the review. The decisions
+    of the others come along if wanted.
+    """
+    found = []
+    for record in log.records.values():
+        stage = FULL_TEXT if log.decisions_on(record.id, FULL_TEXT) else ABSTRACT
+        status = log.status(record.id, stage)
+        is_open = status in ("open", "waiting", "conflict")
+        if not only or ("open" if is_open else status) in only:
+            told = with_decisions(record, log, {})
+            kept = told.decisions if decisions and not is_open else ()
+            found.append(replace(record.reference, decisions=kept, labels=told.labels, file=_file_name(name)))
+    return _from_here(found, name, "review")
+
+
+def stream_records(
+    read: Reading, profile: ProfileRow | None, limit: int, *, relevant: bool, decisions: bool
+) -> ReferenceList:
+    """Documents that came in as a stream, the newest, as records.
+
+    With a profile those that it retrieved, or those that people judged relevant; judgements become decisions if wanted.
+    """
+    given: dict[str, list[Decision]] = {}
+    if profile is None:
+        ids = read.document_ids(limit)
+    else:
+        for row in read.judgements(profile.name):
+            decision = Decision("included" if row.relevant else "excluded", row.user)
+            given.setdefault(row.document, []).append(decision)
+        retrieved = read.events(profile.seq, profile=profile.name, kinds=(event_log.RETRIEVED,))
+        chosen = dict.fromkeys(str(row.document) for row in retrieved) | dict.fromkeys(given)
+        if relevant:
+            chosen = {id_: None for id_ in chosen if any(d.verdict == "included" for d in given.get(id_, ()))}
+        ids = list(chosen)[-limit:]
+    name = "documents" if profile is None else profile.name
+    found = [_document_record(row, name, given.get(row.id, ()) if decisions else ()) for row in _documents(read, ids)]
+    return _from_here(found, name, "documents")
+
+
+def _documents(read: Reading, ids: Sequence[str]) -> Iterator[DocumentRow]:
+    """Documents that have a text, some at a time; refuses more than memory should hold."""
+    characters = 0
+    for start in range(0, len(ids), _AT_ONCE):
+        for row in read.documents(ids[start : start + _AT_ONCE]).values():
+            characters += len(row.text)
+            if characters > _MOST_TEXT:
+                raise TooLargeError(f"these documents have more than {_MOST_TEXT:,} characters; choose fewer")
+            if not row.purged:
+                yield row
+
+
+def _document_record(row: DocumentRow, name: str, decisions: Sequence[Decision]) -> Reference:
+    title = row.title.strip() or textwrap.shorten(row.text, _TITLE, placeholder=" ...")
+    return Reference(
+        id=row.id, title=title, abstract=row.text, file=_file_name(name), decisions=tuple(decisions), type="GEN"
+    )
+
+
+def _from_here(found: Sequence[Reference], name: str, kind: str) -> ReferenceList:
+    if not found:
+        raise DataError("there are no such records")
+    return ReferenceList(tuple(found), (SourceFile(_file_name(name), kind, "utf-8", len(found)),))
+
+
+def _file_name(name: str) -> str:
+    return name.replace("/", " ")
 
 
 def read_documents(name: str, content: bytes) -> Corpus:

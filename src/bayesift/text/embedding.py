@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -21,6 +22,16 @@ from bayesift.text.vectors import WordVectors
 Averaging = Literal["log-tf", "tf", "sublinear-tf-idf"]
 
 _LEAST = 1e-12
+_REASONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarText:
+    """A text of a collection, by its place; how like others it is, and the words that make it so."""
+
+    document: int
+    score: float
+    words: tuple[str, ...]
 
 
 @storable("text-embedder")
@@ -128,6 +139,39 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         parts = np.asarray(shares[:, used] @ self.vectors_.take(used).astype(np.float64))
         length = max(float(np.linalg.norm(parts.sum(axis=0))), _LEAST)
         return words.to_strings(), parts / (length * self.size_)
+
+    def more_like_this(
+        self, texts: Sequence[str], *, liked: Sequence[int], disliked: Sequence[int] = (), top: int = 10
+    ) -> list[SimilarText]:
+        """The texts of a collection that mean about what the liked ones do, and not what the disliked ones do.
+
+        The score is the mean cosine with the liked texts less that with the disliked ones; texts that are named as
+        `liked` or `disliked`, by their places, are not ranked. Words are those that add most to the score.
+
+        Examples
+        --------
+        >>> vectors = WordVectors.of(["corn", "wheat", "oil"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+        >>> texts = ["corn", "crude oil", "wheat prices"]
+        >>> found = TextEmbedder(vectors).fit(texts).more_like_this(texts, liked=[0], top=1)
+        >>> found[0].document, found[0].words
+        (2, ('wheat',))
+        """
+        judged = [*liked, *disliked]
+        if not len(liked) or not all(0 <= place < len(texts) for place in judged):
+            raise ValueError(f"liked must name at least one of the {len(texts):,} texts by its place, disliked too")
+        rows = self.transform(texts)
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _LEAST)
+        direction = rows[list(liked)].mean(axis=0)
+        if len(disliked):
+            direction = direction - rows[list(disliked)].mean(axis=0)
+        scores = rows @ direction
+        order = [place for place in np.argsort(-scores, kind="stable") if place not in set(judged)][:top]
+        return [SimilarText(int(k), float(scores[k]), self._largest_words(texts[k], direction)) for k in order]
+
+    def _largest_words(self, text: str, direction: Array) -> tuple[str, ...]:
+        words, parts = self.word_parts(text)
+        added = parts @ direction
+        return tuple(words[k] for k in np.argsort(-added, kind="stable")[:_REASONS] if added[k] > 0)
 
     def needed_rows(self) -> Array:
         """The rows that a copy of the vectors needs: those of the training words, or of all pieces of words."""

@@ -20,9 +20,10 @@ from bayesift.state import Arrays, Parameters, decode_fitted, encode, storable
 from bayesift.text.counting import WEIGHTINGS, Counts, Frequencies, Lexicon, Weighting, assemble, count_batches, weigh
 from bayesift.text.language import stemmer, stop_words_of
 from bayesift.text.scripts import UNSPACED, Characters, Unspaced
-from bayesift.text.tokens import ANALYZERS, Analyzer, Tokeniser, batches_of, in_order
+from bayesift.text.tokens import ANALYZERS, Analyzer, Tokeniser, batches_of
 from bayesift.text.words import Vocabulary, Words, WordTable
 from bayesift.text.zipf import moderate_zone
+from bayesift.threads import in_order
 
 
 @storable("term-vectorizer")
@@ -149,14 +150,30 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     def partial_fit(self, texts: Iterable[str], y: object = None) -> Self:
         """Update vocabulary and frequencies with more texts; new terms get the next columns."""
+        self._grow(texts)
+        return self
+
+    @property
+    def keeps_all_words(self) -> bool:
+        """Whether every word that is no stop word becomes a term, however rare or frequent it is."""
+        return (self.min_df, self.max_df, self.drop_frequent, self.drop_rare) == (1, 1.0, 0, 0)
+
+    def partial_fit_transform(self, texts: Iterable[str]) -> sparse.csr_array:
+        """Update with more texts, as `partial_fit`, and give their vectors, from one pass over them."""
+        counts: list[Counts] = []
+        self._grow(texts, counts.append)
+        return self._weighted(counts, np.arange(len(self.vocabulary_), dtype=np.int32))
+
+    def _grow(self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None) -> None:
         self._check_parameters()
-        if (self.min_df, self.max_df, self.drop_frequent, self.drop_rare) != (1, 1.0, 0, 0):
+        if not self.keeps_all_words:
             raise ValueError("partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit")
         if not hasattr(self, "vocabulary_"):
             self._set_vocabulary(Words.of([]), Frequencies())
         for counts in self._count(texts, self.vocabulary_.table, grow=True):
             self._frequencies.add(counts)
-        return self
+            if keep is not None:
+                keep(counts)
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Vectors of texts over the vocabulary; other words are ignored."""

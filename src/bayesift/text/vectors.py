@@ -18,6 +18,7 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.files import whole_file
 from bayesift.state import Arrays
+from bayesift.text.language import ENGLISH_STOP_WORDS
 from bayesift.text.subwords import Splitter, WholeWords, splitter_of
 from bayesift.text.vectorizer import TermVectorizer
 from bayesift.text.words import Words
@@ -25,6 +26,8 @@ from bayesift.threads import computed_once
 
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"}
 _PACKAGE = "wordllama", "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
+
+_BEFORE_WORDS = "▁Ġ"  # what pieces that begin a word begin with
 
 _READ: dict[Path, WordVectors] = {}  # a table is mapped once in a process
 
@@ -204,6 +207,48 @@ class WordVectors:
         for word, cosines in zip(words, units @ others.T, strict=True):
             best = [k for k in np.argsort(-cosines, kind="stable")[: n + 1] if among[k] != word and others[k].any()]
             found.append([(among[k], round(float(cosines[k]), 3)) for k in best[:n]] if np.any(cosines) else [])
+        return found
+
+    @computed_once
+    def known_words(self) -> list[str]:
+        """The words that have a vector of their own: those of the table, or the pieces that are whole words.
+
+        Examples
+        --------
+        >>> WordVectors.of(["corn", "oil"], [[1.0, 0.0], [0.0, 1.0]]).known_words
+        ['corn', 'oil']
+        """
+        if self.words is not None:
+            return self.words.to_strings()
+        assert self.tokenizer is not None
+        vocabulary = self.tokenizer["model"]["vocab"]
+        pieces = [piece for piece, _ in vocabulary] if isinstance(vocabulary, list) else list(vocabulary)
+        letters = {piece.lstrip(_BEFORE_WORDS) for piece in pieces}
+        words = sorted(word for word in letters if len(word) > 1 and word.isalpha() and word.islower())
+        counts = self.pieces(Words.of(words))
+        whole = (np.diff(counts.indptr) == 1) & (counts.sum(axis=1) == 1)
+        return [words[place] for place in np.flatnonzero(whole)]
+
+    def expand(self, text: str, *, n: int = 10, strength: float = 0.2) -> dict[str, float]:
+        """Words that mean about what the words of a text do, each with a strength: `strength` times the cosine.
+
+        Of each word the `n` nearest of `known_words` that are not in the text; stop words have none. A filter's profile
+        takes them as `words` beside its query.
+
+        Examples
+        --------
+        >>> vectors = WordVectors.of(["corn", "wheat", "oil"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+        >>> vectors.expand("Corn prices", n=1)
+        {'wheat': 0.199}
+        """
+        words = list(TermVectorizer(stop_words="english").term_counts(text))
+        found: dict[str, float] = {}
+        among = [word for word in self.known_words if word not in ENGLISH_STOP_WORDS and word not in words]
+        for near in self.nearest_of(words, among, n=n):
+            for word, cosine in near:
+                if cosine <= 0.0:
+                    break
+                found[word] = max(found.get(word, 0.0), round(strength * cosine, 3))
         return found
 
     def subset(self, rows: Array) -> WordVectors:

@@ -21,6 +21,7 @@ from bayesift.folds import deal_folds
 from bayesift.state import storable
 from bayesift.thresholds.empirical import MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut, Utility
 from bayesift.thresholds.rules import Bayes, ExpectedF1, PCut, RCut, Sign, ThresholdRule, label_matrix, score_matrix
+from bayesift.validation import are_names, number_labels
 
 Response = Literal["auto", "predict_proba", "decision_function"]
 
@@ -120,8 +121,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
         self.estimator_, self._method = clone(self.estimator).fit(X, y, **fit_params), method
-        self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)
-        Y = y if self.multilabel_ else y[:, None] == self.classes_
+        self.classes_, codes = (np.arange(y.shape[1]), None) if self.multilabel_ else number_labels(y)
+        Y = y if codes is None else codes[:, None] == np.arange(len(self.classes_))
         if rule.needs_scores and "sample_weight" in fit_params:
             _refuse_weightless(Y, fit_params["sample_weight"])
         held_out = getattr(self.estimator_, "held_out_", None) if self.cv is None else None
@@ -242,6 +243,8 @@ def _target(y: Any) -> tuple[Any, bool]:
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if are_names(y):
+        return y, False
     assert_all_finite(y, input_name="y")
     if sparse.issparse(y) and y.shape[1] == 1:
         return sparse.csr_array(y), True

@@ -4,6 +4,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -18,6 +19,7 @@ from bayesift.models import (
     RocchioClassifier,
     SparseBayesClassifier,
 )
+from bayesift.models.baselines import svm
 from bayesift.models.baselines.hybrid import _likeliest, heaviest
 
 
@@ -38,6 +40,28 @@ def test_support_vectors_are_scikit_learns():
     peer = LinearSVC(C=0.5, dual=False, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(dense(ours.coef_), peer.coef_, rtol=1e-6)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), rtol=1e-6)
+
+
+def test_support_vectors_by_blocks_are_scikit_learns(monkeypatch):
+    monkeypatch.setattr(svm, "_LARGE", 0)
+    X, _ = documents()
+    Y = np.column_stack([X[:, :5] > 0.5, np.zeros(len(X)), np.ones(len(X))]).astype(int)
+    weights = np.random.default_rng(3).integers(0, 3, len(X)).astype(float)
+    mask = np.random.default_rng(4).random((7, X.shape[1])) < 0.7
+    for settings, given in (({}, {}), ({"class_weight": "balanced", "C": "scale"}, {"feature_mask": mask})):
+        ours = LinearSVM(tol=1e-7, **settings).fit(X, Y, weights, **given)
+        with monkeypatch.context() as patch:
+            patch.setattr(svm, "_LARGE", np.inf)
+            peer = LinearSVM(dual=False, tol=1e-9, **settings).fit(X, Y, weights, **given)
+        np.testing.assert_allclose(dense(ours.coef_), dense(peer.coef_), atol=1e-5)
+        np.testing.assert_allclose(ours.intercept_, peer.intercept_, atol=1e-5)
+
+
+def test_support_vectors_by_blocks_say_when_they_do_not_converge(monkeypatch):
+    monkeypatch.setattr(svm, "_LARGE", 0)
+    monkeypatch.setitem(svm._MAX_ITER, "squared_hinge", 1)
+    with pytest.warns(ConvergenceWarning, match="1 machines did not converge"):
+        LinearSVM(tol=1e-9).fit(*documents())
 
 
 def test_hinge_loss_with_scaled_cost_is_scikit_learns():

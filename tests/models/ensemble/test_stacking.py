@@ -19,6 +19,7 @@ from bayesift.models import (
     NaiveBayesClassifier,
     NeighborsClassifier,
     OnlinePerceptron,
+    OnlineStackedClassifier,
     SparseBayesClassifier,
     StackedClassifier,
 )
@@ -29,6 +30,7 @@ from bayesift.models.ensemble import (
     Member,
     NBLogisticMember,
     NeighborsMember,
+    OnlineStackMember,
     SVMMember,
 )
 from bayesift.models.ensemble.calibration import label_couplings
@@ -271,7 +273,38 @@ def test_progress_of_a_jury_counts_every_fit():
     assert reported == [(k, n_fits) for k in range(1, n_fits + 1)]
 
 
-@pytest.mark.parametrize("members", [(), ("crowd",), (NeighborsMember(3), NeighborsMember(5))])
+@pytest.mark.parametrize("binary", [False, True])
+def test_an_online_stack_may_be_a_member(binary):
+    X, labels, Y = documents(150)
+    y = (labels > 0).astype(int) if binary else Y
+    members = (OnlineStackMember(), NBLogisticMember())
+    model = StackedClassifier(members=members, weights=(0.6, 0.3), tol=1e-8).fit(X, y)
+    indicator = y[:, np.newaxis] if binary else y
+    alone = OnlineStackedClassifier().fit(X, sparse.csr_array(indicator))
+    sample = Sample(sparse.csr_array(X), sparse.csr_array(indicator), np.ones(len(X)))
+    linear = NBLogisticMember().fit(sample, Settings(1e-8, 0, None))
+    expected = 0.6 * alone.predict_log_odds(X) + 0.3 * linear.scores(sample.rows)
+    np.testing.assert_allclose(model.decision_function(X), expected[:, 0] if binary else expected, rtol=1e-9)
+    state, arrays = model.get_state()
+    restored = StackedClassifier.from_state(json.loads(json.dumps(state)), arrays)
+    np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
+    terms, rest = model.contributions(X, model.classes_[-1])
+    np.testing.assert_allclose(terms.sum(axis=1) + rest, expected[:, -1], rtol=1e-9)
+    with pytest.raises(DataError, match="online stack is not that of its members"):
+        StackedClassifier.from_state({**state, "online_stack_": None}, arrays)
+
+
+def test_weights_of_an_online_stack_are_fitted_to_held_out_documents():
+    X, labels, _ = documents(300)
+    model = StackedClassifier(members=(OnlineStackMember(), SVMMember()), n_folds=3).fit(X, labels)
+    assert model.weights_[0] > 0
+    assert model.online_stack_.n_seen_ == 300
+    assert np.mean(model.predict(X) == labels) > 0.6
+
+
+@pytest.mark.parametrize(
+    "members", [(), ("crowd",), (NeighborsMember(3), NeighborsMember(5)), (OnlineStackMember(), OnlineStackMember())]
+)
 def test_bad_members_are_refused(members):
     X, labels, _ = documents()
     with pytest.raises(ValueError, match="members must be models of an ensemble, at most one of neighbours"):

@@ -4,6 +4,7 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
+from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.models.linear import (
     BlockScales,
     GaussianPrior,
@@ -95,9 +96,7 @@ def test_blocks_of_a_column_transformer_and_their_state():
     assert decode(encode(rule)) == rule
 
 
-@pytest.mark.parametrize(
-    ("blocks", "message"), [((), "distinct"), ((("a", 1), ("a", 2)), "distinct"), ((("a", 0),), "columns")]
-)
+@pytest.mark.parametrize(("blocks", "message"), [((("a", 1), ("a", 2)), "distinct"), ((("a", 0),), "columns")])
 def test_what_are_no_blocks(blocks, message):
     with pytest.raises(ValueError, match=message):
         BlockScales(blocks)
@@ -105,5 +104,52 @@ def test_what_are_no_blocks(blocks, message):
 
 def test_blocks_of_another_number_of_columns_are_refused():
     X, y = words_beside_vectors(n=20)
+    with pytest.raises(ValueError, match="the blocks have 0 columns, but there are 70"):
+        SparseBayesClassifier(prior="gaussian", prior_scale="blocks").fit(X, y)
     with pytest.raises(ValueError, match="the blocks have 5 columns, but there are 70"):
         SparseBayesClassifier(prior="gaussian", prior_scale=BlockScales((("words", 5),))).fit(X, y)
+
+
+def test_the_online_perceptron_scales_blocks_by_its_evidence():
+    """Where only one block says anything, the other is held near 0; scales equal columns multiplied by them."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, size=300)
+    X = np.hstack([rng.normal(size=(300, 20)), rng.normal(size=(300, 4)) + y[:, np.newaxis]])
+    rule = BlockScales((("noise", 20), ("signal", 4)), rounds=2)
+    settings = {"covariance": "diagonal", "prior": "fixed", "prior_variance": 0.1, "n_epochs": 1}
+    model = OnlinePerceptron(prior_scale=rule, **settings).fit(X, y)
+    plain = OnlinePerceptron(**settings).fit(X, y)
+    assert model.evidence_.sum() > plain.evidence_.sum() + 5
+    scales = model._bank.scales[0]
+    assert scales[0] < scales[-1]
+    by_hand = OnlinePerceptron(**settings).fit(X * scales, y)
+    np.testing.assert_allclose(by_hand.predict_proba(X * scales), model.predict_proba(X))
+    again = decode(encode(model, arrays := {}), arrays)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_what_the_online_perceptron_refuses():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="the blocks have 3 columns, but there are 4"):
+        OnlinePerceptron(prior_scale=BlockScales((("all", 3),))).fit(X, y)
+    with pytest.raises(ValueError, match="prior_scale is chosen by fit"):
+        OnlinePerceptron(prior_scale=BlockScales((("all", 4),))).partial_fit(X, y)
+    with pytest.raises(ValueError, match="prior_scale must be None or a BlockScales"):
+        OnlinePerceptron(prior_scale=3.0).fit(X, y)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_factors_for_an_online_stack_lower_its_progressive_loss(several):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, size=400)
+    X = np.hstack([np.abs(rng.normal(size=(400, 30))), rng.normal(size=(400, 5)) + y[:, np.newaxis]])
+    labels = np.column_stack([y, 1 - y]) if several else y
+    factors = BlockScales((("noise", 30), ("signal", 5))).progressive(OnlineStackedClassifier(), X, labels)
+
+    def loss(rows):
+        found = OnlineStackedClassifier().progressive_proba(rows, labels)
+        return -np.log(np.where(labels == 1, found, 1 - found) if several else found[np.arange(400), y]).sum()
+
+    assert loss(X * factors) < loss(X)
+    assert set(factors[:30]) == {1.0}
+    assert factors[30] > 1.0

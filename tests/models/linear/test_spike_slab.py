@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.integrate import quad
+from scipy.optimize import minimize
 from scipy.special import expit, log_expit, ndtr, xlogy
 from sklearn.exceptions import ConvergenceWarning
 
@@ -48,7 +49,7 @@ def test_the_bound_of_the_evidence_never_falls(settings):
 
 
 def fitted(link, X, y, **settings):
-    return SpikeSlabClassifier(link=link, tol=1e-6, max_iter=2000, **settings).fit(X, y)
+    return SpikeSlabClassifier(link=link, tol=1e-6, max_iter=2000, background_variance=0.0, **settings).fit(X, y)
 
 
 @pytest.mark.parametrize(("link", "off"), [("logit", 0.08), ("probit", 0.15)])
@@ -64,6 +65,26 @@ def test_inclusion_probabilities_are_near_those_of_a_long_gibbs_run(link, off):
         assert np.all(ours[exact > 0.99] > 0.99)
         np.testing.assert_allclose(np.ravel(sparse.csr_array(model.coef_).toarray()), means, atol=0.3)
     assert np.mean(differences) < off
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_the_background_is_the_mode_beside_the_words_that_matter(link):
+    X, y, _ = planted(200, 15, link=link, density=0.3)
+    weights = np.random.default_rng(1).integers(1, 3, 200).astype(float)
+    settings = {"link": link, "inclusion": 0.1, "slab_variance": 4.0, "tol": 1e-6, "max_iter": 2000}
+    without = SpikeSlabClassifier(background_variance=0.0, **settings).fit(X, y, sample_weight=weights)
+    model = SpikeSlabClassifier(background_variance=0.5, **settings).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(model.inclusion_.toarray(), without.inclusion_.toarray())
+    offsets, signs = without.decision_function(X), 2.0 * y - 1.0
+
+    def objective(u):
+        margins = signs * (offsets + X @ u[:-1] + u[-1])
+        logs = log_likelihoods(link_of(link), margins)[0]
+        return u[:-1] @ u[:-1] + u[-1] ** 2 / 2000 - weights @ logs
+
+    best = minimize(objective, np.zeros(16), method="BFGS", options={"gtol": 1e-6}).x
+    found = np.ravel(model.coef_) - np.ravel(sparse.csr_array(without.coef_).toarray())
+    np.testing.assert_allclose(np.append(found, model.intercept_ - without.intercept_), best, atol=1e-4)
 
 
 def test_one_word_is_included_as_quadrature_says():

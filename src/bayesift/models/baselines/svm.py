@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -9,22 +10,31 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.models.base import LinearScoresMixin, compact_row, for_each_model, models_of, stack_rows, terms_of
-from bayesift.models.linear.problem import document_weights
+from bayesift.models.base import LinearScoresMixin, Row, compact_row, for_each_model, models_of, stack_rows, terms_of
+from bayesift.models.linear.links import SquaredHinge
+from bayesift.models.linear.priors import prior_of
+from bayesift.models.linear.problem import Problem, document_weights
+from bayesift.models.linear.solvers import solve_all
 from bayesift.state import storable
 from bayesift.validation import TermTagsMixin, check_sample_weight, check_targets, check_terms
 
 _MAX_ITER = {"squared_hinge": 20_000, "hinge": 100_000}
+_LARGE = 1 << 20  # entries x categories, below which no kernel is worth loading
 
 
 @storable("support-vectors")
 class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
-    """A maximum-margin hyperplane for each category, by scikit-learn's `LinearSVC` (liblinear).
+    """A maximum-margin hyperplane for each category.
 
-        w, b = argmin  |w|^2 / 2 + C sum_i loss(y_i (x_i w + b)),    loss(m) = max(0, 1 - m)^2  or  max(0, 1 - m)
+        w, b = argmin  |w|^2 / 2 + b^2 / 2 + C sum_i loss(y_i (x_i w + b))
+        loss(m) = max(0, 1 - m)^2  or  max(0, 1 - m)
+
+    The dual problem of the squared hinge is solved for blocks of categories at once (`bayesift.kernels.dual`), where
+    entries x categories are a million or more; all else by scikit-learn's `LinearSVC` (liblinear).
 
     Scores are margins, not probabilities: decide with a rule that is fitted to scores (`scut`, `max-f1`), or by sign.
 
@@ -36,8 +46,8 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
     dual : solve the dual problem, which copes with long and short documents alike, or the primal one, which is slow on
         raw counts and precise to many digits; "auto" is the dual where there are more terms than documents. The hinge
         loss has the dual only
-    tol : tolerance of the solver
-    random_state : seed of the order in which the dual solver takes the documents
+    tol : tolerance of liblinear; of blocks of categories the objective is within tol^2 of its minimum
+    random_state : seed of the order in which liblinear's dual solver takes the documents
 
     Examples
     --------
@@ -74,25 +84,63 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         members = models_of(targets)
         terms = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
         importance, balance = document_weights(self.class_weight, targets, members, weights)
-        coefficients, intercepts = [], np.empty(members.shape[0])
-        for c in range(members.shape[0]):
-            part, positive = rows if terms is None else rows[:, terms[c]], members[[c]].toarray()[0] != 0
-            C = scaled_cost(squared_lengths(part), weights) if self.C == "scale" else self.C
-            factors = 1.0 if balance is None else np.where(positive, *balance[:, c])
-            row, intercepts[c] = self._hyperplane(part, positive, importance * factors, float(C))
-            coefficients.append(compact_row(row if terms is None else _spread(row, terms[c], rows.shape[1])))
-        return self._set_hyperplanes(targets, stack_rows(coefficients), intercepts)
+        costs = self._costs(rows, terms, weights, members.shape[0])
+        balance = costs if balance is None else costs * balance
+        if self._by_blocks(rows, members.shape[0]):
+            given = rows, members, importance, SquaredHinge(), prior_of("gaussian"), np.array([1.0, 1.0, 0.0]), terms
+            found = _hyperplanes(Problem(*given, self.tol, _MAX_ITER[self.loss], balance=balance))
+        else:
+            limits = [None] * members.shape[0] if terms is None else terms
+            each = zip(members, balance.T, limits, strict=True)
+            found = [self._hyperplane(rows, part, importance, *rest) for part, *rest in each]
+        coefficients, intercepts = zip(*found, strict=True)
+        return self._set_hyperplanes(targets, stack_rows(list(coefficients)), np.array(intercepts))
 
-    def _hyperplane(self, X: sparse.csr_array, positive: Array, weights: Array, C: float) -> tuple[Array, float]:
+    def _costs(self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int) -> Array:
+        """The cost of documents inside and outside of each category, 2 x categories."""
+        if self.C != "scale":
+            return np.full((2, n_models), float(self.C))
+        parts = [rows] if terms is None else (rows[:, chosen] for chosen in terms)
+        return np.tile(
+            [scaled_cost(squared_lengths(part), weights) for part in parts], (2, n_models if terms is None else 1)
+        )
+
+    def _by_blocks(self, rows: sparse.csr_array, n_models: int) -> bool:
+        dual = rows.shape[1] > rows.shape[0] if self.dual == "auto" else self.dual
+        return bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LARGE
+
+    def _hyperplane(
+        self, rows: sparse.csr_array, members: sparse.csr_array, importance: Array, costs: Array, terms: Array | None
+    ) -> tuple[Row, float]:
+        """The hyperplane of one category, by liblinear."""
         from sklearn.svm import LinearSVC
 
+        positive = members.toarray().ravel() != 0
+        weights = importance * np.where(positive, *costs)
         counted = weights > 0
         if positive[counted].all() or not positive[counted].any():  # nothing to separate
-            return np.zeros(X.shape[1]), 1.0 if positive[counted].any() else -1.0
+            return compact_row(np.zeros(rows.shape[1])), 1.0 if positive[counted].any() else -1.0
         settings = {"loss": self.loss, "dual": self.dual, "tol": self.tol, "random_state": self.random_state}
-        machine = LinearSVC(C=C, max_iter=_MAX_ITER[self.loss], **settings)
-        machine.fit(X[counted], positive[counted], sample_weight=weights[counted])
-        return machine.coef_[0], float(machine.intercept_[0])
+        machine = LinearSVC(C=1.0, max_iter=_MAX_ITER[self.loss], **settings)
+        part = rows if terms is None else rows[:, terms]
+        machine.fit(part[counted], positive[counted], sample_weight=weights[counted])
+        row = machine.coef_[0] if terms is None else _spread(machine.coef_[0], terms, rows.shape[1])
+        return compact_row(row), float(machine.intercept_[0])
+
+
+def _hyperplanes(problem: Problem) -> list[tuple[Row, float]]:
+    """The hyperplanes of all categories, by blocks of them; those with nothing to separate have no weights."""
+    counted = (problem.importance > 0).astype(np.int64)
+    inside = problem.members @ counted
+    found = [(compact_row(np.zeros(problem.n_terms)), 1.0 if size else -1.0) for size in inside]
+    separable = np.flatnonzero((inside > 0) & (inside < counted.sum()))
+    solutions = solve_all(problem, "dual", [None] * len(separable), None, categories=separable.tolist())
+    for c, solution in zip(separable, solutions, strict=True):
+        found[c] = solution.weights, solution.intercept
+    late = sum(not solution.converged for solution in solutions)
+    if late:
+        warnings.warn(f"{late} machines did not converge; raise tol", ConvergenceWarning, stacklevel=3)
+    return found
 
 
 def _spread(values: Array, columns: Array, n_columns: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
@@ -29,6 +30,11 @@ from bayesift.models.ensemble.members import (
     SVMMember,
 )
 from bayesift.models.ensemble.stacking import (
+    CHARACTERS,
+    PAIRS,
+    TABLE,
+    VECTORS,
+    WORDS,
     Candidate,
     Choice,
     CrossFitting,
@@ -46,25 +52,30 @@ Effort = Literal["quick", "normal", "thorough"]
 _INTERCEPT = GaussianPrior(variance=10.0)
 _FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
 _KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
+_ENOUGH = 1000  # documents for which a second prior of words and vectors pays
 _WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
-_WORTH_PAIRS = 0.99  # the same of the whole stack, up to which the model uses them
-_WORTH_VECTORS = 0.995  # the same of vectors
-_ODDS_OF_VECTORS = 3.0  # log prior odds that vectors help: a few documents cannot say that they do not
-_TRUST = (1.0,)  # scales of the prior of vectors relative to that of words
+# By the kind of richer columns, in the order in which they are tried: the loss of the whole stack relative to that
+# without them, up to which the model uses them, and the log prior odds that they help. A few documents cannot say that
+# vectors do not.
+_WORTH = {TABLE: (0.995, 0.0), VECTORS: (0.995, 3.0), CHARACTERS: (0.995, 0.0), PAIRS: (0.99, 0.0)}
+_NAMES = {PAIRS: "word pairs", VECTORS: "vectors", CHARACTERS: "characters", TABLE: "columns"}
 
 
-def _candidates(effort: Effort, *, exclusive: bool, pairs: bool, vectors: bool) -> list[Candidate]:
+def _candidates(effort: Effort, *, exclusive: bool, kinds: Array, n_documents: int) -> list[Candidate]:
     """The candidates, the most useful first; classes that exclude one another share a softmax model."""
-    words = _word_candidates(effort, exclusive=exclusive, pairs=pairs)
-    main, first = (SoftmaxMember if exclusive else LogisticMember), sum(not candidate.pairs for candidate in words)
-    dense = [Candidate(main(30.0), pairs=False, vectors=factor) for factor in _TRUST] if vectors else []
-    return words[:first] + dense + words[first:]
+    words = _word_candidates(effort, exclusive=exclusive, pairs=PAIRS in kinds)
+    main = SoftmaxMember if exclusive else LogisticMember
+    first = sum(PAIRS not in candidate.kinds for candidate in words)
+    richer = [Candidate(main(30.0), (WORDS, kind)) for kind in _WORTH if kind in kinds and kind != PAIRS]
+    if VECTORS in kinds and n_documents >= _ENOUGH:
+        richer.append(Candidate(main(3.0), (WORDS, VECTORS)))
+    return words[:first] + richer + words[first:]
 
 
 def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Candidate]:
     main = SoftmaxMember if exclusive else LogisticMember
     if effort == "quick":
-        return [Candidate(m, pairs=False) for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))]
+        return [Candidate(m, (WORDS,)) for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))]
     words: list[Member] = [
         main(100.0),
         NaiveBayesMember(0.5),
@@ -76,7 +87,7 @@ def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Ca
     if effort == "thorough":
         words += [main(10.0), SVMMember(1.0), SVMMember(0.3), NBLogisticMember(10.0, 0.5), PerceptronMember()]
         both += [LogisticMember(3.0), main(10.0), SVMMember(1.0)]
-    return [Candidate(m, pairs=False) for m in words] + [Candidate(m, pairs=True) for m in both if pairs]
+    return [Candidate(m, (WORDS,)) for m in words] + [Candidate(m, (WORDS, PAIRS)) for m in both if pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +132,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     members_, weights_, offset_ : the members of the model, their weights in the score, and b
-    uses_pairs_, uses_vectors_ : whether it uses columns of several words, and columns of vectors
+    uses_pairs_, uses_vectors_, uses_characters_, uses_table_ : whether it uses columns of several words, of vectors, of
+        n-grams of characters, and of a table
     calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose weights calibrate
     shares_ : the root mean square that each member adds to the score
     held_out_ : the held-out probabilities, a `HeldOut`; None in a model that was loaded, or where there were none
@@ -142,7 +154,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     FITTED = (
         *(*LogOddsMixin.FITTED, "members_", "weights_", "shares_", "offset_"),
-        *("uses_pairs_", "uses_vectors_", "calibration_"),
+        *("uses_pairs_", "uses_vectors_", "uses_characters_", "uses_table_", "calibration_"),
     )
 
     members_: tuple[Member, ...]
@@ -151,6 +163,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     offset_: float
     uses_pairs_: bool
     uses_vectors_: bool
+    uses_characters_: bool
+    uses_table_: bool
     calibration_: BetaCalibration | None
     held_out_: HeldOut | None
 
@@ -173,8 +187,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         """Compare the members on documents held out, then fit those of the model to all documents.
 
         Documents of weight 0 are left out. `ngram_lengths` has the number of words that each column joins; columns of
-        several words, and columns of vectors (0 words), are used only where they lower the loss. Without it all columns
-        are words.
+        several words, of vectors (0), of n-grams of characters (-1) and of a table (-2, numbers and categories beside
+        the texts) are used only where they lower the loss. Without it all columns are words.
         """
         self._check_parameters()
         start = time.perf_counter()
@@ -186,8 +200,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         lengths = _lengths_of(ngram_lengths, rows.shape[1])
         size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
         used = np.flatnonzero(weights)
-        several, dense = (False, False) if lengths is None else (bool(np.any(lengths > 1)), bool(np.any(lengths == 0)))
-        candidates = _candidates(self.effort, exclusive=exclusive, pairs=several, vectors=dense)
+        kinds = np.array([WORDS]) if lengths is None else np.unique(np.minimum(lengths, PAIRS))
+        candidates = _candidates(self.effort, exclusive=exclusive, kinds=kinds, n_documents=len(used))
         fitting = CrossFitting(
             candidates,
             Sample(rows / size, labels, weights).take(used),
@@ -199,16 +213,18 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             deadline=None if self.budget is None else start + self.budget,
         )
         stacker = Stacker(fitting.held_out, exclusive=exclusive, random_state=self.random_state)
-        pairs = np.array([candidate.pairs for candidate in candidates])
-        vectors = np.array([candidate.vectors > 0.0 for candidate in candidates])
+        pairs = np.array([PAIRS in candidate.kinds for candidate in candidates])
         for place in range(len(candidates)):
-            if (pairs[place] and not _pairs_may_pay(stacker, pairs)) or not fitting.score(place):
+            if pairs[place] and not _pairs_may_pay(stacker, pairs):
                 break
-        choice = _choose(stacker, pairs, vectors)
+            fitting.score(place)
+        choice = _choose(stacker, candidates)
         linear, _ = fitting.combine(choice.weights)
         kept = np.flatnonzero(choice.weights)
         self.members_ = tuple(candidates[place].member for place in kept)
-        self.uses_pairs_, self.uses_vectors_ = bool(np.any(pairs[kept])), bool(np.any(vectors[kept]))
+        used_kinds = {kind for place in kept for kind in candidates[place].kinds}
+        self.uses_pairs_, self.uses_vectors_ = PAIRS in used_kinds, VECTORS in used_kinds
+        self.uses_characters_, self.uses_table_ = CHARACTERS in used_kinds, TABLE in used_kinds
         self.weights_, self.shares_, self.offset_ = choice.weights[kept], choice.shares[kept], choice.offset
         self.calibration_, scores = None, choice.scores
         if targets.multilabel and len(scores):
@@ -228,6 +244,18 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         scores = super()._scores(X)
         return scores if self.calibration_ is None else self.calibration_(scores)
 
+    @property
+    def column_kinds_(self) -> tuple[int, ...]:
+        """The kinds of columns that the model uses, as in the `ngram_lengths` of `fit`; 2 for all of several words."""
+        check_is_fitted(self)
+        used = {
+            PAIRS: self.uses_pairs_,
+            VECTORS: self.uses_vectors_,
+            CHARACTERS: self.uses_characters_,
+            TABLE: self.uses_table_,
+        }
+        return (WORDS, *(kind for kind, is_used in used.items() if is_used))
+
     def keep_columns(self, columns: Array) -> Self:
         """Forget all other columns, whose weights are 0."""
         self.coef_, self.n_features_in_ = self.coef_[:, columns], len(columns)
@@ -243,7 +271,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         text = self.members_[0].kind if len(self.members_) == 1 else f"a stack of {self._shares_of_kinds()}"
-        columns = ["words", *["word pairs"] * self.uses_pairs_, *["vectors"] * self.uses_vectors_]
+        columns = ["words", *(_NAMES[kind] for kind in self.column_kinds_[1:])]
         return f"{text}; {', '.join(columns[:-1])} and {columns[-1]}" if len(columns) > 1 else text
 
     def _shares_of_kinds(self) -> str:
@@ -292,27 +320,33 @@ def _typical_length(rows: sparse.csr_array) -> float:
     return float(np.sqrt(rows.data @ rows.data / n_documents)) if n_documents else 1.0
 
 
-def _choose(stacker: Stacker, pairs: Array, vectors: Array) -> Choice:
-    """The stack of members by words, also by vectors, or also by word pairs, or the best member where that is as good.
+def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
+    """The stack of members by words, and by richer columns that lower its loss; or the best of its members.
 
-    Richer columns have to lower the loss.
+    Each kind of columns is compared with words alone, so that one does not keep out another. Where columns other than
+    pairs are used, a member alone is one of those that use them.
     """
     scores = stacker.held_out.scores
-    tried = np.flatnonzero([np.any(member) for member in scores])
-    if not len(tried):
-        weights = np.append(1.0, np.zeros(len(pairs) - 1))
+    tried = [place for place, member in enumerate(scores) if np.any(member)]
+    if not tried:  # no document could be held out: the prior odds decide
+        helpful = [any(_WORTH[kind][1] > 0 for kind in candidate.kinds[1:]) for candidate in candidates]
+        weights = np.zeros(len(candidates))
+        weights[int(np.argmax(helpful))] = 1.0
         return Choice(weights, weights, 0.0, scores[0], np.nan)
-    chosen = tried[~(pairs | vectors)[tried]]
-    best = stacker.judge(chosen)
-    for also, worth, odds in ((vectors, _WORTH_VECTORS, _ODDS_OF_VECTORS), (pairs, _WORTH_PAIRS, 0.0)):
-        more = np.union1d(chosen, tried[also[tried]])
-        if len(more) > len(chosen):
-            richer = stacker.judge(more)
-            if richer.loss < worth * best.loss + odds:
-                chosen, best = more, richer
-    alone = chosen[vectors[chosen]] if np.any(vectors[chosen]) else chosen
-    members = [stacker.judge(np.array([place])) for place in alone] if len(chosen) > 1 else []
-    return min([best, *members], key=lambda choice: choice.loss)
+    words = [place for place in tried if candidates[place].kinds == (WORDS,)]
+    plain, more, richer = stacker.judge(np.array(words)), [], []
+    choices = []
+    for kind, (worth, odds) in _WORTH.items():
+        of_kind = [place for place in tried if kind in candidates[place].kinds]
+        if of_kind and (choice := stacker.judge(np.array(words + of_kind))).loss < worth * plain.loss + odds:
+            choices.append(choice)
+            more += of_kind
+            richer += of_kind if kind != PAIRS else []
+    if len(choices) > 1:
+        choices.append(stacker.judge(np.array(words + more)))
+    alone = (richer or words + more) if len(words + more) > 1 else []
+    choices += [stacker.judge(np.array([place])) for place in alone]
+    return min([*choices, *[plain] * (not more)], key=lambda choice: choice.loss)
 
 
 def _pairs_may_pay(stacker: Stacker, pairs: Array) -> bool:

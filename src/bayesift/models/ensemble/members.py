@@ -15,7 +15,7 @@ from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassifier
-from bayesift.models.online import OnlinePerceptron
+from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.state import storable
 
 _MOST_COMPARED = 30_000  # numbers that a search for neighbours may look at, per document and category
@@ -80,7 +80,19 @@ class NeighborOdds:
         return odds
 
 
-Fitted = Hyperplanes | NeighborOdds
+@dataclass(frozen=True, slots=True)
+class OnlineStackOdds:
+    """Log odds of an online stack."""
+
+    model: OnlineStackedClassifier
+
+    def scores(self, rows: sparse.csr_array) -> Array:
+        """Log odds, documents x categories."""
+        return self.model.predict_log_odds(rows)
+
+
+Odds = NeighborOdds | OnlineStackOdds
+Fitted = Hyperplanes | Odds
 
 
 class Member:
@@ -150,6 +162,19 @@ class PerceptronMember(Member):
         )
         learner.fit(sample.rows, sample.labels)
         return Hyperplanes(learner.coef_, learner.intercept_)
+
+
+@storable("online-stack-member")
+@dataclass(frozen=True)
+class OnlineStackMember(Member):
+    """An `OnlineStackedClassifier` after one pass in random order; it is not linear and has no sample weights."""
+
+    kind: ClassVar[str] = "online stack"
+
+    def fit(self, sample: Sample, settings: Settings) -> OnlineStackOdds:
+        """Learn one document after the other."""
+        learner = OnlineStackedClassifier(random_state=settings.random_state)
+        return OnlineStackOdds(learner.fit(sample.rows, sample.labels))
 
 
 @storable("naive-bayes-member")

@@ -21,12 +21,16 @@ from bayesift.models.ensemble.members import (
     NBLogisticMember,
     NeighborOdds,
     NeighborsMember,
+    Odds,
+    OnlineStackMember,
+    OnlineStackOdds,
     PerceptronMember,
     Sample,
     Settings,
     SVMMember,
 )
 from bayesift.models.ensemble.stacking import Candidate, CrossFitting, Progress, Stacker
+from bayesift.models.online import OnlineStackedClassifier
 from bayesift.state import check_fitted, expect_array, storable
 from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
 
@@ -39,6 +43,7 @@ JURY: tuple[Member, ...] = (
     NBLogisticMember(),
 )
 _ENOUGH = 3_000  # documents to fit the weights to; folds that are not needed for them are not held out
+_NOT_LINEAR: tuple[type[Member], ...] = (NeighborsMember, OnlineStackMember)
 COMMITTEE: tuple[Member, ...] = (LogisticMember(), NBLogisticMember(), NaiveBayesMember(0.9))
 
 
@@ -59,6 +64,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     members : the models, of `bayesift.models.ensemble`: `JURY`, `COMMITTEE` or others, at most one `NeighborsMember`
+        and one `OnlineStackMember`
     weights : one per member, at least 0; None fits them to out-of-fold scores
     signed : whether fitted weights may be negative, which corrects errors that members share
     scale_scores : fit the weights to scores divided by the root mean square of their member
@@ -75,6 +81,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     label_coupling_ : the fitted `LabelCoupling`, or None
     neighbors_ : the fitted `NeighborsClassifier`, or None, also where documents are many and long: neighbours then
         take longer than the other members together, and have the weight 0
+    online_stack_ : the fitted `OnlineStackedClassifier`, or None
     classes_, multilabel_ : as in `LinearScoresMixin`
     coef_, intercept_ : the weighted sum of the linear members
 
@@ -90,11 +97,12 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     ['grain', 'crude']
     """
 
-    FITTED = (*LogOddsMixin.FITTED, "weights_", "offset_", "neighbors_", "label_coupling_")
+    FITTED = (*LogOddsMixin.FITTED, "weights_", "offset_", "neighbors_", "online_stack_", "label_coupling_")
 
     weights_: Array | None
     offset_: float
     neighbors_: NeighborsClassifier | None
+    online_stack_: OnlineStackedClassifier | None
     label_coupling_: LabelCoupling | None
 
     def __init__(
@@ -152,7 +160,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights to out-of-fold scores, then the members to all documents.
 
-        Documents of weight 0 are left out. To a `NeighborsMember` and a `PerceptronMember` all others have weight 1.
+        Documents of weight 0 are left out. To members that learn online or compare documents all others have weight 1.
         """
         self._check_members()
         if self.weights is None and self.n_folds < 2:
@@ -176,8 +184,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         given = self.weights is not None
         weights, self.offset_ = (self._given_weights(), 0.0) if given else self._stack(fitting, targets)
         self.weights_ = weights
-        linear, neighbors = fitting.combine(weights)
-        self.neighbors_ = None if neighbors is None else neighbors.model
+        linear, others = fitting.combine(weights)
+        models: dict[type[Odds], Any] = {type(odds): odds.model for odds in others}
+        self.neighbors_, self.online_stack_ = models.get(NeighborOdds), models.get(OnlineStackOdds)
         return self._set_hyperplanes(targets, linear.weights, linear.intercepts + self.offset_)
 
     def _stack(self, fitting: CrossFitting, targets: Targets) -> tuple[Array, float]:
@@ -203,10 +212,10 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the score of a category through the linear members, and the remainder.
 
-        The remainder is what the intercept, the neighbours and the other categories of the document add.
+        The remainder is what the intercept, neighbours, an online stack and the other categories of the document add.
         """
         terms, intercepts = super().contributions(X, category, against=against)
-        if self.neighbors_ is None and self.label_coupling_ is None:
+        if not self._others() and self.label_coupling_ is None:
             return terms, intercepts
         if self.label_coupling_ is not None:
             terms *= self.label_coupling_.weights[0]
@@ -220,16 +229,25 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def _check_members(self) -> None:
         members = self.members
         are_members = bool(members) and all(isinstance(member, Member) for member in members)
-        if not are_members or sum(isinstance(member, NeighborsMember) for member in members) > 1:
-            raise ValueError(f"members must be models of an ensemble, at most one of neighbours, got {members!r}")
+        if not are_members or any(sum(isinstance(m, kind) for m in members) > 1 for kind in _NOT_LINEAR):
+            raise ValueError(
+                f"members must be models of an ensemble, at most one of neighbours and one online, got {members!r}"
+            )
 
-    def _has_neighbors(self) -> bool:
-        """Whether a member of neighbours has a weight other than 0."""
-        return self.weights_ is not None and self._neighbors_weight() != 0.0
+    def _others(self) -> dict[type[Member], Odds]:
+        """The fitted members that are not linear, by their kind."""
+        found: dict[type[Member], Odds] = {}
+        if self.neighbors_ is not None:
+            found[NeighborsMember] = NeighborOdds(self.neighbors_)
+        if self.online_stack_ is not None:
+            found[OnlineStackMember] = OnlineStackOdds(self.online_stack_)
+        return found
 
-    def _neighbors_weight(self) -> float:
-        assert self.weights_ is not None
-        return float(sum(self.weights_[[isinstance(member, NeighborsMember) for member in self.members]]))
+    def _weight_of(self, kind: type[Member]) -> float:
+        """The weight of the member of a kind, 0 without one."""
+        if self.weights_ is None:
+            return 0.0
+        return float(sum(self.weights_[[isinstance(member, kind) for member in self.members]]))
 
     def _given_weights(self) -> Array:
         given = np.asarray(self.weights, dtype=float)
@@ -239,10 +257,8 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Array:
         scores = super()._scores(X)
-        if self.neighbors_ is not None:
-            scores = scores + self._neighbors_weight() * NeighborOdds(self.neighbors_).scores(
-                check_terms(self, X, reset=False)
-            )
+        for kind, odds in self._others().items():
+            scores = scores + self._weight_of(kind) * odds.scores(check_terms(self, X, reset=False))
         return scores if self.label_coupling_ is None else self.label_coupling_(scores)
 
     def _post_load(self) -> None:
@@ -252,11 +268,13 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self._check_members()
         if self.weights_ is not None:
             expect_array(self.weights_, "weights_", np.float64, (len(self.members),))
-        if self._has_neighbors() != (self.neighbors_ is not None):
-            raise DataError("its neighbours are not those of its members")
-        if self.neighbors_ is not None:
-            check_fitted(self.neighbors_)
-            if len(self.neighbors_.classes_) != n_models or self.neighbors_.n_features_in_ != self.n_features_in_:
-                raise DataError("its neighbours have other categories or terms")
+        others = self._others()
+        for kind in _NOT_LINEAR:
+            if (self._weight_of(kind) != 0.0) != (kind in others):
+                raise DataError(f"its {kind.kind} is not that of its members")
+        for odds in others.values():
+            check_fitted(odds.model)
+            if len(odds.model.classes_) != n_models or odds.model.n_features_in_ != self.n_features_in_:
+                raise DataError("a member has other categories or terms")
         if self.label_coupling_ is not None:
             expect_array(self.label_coupling_.rates, "rates", np.float64, (n_models,))

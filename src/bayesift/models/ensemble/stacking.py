@@ -14,14 +14,19 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 
 from bayesift.arrays import Array
 from bayesift.folds import deal_folds
-from bayesift.models.ensemble.members import Fitted, Hyperplanes, Member, NeighborOdds, Sample, Settings
+from bayesift.models.ensemble.members import Fitted, Hyperplanes, Member, Odds, Sample, Settings
+from bayesift.models.linear.design import dense_columns
 
 Progress = Callable[[int, int], None]
 Corrected = TypeVar("Corrected", bound=Callable[[Array], Array])
 
 _CELLS = 300_000  # documents x categories that weights are fitted to, at most; they are few numbers
 _FEWEST = 2_000  # documents that weights are fitted to, however many categories there are
+_DENSE = 0.1  # the cost of an entry of a dense column, which BLAS multiplies, relative to that of another
 _NEGLIGIBLE = 1e-3  # share of the score below which a member is left out
+
+# The kinds of columns, by the number of words that each joins; for n-grams of more words the kind is that of pairs.
+PAIRS, WORDS, VECTORS, CHARACTERS, TABLE = 2, 1, 0, -1, -2
 
 
 def most_documents(n_categories: int, cells: int = _CELLS) -> int:
@@ -31,20 +36,14 @@ def most_documents(n_categories: int, cells: int = _CELLS) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A member and the columns that it uses: those of single words, of several, and of vectors.
-
-    `vectors` multiplies the dense columns, which scales their prior; those of factor 0 are left out.
-    """
+    """A member and the kinds of columns that it uses."""
 
     member: Member
-    pairs: bool = True
-    vectors: float = 0.0
-    words: bool = True
+    kinds: tuple[int, ...] = (WORDS, PAIRS)
 
     def columns(self, ngram_lengths: Array) -> Array:
-        """The columns, by the number of words that each joins; 0 for vectors."""
-        kept = (ngram_lengths == 1) & self.words | (ngram_lengths > 1) & self.pairs
-        return np.flatnonzero(kept | (ngram_lengths == 0) & (self.vectors > 0.0))
+        """The columns, by the number of words that each joins."""
+        return np.flatnonzero(np.isin(np.minimum(ngram_lengths, PAIRS), self.kinds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,8 @@ class CrossFitting:
     n_folds : how many folds; below 2 nothing is held out
     enough : documents to score, at most
     some_folds : whether the folds that are not needed for `enough` documents are left out
-    ngram_lengths : the number of words that each column joins, 0 for columns of vectors; 1 for all without it
+    ngram_lengths : the number of words that each column joins, or its kind: `VECTORS`, `CHARACTERS` (n-grams of them)
+        or `TABLE` (numbers and categories beside texts); 1 for all without it
     progress : called with the number of fits done and their total
     deadline : what `time.perf_counter` will say when the fits should be done
     """
@@ -108,7 +108,7 @@ class CrossFitting:
         deadline: float | None = None,
     ) -> None:
         self.candidates, self.whole, self.settings, self.ngram_lengths = candidates, sample, settings, ngram_lengths
-        self.parts: dict[tuple[bool, bool, float], Sample] = {}
+        self.parts: dict[tuple[int, ...], Sample] = {}
         labels = sample.labels.toarray() != 0
         self.folds = _folds_of(labels, n_folds, settings.random_state)
         if some_folds:
@@ -119,14 +119,19 @@ class CrossFitting:
         self.used_folds = np.unique(self.folds[documents])
         self.counter = ProgressCounter(progress, len(candidates) * (len(self.used_folds) + 1))
         self.deadline, self.promised = deadline, 0.0  # seconds that the last fits of the candidates so far will take
+        self.paces: dict[type[Member], float] = {}  # seconds of a fit by its size
 
     def score(self, place: int) -> bool:
         """Write the scores of a candidate; False, and scores of 0, when the time would not suffice.
 
-        The first candidate is always scored.
+        That is judged before the first fit by the pace of such members so far, then by the fits themselves. The first
+        candidate is always scored.
         """
         candidate, documents, out = self.candidates[place], self.held_out.documents, self.held_out.scores[place]
         begin, sample = time.perf_counter(), self._sample(candidate)
+        size, kind = _size_of(sample), type(candidate.member)
+        if place > 0 and self._is_late(size * self.paces.get(kind, 0.0) * (len(self.used_folds) + 1)):
+            return False
         lengths = None if self.ngram_lengths is None else self.ngram_lengths[candidate.columns(self.ngram_lengths)]
         for done, fold in enumerate(self.used_folds, 1):
             part = np.flatnonzero(self.folds[documents] == fold)
@@ -135,34 +140,37 @@ class CrossFitting:
                 as_new(sample.rows[documents[part]], rest.rows, lengths)
             )
             each = (time.perf_counter() - begin) / done
-            left = each * (len(self.used_folds) - done + 1) + self.promised
-            if self.deadline is not None and place > 0 and time.perf_counter() + left > self.deadline:
+            if place > 0 and self._is_late(each * (len(self.used_folds) - done + 1)):
                 out[:] = 0.0
                 return False
-        self.promised += (time.perf_counter() - begin) / max(len(self.used_folds), 1)
+        each = (time.perf_counter() - begin) / max(len(self.used_folds), 1)
+        self.promised, self.paces[kind] = self.promised + each, each / size
         return True
 
-    def combine(self, weights: Array) -> tuple[Hyperplanes, NeighborOdds | None]:
-        """The weighted sum of the linear candidates fitted to all documents, over all columns; and the neighbours.
+    def _is_late(self, seconds: float) -> bool:
+        """Whether so many more seconds, and the last fits, end after the deadline."""
+        return self.deadline is not None and time.perf_counter() + seconds + self.promised > self.deadline
+
+    def combine(self, weights: Array) -> tuple[Hyperplanes, list[Odds]]:
+        """The weighted sum of the linear candidates fitted to all documents, over all columns; and the other ones.
 
         Candidates of weight 0 are not fitted.
         """
         shape = self.whole.labels.shape[1], self.whole.rows.shape[1]
-        total, intercepts, neighbors = np.zeros(shape), np.zeros(shape[0]), None
+        total, intercepts, others = np.zeros(shape), np.zeros(shape[0]), list[Odds]()
         for weight, candidate in zip(weights, self.candidates, strict=True):
             if weight == 0.0:
                 continue
             fitted = self._fit(candidate.member, self._sample(candidate))
-            if isinstance(fitted, NeighborOdds):
-                neighbors = fitted
+            if not isinstance(fitted, Hyperplanes):
+                others.append(fitted)
                 continue
             lengths = self.ngram_lengths
             columns = slice(None) if lengths is None else candidate.columns(lengths)
-            factors = 1.0 if lengths is None else np.where(lengths[columns] == 0, candidate.vectors, 1.0)
-            total[:, columns] += weight * factors * fitted.weights
+            total[:, columns] += weight * fitted.weights
             intercepts += weight * fitted.intercepts
         self.counter.finish()
-        return Hyperplanes(total, intercepts), neighbors
+        return Hyperplanes(total, intercepts), others
 
     def _fit(self, member: Member, sample: Sample) -> Fitted:
         fitted = member.fit(sample, self.settings)
@@ -172,14 +180,9 @@ class CrossFitting:
     def _sample(self, candidate: Candidate) -> Sample:
         if self.ngram_lengths is None:
             return self.whole
-        kind = candidate.words, candidate.pairs, candidate.vectors
-        if kind not in self.parts:
-            columns = candidate.columns(self.ngram_lengths)
-            part = self.whole.of_columns(columns)
-            factors = np.where(self.ngram_lengths[columns] == 0, candidate.vectors, 1.0)
-            part.rows.data *= factors[part.rows.indices]
-            self.parts[kind] = part
-        return self.parts[kind]
+        if candidate.kinds not in self.parts:
+            self.parts[candidate.kinds] = self.whole.of_columns(candidate.columns(self.ngram_lengths))
+        return self.parts[candidate.kinds]
 
     def _join_training_after(self, enough: int) -> None:
         """Hold out only the first folds that together have enough documents."""
@@ -194,6 +197,13 @@ class CrossFitting:
         return np.sort(np.random.default_rng(self.settings.random_state).permutation(documents)[:enough])
 
 
+def _size_of(sample: Sample) -> float:
+    """What the time of a fit is about proportional to: entries, of which those of dense columns cost less."""
+    counts = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1])
+    dense = counts[dense_columns(sample.rows)].sum()
+    return float(1 + sample.rows.shape[0] + counts.sum() - (1.0 - _DENSE) * dense)
+
+
 def _folds_of(labels: Array, n_folds: int, random_state: int | None) -> Array:
     n_folds = min(n_folds, len(labels))
     if n_folds < 2:
@@ -205,23 +215,27 @@ def _folds_of(labels: Array, n_folds: int, random_state: int | None) -> Array:
 def as_new(rows: sparse.csr_array, training: sparse.csr_array, ngram_lengths: Array | None = None) -> sparse.csr_array:
     """Rows as they would be if only the training documents were known: without terms that those lack.
 
-    Columns of several words (`ngram_lengths` above 1) must be in two training documents. Rows of one length, or their
-    words and pairs, keep it, as a vectorizer would give it to what is left of them. Vectors (0 words) stay.
+    Columns of several words (`ngram_lengths` above 1) must be in two training documents. Rows whose words, pairs or
+    n-grams of characters have one length keep it, as a vectorizer would give it to what is left of them. Vectors and
+    columns of a table stay.
     """
-    n_words = np.ones(rows.shape[1], dtype=np.int64) if ngram_lengths is None else ngram_lengths
-    pairs, vectors = n_words > 1, n_words[rows.indices] == 0
-    known = np.bincount(training.indices, minlength=training.shape[1]) > pairs
-    owners = 2 * np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) + pairs[rows.indices]
-    data = np.where(known[rows.indices] | vectors, rows.data, 0.0)
-    before, after = (
-        np.sqrt(np.bincount(owners, np.where(vectors, 0.0, part) ** 2, minlength=2 * rows.shape[0]))
-        for part in (rows.data, data)
-    )
+    kinds = np.full(rows.shape[1], WORDS) if ngram_lengths is None else np.minimum(ngram_lengths, PAIRS)
+    known = np.bincount(training.indices, minlength=training.shape[1]) > (kinds == PAIRS)
+    known |= np.isin(kinds, (VECTORS, TABLE))
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    data = np.where(known[rows.indices], rows.data, 0.0)
+    for kind in np.intersect1d(kinds, (WORDS, PAIRS, CHARACTERS)):
+        _keep_lengths(data, rows.data, owners, kinds[rows.indices] == kind)
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _keep_lengths(data: Array, original: Array, owners: Array, entries: Array) -> None:
+    """Scale what is left of rows, in some entries, to the length they had, if all had the same."""
+    rows = owners[entries]
+    before, after = (np.sqrt(np.bincount(rows, part[entries] ** 2)) for part in (original, data))
     lengths = before[before > 0]
     if len(lengths) and np.ptp(lengths) <= 1e-6 * lengths.max():
-        longer = np.divide(before, after, out=np.ones(len(before)), where=after > 0)
-        data = data * np.where(vectors, 1.0, longer[owners])
-    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+        data[entries] *= np.divide(before, after, out=np.ones(len(before)), where=after > 0)[rows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,11 @@ labels are -1 and +1; the intercept has no prior unless one is given.
 """
 
 from bayesift.models.linear.classifier import SparseBayesClassifier
+from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
 from bayesift.models.linear.path import Path, Validation, default_scales
 from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
-from bayesift.models.linear.priors import PRIORS, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
+from bayesift.models.linear.priors import PRIORS, GammaPrior, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import (
     SCALE_RULES,
@@ -17,7 +18,6 @@ from bayesift.models.linear.scale import (
     Evidence,
     NormBased,
     ScaleSearch,
-    log_evidence,
 )
 from bayesift.models.linear.solvers import SOLVERS
 from bayesift.models.linear.solvers.variational import variational_posterior
@@ -31,6 +31,7 @@ __all__ = [
     "BlockScales",
     "CrossValidation",
     "Evidence",
+    "GammaPrior",
     "GaussianPrior",
     "InclusionPosterior",
     "JeffreysPrior",
@@ -55,5 +56,6 @@ __all__ = [
     "integrated_probabilities",
     "log_evidence",
     "posterior_of",
+    "softmax_log_evidence",
     "variational_posterior",
 ]

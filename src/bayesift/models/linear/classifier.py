@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -11,6 +12,7 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
@@ -122,6 +124,12 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
 
 
+def _is_streamed(model: SparseBayesClassifier) -> bool:
+    from bayesift.models.online.laplace import is_streamed
+
+    return is_streamed(model)
+
+
 @storable("sparse-bayes")
 class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier at the mode of its posterior, for exchangeable links and priors.
@@ -134,10 +142,10 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     Parameters
     ----------
     link : psi: "logit", "probit" or `LogF(shape)`, the family that holds both
-    prior : `LaplacePrior`, `GaussianPrior` or `JeffreysPrior`, with numbers or arrays that broadcast to models x terms;
-        or "laplace", "gaussian" or "jeffreys"
+    prior : `LaplacePrior` or `GaussianPrior`, with numbers or arrays that broadcast to models x terms, `JeffreysPrior`
+        or `GammaPrior`; or "laplace", "gaussian", "jeffreys" or "gamma"
     prior_scale : the factor of the standard deviations of the prior: 1 (None), a number, or a rule that chooses it:
-        "norm", "cross-validation", "one-standard-error", "search", "evidence" (Gaussian priors), or `NormBased`,
+        "norm", "cross-validation", "one-standard-error", "search", "evidence", or `NormBased`,
         `CrossValidation`, `ScaleSearch` or `Evidence` with parameters; or `BlockScales`, one for each block of columns
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
     solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique
@@ -165,6 +173,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     validation_ : the losses of the scales that were compared, a `Validation`; None where none were
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
+    stream_ : after `partial_fit`, the `OnlineLaplaceClassifier` that has learned
     posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of each model, and the
         variances of the weights (sparse, 0 for those that count as known) and of the intercepts
 
@@ -181,10 +190,11 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     ['grain', 'crude']
     """
 
-    FITTED = (*LinearProbabilitiesMixin.FITTED, "softmax_", "prior_scale_", "posteriors_")
+    FITTED = (*LinearProbabilitiesMixin.FITTED, "softmax_", "prior_scale_", "posteriors_", "stream_")
 
     softmax_: bool
     prior_scale_: Array
+    stream_: Any
 
     def __init__(
         self,
@@ -235,10 +245,37 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         except BaseException:
             self.__dict__ = before
             raise
+        self.__dict__.pop("stream_", None)
         self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, problem.coupled
         self.prior_scale_, self.validation_, self.column_scales_ = choice.scales, choice.validation, choice.factors
         self._keep(solutions)
         self._keep_posteriors(self._posteriors_of(problem))
+        return self
+
+    @available_if(_is_streamed)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, new_pass: bool = False) -> Self:
+        """Learn from the next documents of a stream, each once, by steps towards the mode of all documents so far.
+
+        For the logit link, a Laplace prior of one gamma and a flat intercept. The result does not depend on how a
+        stream is cut. X may have more columns than before, y further classes or columns. After `fit` it goes on from
+        the mode, whose weights then move as freely as those of a new stream.
+
+        Parameters
+        ----------
+        X, y : the documents and their labels
+        classes : further labels that may come
+        new_pass : say that documents from here on were learned before: the prior then counts once for each pass, as
+            each document does. After many passes the weights are those of `fit`: over 4,000 documents of Reuters-21578
+            the objective is 13% above its minimum after 3 passes, 4% after 10 and 1% after 30 with gamma 0.04, 1.5%,
+            0.3% and 0.1% with gamma 1
+        """
+        from bayesift.models.online.laplace import extended_stream
+
+        stream = extended_stream(self, X, y, classes, new_pass=new_pass)
+        pairs = zip(rows_of(stream.coef_), stream.intercept_, strict=True)
+        solutions = [Solution(row, float(b), np.empty(0), math.ceil(stream.n_passes_), True) for row, b in pairs]
+        self.fit_solutions(solutions, stream.classes_, multilabel=stream.multilabel_)
+        self.stream_ = stream
         return self
 
     def fit_solutions(self, solutions: list[Solution], classes: Any, *, multilabel: bool) -> Self:
@@ -248,6 +285,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
         self.prior_scale_, self.validation_, self.column_scales_ = np.ones(len(solutions)), None, None
         self.n_features_in_ = len(solutions[0].coefficients)
+        self.__dict__.pop("stream_", None)
         self._keep([solution.compacted() for solution in solutions])
         return self
 
@@ -307,6 +345,10 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         if any(np.any(posterior.terms >= n_terms) for posterior in posteriors or ()):
             raise DataError("the terms of the posterior are not columns of the model")
         self._keep_posteriors(posteriors if self.posterior == "normal" else None)
+        if self.__dict__.get("stream_") is None:
+            self.__dict__.pop("stream_", None)
+        elif not np.array_equal(getattr(self.stream_, "intercept_", ()), self.intercept_):
+            raise DataError("the weights are not those of its stream")
 
     def _read(self, X: Any, y: Any, sample_weight: Any, feature_mask: Any) -> tuple[Targets, Problem]:
         """The labels, and the problem with the prior as given."""

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.kernels.products import times, transposed_times
+from bayesift.kernels.products import is_small, times, transposed_times
 from bayesift.threads import computed_once
 
 _FULL = 0.95  # of the rows have an entry in a dense column
@@ -35,7 +35,7 @@ class Design:
 
     def __init__(self, rows: sparse.csr_array, dense: Array) -> None:
         self.shape, self.dense = rows.shape, dense
-        self.sparse = rows
+        self.sparse, self.table = rows, np.zeros((rows.shape[0], 0))
         if len(dense):
             self.table = np.ascontiguousarray(rows[:, dense].toarray())
             others = np.ones(rows.shape[1], dtype=bool)
@@ -44,15 +44,25 @@ class Design:
 
     def times(self, weights: Array, out: Array) -> None:
         """Write X weights; weights of terms are the first rows, others are ignored."""
-        times(self.sparse.indptr, self.sparse.indices, self.sparse.data, weights, out)
+        if is_small(self.sparse.nnz, weights.shape[1]):
+            out[:] = self.sparse @ weights[: self.shape[1]]
+        else:
+            times(self.sparse.indptr, self.sparse.indices, self.sparse.data, weights, out)
         if len(self.dense):
             out += self.table @ weights[self.dense]
 
     def transposed_times(self, values: Array, out: Array) -> None:
         """Write X' values into the first rows of `out`."""
-        transposed_times(self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out)
+        if is_small(self.sparse.nnz, values.shape[1]):
+            out[: self.shape[1]] = self._transposed @ values
+        else:
+            transposed_times(self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out)
         if len(self.dense):
             out[self.dense] = self.table.T @ values
+
+    @computed_once
+    def _transposed(self) -> sparse.csc_array:
+        return self.sparse.T
 
     @computed_once
     def _squares(self) -> sparse.csr_array:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaln
 
 from bayesift.arrays import Array
-from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate, evaluate_logit
+from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, SQUARED_HINGE, evaluate
 from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
@@ -116,6 +116,25 @@ class LogF:
         return 2.0 * math.pi * slope**2
 
 
+@dataclass(frozen=True, slots=True)
+class SquaredHinge:
+    """The loss max(0, 1 - t)^2 of a margin in place of minus a log-likelihood: a support vector machine, no link."""
+
+    kind: ClassVar[str] = "squared-hinge"
+    code: ClassVar[int] = SQUARED_HINGE
+    curvature_bound: ClassVar[float] = 2.0
+
+    @property
+    def parameters(self) -> Array:
+        """None are needed."""
+        return np.zeros(3)
+
+    @property
+    def moderation(self) -> float:
+        """There are no probabilities to moderate."""
+        raise ValueError("the squared hinge has no probabilities")
+
+
 LINKS: dict[str, type[Any]] = {link.kind: link for link in (Logit, Probit, LogF)}
 
 
@@ -132,12 +151,12 @@ def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
         near = 1.0 / (1.0 + small)
         far = small * near
         return np.minimum(margins, 0.0) - np.log1p(small), np.where(margins > 0.0, far, near), near * far
+    if link.code == SQUARED_HINGE:
+        below = np.maximum(1.0 - margins, 0.0)
+        return -(below**2), 2.0 * below, 2.0 * (below > 0.0)
     flat = np.ascontiguousarray(margins, dtype=np.float64).ravel()
     parts = np.empty((3, len(flat)))
-    if link.code == LOGIT:
-        evaluate_logit(flat, *parts)
-    else:
-        evaluate(link.code, link.parameters, flat, *parts)
+    evaluate(link.code, link.parameters, flat, *parts)
     logarithms, derivatives, curvatures = (part.reshape(np.shape(margins)) for part in parts)
     return logarithms, derivatives, curvatures
 

@@ -116,6 +116,11 @@ class Problem:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
     @computed_once
+    def lengths(self) -> Array:
+        """The squared lengths of the documents."""
+        return squared_lengths(self.rows.indptr, self.rows.data)
+
+    @computed_once
     def scaled(self) -> tuple[sparse.csr_array, Array]:
         """`scaled_rows`, where categories share all terms and the variances of a Gaussian prior."""
         return scaled_rows(self.rows, self.penalty(0)[1])
@@ -188,6 +193,8 @@ _COMPUTED_FROM = {
     "columns": {"rows"},
     "design": {"rows"},
     "norms": {"rows"},
+    "lengths": {"rows"},
+    "scaled": {"rows", "prior"},
     "sums": {"rows", "importance", "balance"},
     "_shared_penalty": {"rows", "prior"},
     "start_intercepts": {"members", "importance", "balance", "link", "intercept"},
@@ -221,12 +228,8 @@ def matrix_of(problem: Problem) -> Matrix:
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
     """Rows with columns in units of the prior's deviations, and the squares of their lengths."""
-    deviations = 1.0 / np.sqrt(precisions)
-    if len(deviations) and np.all(deviations == deviations[0]):
-        values = rows.data * deviations[0]
-    else:
-        values = deviations[rows.indices]
-        values *= rows.data
+    values = (1.0 / np.sqrt(precisions))[rows.indices]
+    values *= rows.data
     scaled = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
     return scaled, squared_lengths(rows.indptr, values)
 

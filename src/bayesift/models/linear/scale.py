@@ -3,36 +3,26 @@
 Cross-validation holds a fold out by giving its documents no importance: no matrix is copied. Each fold starts from its
 own mode at the last scale, never from that of all documents: a start that has seen the held-out documents would bias
 the estimate wherever a solver stops short of the mode.
-
-The evidence of a scale is the likelihood of the labels with the weights integrated out, by Laplace's approximation:
-
-    log p(y | scale) ~ log p(y | mode) + log p(mode) + (k / 2) log 2 pi - 1/2 log |X'HX + P|
-
-P holds the precisions of a Gaussian prior, H the curvatures at the mode, k the number of weights. What is left of the
-determinant is that of I + B, B = H^1/2 X P^-1 X' H^1/2, times the one number that the intercept adds, its precision +
-h^1/2' (I + B)^-1 h^1/2. A flat intercept has density 1.
-
-Up to a size both come from a Cholesky factor, of terms or of documents, whichever are fewer. Beyond, by Lanczos
-quadrature: log |I + B| is the mean of z' log(I + B) z over random signs z (Ubaru, Chen & Saad 2017), the same signs at
-every scale, so that what is compared is not noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.special import log_softmax
+from sklearn.base import clone
 
 from bayesift.arrays import Array
 from bayesift.folds import deal_folds
-from bayesift.kernels.products import times, transposed_times
 from bayesift.models.base import scores_of, stack_rows
+from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.path import (
+    AHEAD,
     Choice,
     MinimumSearch,
     Progress,
@@ -43,101 +33,17 @@ from bayesift.models.linear.path import (
     search_scales,
 )
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.solvers import solve_all
+from bayesift.models.linear.solvers import solve_all, solve_path
 from bayesift.state import storable
 from bayesift.threads import in_threads
-
-_LARGEST = 1500  # terms or documents of an exact determinant
-_PROBES, _STEPS = 7, 30
-_LITTLE = 1e-12
-
-
-def log_evidence(problem: Problem, category: int, solution: Solution, *, largest: int = _LARGEST) -> float:
-    """The log evidence of one model with a Gaussian prior at its mode; exact up to `largest` terms or documents.
-
-    Examples
-    --------
-    >>> from bayesift.models.linear import GaussianPrior, Logit
-    >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.array([[1, 0]]))
-    >>> problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9), np.zeros(3))
-    >>> round(log_evidence(problem, 0, Solution(np.zeros(2), 0.0, np.empty(0), 0, True)), 6)
-    -1.386294
-    """
-    penalty, terms = problem.penalty(category), problem.terms_of(category)
-    scores = problem.rows @ solution.coefficients + solution.intercept
-    curvatures = log_likelihoods(problem.link, problem.signs(category) * scores)[2]
-    roots = np.sqrt(problem.importance_of(category) * curvatures)
-    deviations = np.zeros(problem.n_terms)
-    deviations[terms] = 1.0 / np.sqrt(penalty[1, terms])
-    exact = min(len(terms), problem.rows.shape[0]) <= largest
-    determinant, form = _exact(problem, roots, deviations, terms) if exact else _by_lanczos(problem, roots, deviations)
-    value = -problem.objective(category, solution.coefficients, solution.intercept) - 0.5 * determinant
-    free, precision, _ = problem.intercept
-    if not free:
-        return float(value)
-    return float(value + 0.5 * np.log(precision if precision else 2.0 * np.pi) - 0.5 * np.log(precision + form))
-
-
-def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> tuple[float, float]:
-    """Log |I + B| and h^1/2' (I + B)^-1 h^1/2; on the side of terms by Woodbury's identity."""
-    used = problem.columns[:, terms] if problem.terms is not None else problem.columns
-    design = sparse.csr_array(sparse.diags_array(roots) @ used @ sparse.diags_array(deviations[terms]))
-    if design.shape[0] <= design.shape[1]:
-        factor = linalg.cholesky(np.eye(design.shape[0]) + (design @ design.T).toarray(), lower=True)
-        half = linalg.solve_triangular(factor, roots, lower=True)
-        form = half @ half
-    else:
-        factor = linalg.cholesky(np.eye(design.shape[1]) + (design.T @ design).toarray(), lower=True)
-        half = linalg.solve_triangular(factor, design.T @ roots, lower=True)
-        form = roots @ roots - half @ half
-    return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(form)
-
-
-def _by_lanczos(problem: Problem, roots: Array, deviations: Array) -> tuple[float, float]:
-    """As `_exact`, estimated: seven columns of random signs for the determinant, and h^1/2 itself."""
-    n_documents = len(roots)
-    block = np.empty((n_documents, _PROBES + 1))
-    block[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
-    block[:, -1] = np.maximum(roots, _LITTLE)
-    sizes = np.sum(block**2, axis=0)
-    diagonals, sides = _lanczos(problem, roots, deviations, block / np.sqrt(sizes))
-    logs, inverses = [], []
-    for diagonal, side in zip(diagonals.T, sides.T, strict=True):
-        values, vectors = linalg.eigh_tridiagonal(diagonal, side[:-1])
-        shares, grown = vectors[0] ** 2, 1.0 + np.maximum(values, 0.0)
-        logs.append(shares @ np.log(grown))
-        inverses.append(shares @ (1.0 / grown))
-    return float(np.mean(np.array(logs[:-1]) * sizes[:-1])), float(inverses[-1] * sizes[-1])
-
-
-def _lanczos(problem: Problem, roots: Array, deviations: Array, starts: Array) -> tuple[Array, Array]:
-    """Diagonals and side diagonals of B in the Krylov space of each column of unit length, which is kept orthogonal."""
-    rows, (n_documents, width) = problem.rows, starts.shape
-    inner, outer = np.empty((problem.n_terms, width)), np.empty((n_documents, width))
-    basis = np.zeros((_STEPS, n_documents, width))
-    diagonals, sides = np.zeros((2, _STEPS, width))
-    vector = starts
-    for k in range(_STEPS):
-        basis[k] = vector
-        transposed_times(rows.indptr, rows.indices, rows.data, roots[:, np.newaxis] * vector, inner)
-        inner *= (deviations**2)[:, np.newaxis]
-        times(rows.indptr, rows.indices, rows.data, inner, outer)
-        image = roots[:, np.newaxis] * outer
-        diagonals[k] = np.sum(image * vector, axis=0)
-        for earlier in basis[: k + 1]:
-            image -= np.sum(image * earlier, axis=0) * earlier
-        sides[k] = np.sqrt(np.sum(image**2, axis=0))
-        vector = np.where(sides[k] > _LITTLE, image / np.maximum(sides[k], _LITTLE), 0.0)
-        sides[k] = np.where(sides[k] > _LITTLE, sides[k], 0.0)
-    return diagonals, sides
 
 
 @storable("evidence-scale")
 @dataclass(frozen=True)
 class Evidence:
-    """The scale of a Gaussian prior with the highest evidence, by Laplace's approximation; no document is held out.
+    """The scale of a Gaussian or Laplace prior with the highest evidence (`log_evidence`); no document is held out.
 
-    `shared` models have the same scale, that with the highest total.
+    `shared` models have the same scale, that with the highest total; classes of a softmax model always have.
     """
 
     shared: bool = False
@@ -146,17 +52,17 @@ class Evidence:
     def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
         """The scales of all models."""
         self.check(problem)
-        return search_scales(
-            problem, EvidenceLosses(problem, solver, n_jobs, shared=self.shared), progress, shared=self.shared
-        )
+        shared = self.shared or problem.coupled
+        return search_scales(problem, EvidenceLosses(problem, solver, n_jobs, shared=shared), progress, shared=shared)
 
     @staticmethod
     def check(problem: Problem) -> None:
         """Refuse a problem whose evidence is not known."""
-        if not problem.prior.smooth:
-            raise ValueError(f"the evidence needs a Gaussian prior, not a {problem.prior.kind} one")
-        if problem.coupled:
-            raise ValueError("the evidence of a softmax model is not known; use multiclass='one-vs-rest'")
+        prior = problem.prior
+        if not prior.convex:
+            raise ValueError(f"the evidence needs a Gaussian or Laplace prior, not a {prior.kind} one")
+        if not prior.smooth and np.any(prior.sign):
+            raise ValueError("the evidence of a Laplace prior with sign constraints is not known")
 
 
 class EvidenceLosses:
@@ -177,11 +83,15 @@ class EvidenceLosses:
         found = solve_all(at_scale, self.solver, [last[c] for c in named], self.n_jobs, categories=named)
         for c, solution in zip(named, found, strict=True):
             last[c] = solution
-        pairs = list(zip(named, found, strict=True))
-        values = in_threads(lambda pair: -log_evidence(at_scale, *pair), pairs, self.n_jobs)
-        losses = np.fromiter(values, dtype=float)
+        losses = np.array(self._evidence(at_scale, named, found))
         losses = np.array([losses.sum()]) if self.shared else losses
         return losses, np.full(len(losses), np.nan)
+
+    def _evidence(self, problem: Problem, models: list[int], found: list[Solution]) -> list[float]:
+        if problem.coupled:
+            return [-softmax_log_evidence(problem, found)]
+        pairs = list(zip(models, found, strict=True))
+        return list(in_threads(lambda pair: -log_evidence(problem, *pair), pairs, self.n_jobs))
 
 
 Rule = Literal["best", "one-standard-error"]
@@ -256,12 +166,19 @@ class HeldOut:
 
     def losses(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
         """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh; folds x models."""
-        every = np.ones(self.problem.members.shape[0])
-        every[models] = scales
-        prior = rescaled(self.problem.prior, every, factors)
-        totals = [self._fold(k, part.varied(prior=prior), models) for k, part in enumerate(self.parts)]
-        losses, weights = (np.array(rows) for rows in zip(*totals, strict=True))
-        return losses, weights
+        return next(self.along(scales[np.newaxis], models, factors))
+
+    def along(self, steps: Array, models: list[int], factors: Array | None = None) -> Iterator[tuple[Array, Array]]:
+        """`losses` of each row of scales, in order; all are computed at once."""
+        every = np.ones((len(steps), self.problem.members.shape[0]))
+        every[:, models] = steps
+        priors = [rescaled(self.problem.prior, row, factors) for row in every]
+        folds = [
+            self._fold(k, [part.varied(prior=prior) for prior in priors], models) for k, part in enumerate(self.parts)
+        ]
+        for step in zip(*folds, strict=True):
+            losses, weights = (np.array(rows) for rows in zip(*step, strict=True))
+            yield losses, weights
 
     def _without(self, documents: Array) -> Problem:
         importance = self.problem.importance.copy()
@@ -272,13 +189,13 @@ class HeldOut:
             _ = part.sums
         return part
 
-    def _fold(self, fold: int, problem: Problem, models: list[int]) -> tuple[Array, Array]:
-        """Losses and weights of the documents of a fold, one per model."""
+    def _fold(self, fold: int, problems: list[Problem], models: list[int]) -> list[tuple[Array, Array]]:
+        """Losses and weights of the documents of a fold, one per model, for each problem."""
         documents, last = self.held_out[fold], self.last[fold]
-        found = solve_all(problem, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
-        for c, solution in zip(models, found, strict=True):
+        found = solve_path(problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
+        for c, solution in zip(models, found[-1], strict=True):
             last[c] = solution
-        return held_out_losses(self.problem, documents, models, found)
+        return [held_out_losses(self.problem, documents, models, solutions) for solutions in found]
 
 
 def held_out_losses(
@@ -370,8 +287,13 @@ class CrossValidation:
         n_columns = 1 if shared else scales.shape[1]
         losses, errors = np.full((2, len(scales), n_columns), np.nan)
         going = list(range(scales.shape[1]))
-        for step, row in enumerate(scales):
-            found = held_out.losses(row[going], going)
+        ahead: Iterator[tuple[Array, Array]] = iter(())
+        asked: list[int] = []
+        for step in range(len(scales)):
+            if step % AHEAD == 0:
+                asked, ahead = going, held_out.along(scales[step : step + AHEAD, going], going)
+            places = [asked.index(c) for c in going]
+            found = tuple(table[:, places] for table in next(ahead))
             means = mean_and_error(*(together(*found) if shared else found))
             columns = [0] if shared else going
             losses[step, columns], errors[step, columns] = means
@@ -423,7 +345,8 @@ class BlockScales:
 
     Parameters
     ----------
-    blocks : the names of the blocks and their numbers of columns, in the order of the columns
+    blocks : the names of the blocks and their numbers of columns, in the order of the columns; a `TextClassifier` fills
+        in its own
     by : "folds", the held-out log-likelihood, or "evidence" for Gaussian priors
     folds, random_state : as in `CrossValidation`
     rounds : how often each block is searched
@@ -438,7 +361,7 @@ class BlockScales:
     (3,)
     """
 
-    blocks: tuple[tuple[str, int], ...]
+    blocks: tuple[tuple[str, int], ...] = ()
     by: Literal["folds", "evidence"] = "folds"
     folds: int = 5
     rounds: int = 1
@@ -447,7 +370,7 @@ class BlockScales:
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.blocks]
-        if not names or len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
+        if len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
             raise ValueError(f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}")
         if self.by not in ("folds", "evidence"):
             raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
@@ -465,17 +388,59 @@ class BlockScales:
             raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {problem.n_terms:,}")
         losses = self._losses(problem, solver, n_jobs)
         shared = search_scales(problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True)
-        largest = int(np.argmax(sizes))
-        logs = np.append(np.zeros(len(sizes)), np.log(float(shared.scales[0])))
 
         def loss(logarithms: Array) -> float:
             return float(losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0])
 
-        for _ in range(self.rounds):
-            for place in [place for place in range(len(logs)) if place != largest]:
-                logs[place] = _best_along(logs, place, loss)
+        logs = self.search(loss, float(np.log(shared.scales[0])))
         scales = np.full_like(shared.scales, np.exp(logs[-1]))
         return Choice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
+
+    def search(self, loss: Callable[[Array], float], shared: float | None = 0.0) -> Array:
+        """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
+
+        `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale of None too.
+        """
+        n_blocks, largest = len(self.blocks), int(np.argmax([size for _, size in self.blocks]))
+        logs = np.append(np.zeros(n_blocks), shared or 0.0)
+        places = [place for place in range(n_blocks + (shared is not None)) if place != largest]
+        for _ in range(self.rounds):
+            for place in places:
+                logs[place] = _best_along(logs, place, loss)
+        return logs
+
+    def progressive(self, model: Any, X: Any, y: Any) -> Array:
+        """Factors of columns, to multiply X by, for an online model without prior scales, such as the online stack.
+
+        They have the least loss of labels that are predicted before they are learned, in the order of the documents.
+        The model is not changed.
+
+        Examples
+        --------
+        >>> from bayesift.models import OnlineStackedClassifier
+        >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2], [0, 1, -1.1]])
+        >>> rule = BlockScales((("words", 2), ("vectors", 1)))
+        >>> rule.progressive(OnlineStackedClassifier(), X, [1, 1, 0, 0, 1, 0]).shape
+        (3,)
+        """
+        rows, sizes, labels = sparse.csr_array(X), [size for _, size in self.blocks], np.asarray(y)
+        classes = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
+        truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
+
+        def factors(logarithms: Array) -> Array:
+            of_columns: Array = np.exp(np.repeat(logarithms[:-1], sizes))
+            return of_columns
+
+        def loss(logarithms: Array) -> float:
+            scaled = sparse.csr_array(rows.multiply(factors(logarithms)[np.newaxis]))
+            known = classes if labels.ndim == 1 else None
+            found = clone(model).progressive_proba(scaled, labels, classes=known)
+            of_truth = np.where(truth, found, 1.0 if labels.ndim == 1 else 1.0 - found)
+            return -float(np.log(np.maximum(of_truth, 1e-300)).sum())
+
+        if sum(sizes) != rows.shape[1]:
+            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}")
+        return factors(self.search(loss, None))
 
     def _losses(self, problem: Problem, solver: str, n_jobs: int | None) -> Callable[..., tuple[Array, Array]]:
         """The total loss of all models at a scale and factors of columns, and its standard error."""
@@ -522,6 +487,7 @@ SCALE_RULES: dict[str, ScaleRule] = {
     "one-standard-error": CrossValidation(rule="one-standard-error"),
     "search": ScaleSearch(),
     "evidence": Evidence(),
+    "blocks": BlockScales(),
 }
 _KINDS: dict[str, type[Any]] = {
     rule.kind: rule for rule in (NormBased, CrossValidation, ScaleSearch, Evidence, BlockScales)

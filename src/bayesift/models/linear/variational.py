@@ -30,15 +30,17 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.spike_slab import sweep_terms
-from bayesift.models.base import compact, for_each_model, models_of, terms_of
+from bayesift.models.base import compact, for_each_model, models_of, scores_of, terms_of
 from bayesift.models.linear.classifier import LinearProbabilitiesMixin
 from bayesift.models.linear.links import link_of, log_likelihoods
 from bayesift.models.linear.posterior import Posterior, variances_of
-from bayesift.models.linear.priors import LaplacePrior, prior_of
+from bayesift.models.linear.priors import GaussianPrior, LaplacePrior, prior_of
 from bayesift.models.linear.problem import Problem, Solution, document_weights
 from bayesift.models.linear.solvers import solve_all
+from bayesift.models.linear.solvers.newton import BLOCK, solve_by_newton
 from bayesift.models.linear.solvers.variational import bound_curvature
 from bayesift.state import expect_array, fits, storable
+from bayesift.threads import in_threads
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 BOUNDS = ("auto", "tangent", "curvature")
@@ -47,6 +49,7 @@ _INTERCEPT_VARIANCE = 1000.0
 _INNER_ROUNDS = 10  # over the words that moved, between rounds over all
 _STILL = 0.01  # of tol: a move not worth making
 _RAISED = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
+_BACKGROUND_TOLERANCE = 10.0  # times the square of tol: moves of words are not squared, what is left to gain is
 _NEGLIGIBLE = 0.01  # an inclusion probability of which no more than this is left of a larger one
 
 
@@ -196,19 +199,23 @@ def bound_for(bound: str, problem: Problem) -> str:
 class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier that says of each word how probable it is that the word matters.
 
-        y ~ psi(x beta + b),   beta_j ~ inclusion N(0, slab_variance) + (1 - inclusion) N(0, spike_variance)
+        y ~ psi(x (beta + u) + b),   beta_j ~ inclusion N(0, slab_variance) + (1 - inclusion) N(0, spike_variance)
+                                     u_j ~ N(0, background_variance)
 
-    fitted by a factorised approximation of the posterior (`bayesift.models.linear.variational`). Of words that say the
-    same, one is included and the others are not. Words whose inclusion probability is neither above that of the prior
-    nor above 1% are left out of the model, unless the spike has a width.
+    beta is fitted by a factorised approximation of the posterior (`bayesift.models.linear.variational`). Of words that
+    say the same, one is included and the others are not. Many words matter a little beside those; what they add is u,
+    fitted afterwards: its mode, given the means of beta. Words whose inclusion probability is neither above that of the
+    prior nor above 1% have no part in beta, unless the spike has a width.
 
     Parameters
     ----------
     link : psi: "logit", "probit" or `LogF(shape)`
     inclusion : the prior probability of each word to matter
     slab_variance : of the weights that matter
-    spike_variance : of the others; 0 sets them to 0 exactly. Some width, such as 10 beside a slab of 300 with the bound
-        "curvature", predicts better; an inclusion probability is then that of a weight much larger than others
+    spike_variance : of the others; 0 sets them to 0 exactly. With some width an inclusion probability is that of a
+        weight much larger than others
+    background_variance : of what all words add beside those that matter; 0 for nothing, which leaves few weights and
+        predicts worse
     bound : "tangent" (logit only), "curvature", or "auto": the first where it applies
     intercept : whether there is one; its prior is N(0, 1000), so that a posterior exists where all documents agree
     tol : when a category has converged: the largest move of a word in the last round
@@ -220,7 +227,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     ----------
     classes_ : labels, sorted; or the numbers of the indicator's columns
     multilabel_ : whether y was an indicator matrix
-    coef_, intercept_ : posterior means, models x terms and one per model
+    coef_, intercept_ : means of beta + u, models x terms, and of the intercepts
     inclusion_ : the inclusion probability of each word that was kept, models x terms, sparse
     coef_variance_, intercept_variance_, posteriors_ : as of `SparseBayesClassifier`; words count as independent
     elbo_ : the lower bound of the log evidence after each round, an array per model
@@ -252,6 +259,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         inclusion: float = 0.01,
         slab_variance: float = 100.0,
         spike_variance: float = 0.0,
+        background_variance: float = 10.0,
         bound: str = "auto",
         intercept: bool = True,
         tol: float = 3e-2,
@@ -263,6 +271,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         self.inclusion = inclusion
         self.slab_variance = slab_variance
         self.spike_variance = spike_variance
+        self.background_variance = background_variance
         self.bound = bound
         self.intercept = intercept
         self.tol = tol
@@ -306,11 +315,35 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         )
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         self._keep(found)
+        if self.background_variance:
+            self._add_background(problem)
         late = sum(not posterior.converged for posterior in found)
         if late:
             message = f"{late} of {len(found)} models still moved after {self.max_iter} rounds; raise max_iter or tol"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
+
+    def _add_background(self, problem: Problem) -> None:
+        """Add the mode of u and of what it moves the intercepts by, given the means of beta."""
+        prior, tolerance = GaussianPrior(variance=self.background_variance), _BACKGROUND_TOLERANCE * self.tol**2
+        offsets = scores_of(problem.rows, self.coef_, self.intercept_)
+        beside = problem.varied(prior=prior, tolerance=tolerance)
+        _ = beside.design
+        order = np.argsort(np.diff(problem.members.indptr), kind="stable")
+        blocks = [order[k : k + BLOCK].tolist() for k in range(0, len(order), BLOCK)]
+        weights, shifts = np.zeros(self.coef_.shape), np.zeros(len(order))
+
+        def solve(block: list[int]) -> list[Solution]:
+            starts: list[Solution | None] = [Solution(np.zeros(problem.n_terms), 0.0, np.empty(0), 0, True)] * len(
+                block
+            )
+            return solve_by_newton(beside, block, starts, np.ascontiguousarray(offsets[:, block]))
+
+        for block, solutions in zip(blocks, in_threads(solve, blocks, self.n_jobs), strict=True):
+            for c, solution in zip(block, solutions, strict=True):
+                weights[c], shifts[c] = solution.coefficients, solution.intercept
+        self.coef_ = compact(weights + (self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_))
+        self.intercept_ = self.intercept_ + shifts
 
     def inclusion_of(self, category: Any) -> Array:
         """The probability of each term to matter to a category; 0 for those that were left out."""
@@ -319,6 +352,8 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         return probabilities
 
     def _prior(self) -> SpikeSlab:
+        if not 0 <= self.background_variance < np.inf:
+            raise ValueError(f"background_variance must be a number of at least 0, got {self.background_variance!r}")
         return SpikeSlab(self.inclusion, self.slab_variance, self.spike_variance)
 
     def _keep(self, found: list[InclusionPosterior]) -> None:

@@ -14,6 +14,7 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.models.naive_bayes.language_models import Bags, CategoryCounts, Laplace, Smoothing
 from bayesift.state import StateMixin, check_classes, storable
+from bayesift.threads import computed_once
 from bayesift.validation import (
     Targets,
     TermTagsMixin,
@@ -191,7 +192,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
     def log_odds_coef_(self) -> Array:
         """The change of the log odds for each occurrence of a term, categories x terms."""
         if self.multilabel_:
-            return self._log_ratio.T
+            return self._tables.log_ratio.T
         return difference(*self._two_classes(self.feature_log_prob_))[np.newaxis]
 
     @property
@@ -226,15 +227,14 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return join(self.classes_, targets.classes)
 
     def _estimate(self) -> None:
-        """Everything that follows from the counts."""
+        """Everything that follows from the counts; the large tables when they are first asked for."""
         self.class_log_prior_, self._prior_log_odds = log_priors(self.priors, self.counted_, self.multilabel_)
-        log_prob = self.smoothing(Bags(self.counted_, self.classes_, self.multilabel_))
-        if self.multilabel_:
-            self._log_ratio = self.smoothing(Bags(self.counted_, self.classes_, multilabel=True, rest=True))
-            same = log_prob == self._log_ratio  # a term that is impossible under both counts 0
-            np.subtract(log_prob, self._log_ratio, out=self._log_ratio, where=~same)
-            self._log_ratio[same] = 0.0
-        self.feature_log_prob_ = log_prob.T
+        self._tables = _Tables(self.smoothing, self.counted_, self.classes_, self.multilabel_)
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """The log p(w | c), categories x terms."""
+        return self._tables.log_prob.T
 
     def _is_multilabel(self) -> bool:
         check_is_fitted(self)
@@ -269,6 +269,28 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         if len(self.classes_) != 2:
             raise AttributeError("log odds are linear for an indicator y or two classes; use `contributions`")
         return rows[::-1]
+
+
+class _Tables:
+    """Log probabilities of words, computed when they are first asked for: learning and saving need only counts."""
+
+    def __init__(self, smoothing: Smoothing, counted: CategoryCounts, classes: Array, multilabel: bool) -> None:
+        self._smoothing = smoothing
+        self._counts = counted, classes, multilabel
+
+    @computed_once
+    def log_prob(self) -> Array:
+        """Within the categories, terms x categories."""
+        return self._smoothing(Bags(*self._counts))
+
+    @computed_once
+    def log_ratio(self) -> Array:
+        """Within the categories minus outside of them, terms x categories."""
+        ratio = self._smoothing(Bags(*self._counts, rest=True))
+        same = self.log_prob == ratio  # a term that is impossible under both counts 0
+        np.subtract(self.log_prob, ratio, out=ratio, where=~same)
+        ratio[same] = 0.0
+        return ratio
 
 
 def log_priors(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from scipy import sparse
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.online_perceptron import restrict
+from bayesift.models.linear.scale import BlockScales
 from bayesift.models.online.likelihoods import likelihood_of
 from bayesift.models.online.posteriors import (
     DiagonalPosterior,
@@ -47,6 +48,8 @@ def check_settings(settings: Any) -> None:
         raise ValueError(f"prior={settings.prior!r} needs covariance='diagonal' and no half_life")
     if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
+    if settings.prior_scale is not None and not isinstance(settings.prior_scale, BlockScales):
+        raise ValueError(f"prior_scale must be None or a BlockScales, got {settings.prior_scale!r}")
     if not (isinstance(settings.bias, numbers.Real) and np.isfinite(float(settings.bias))):
         raise ValueError(f"bias must be a number, got {settings.bias!r}")
     if settings.half_life is not None and not _is_positive(settings.half_life):

@@ -6,12 +6,14 @@ well conditioned. A document that is seen again is the same input, jitter includ
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.gaussian_process import kernels as foreign
 
 from bayesift.arrays import Array
 from bayesift.kernels.gaussian_process import (
@@ -24,24 +26,41 @@ from bayesift.kernels.gaussian_process import (
     squared_norms,
 )
 from bayesift.models.base import named_or_given
-from bayesift.state import storable
+from bayesift.state import storable, storable_late
 
 Rows = tuple[Array, Array, Array]
 
 
-for _kernel in (
-    foreign.ConstantKernel,
-    foreign.DotProduct,
-    foreign.Exponentiation,
-    foreign.ExpSineSquared,
-    foreign.Matern,
-    foreign.Product,
-    foreign.RationalQuadratic,
-    foreign.RBF,
-    foreign.Sum,
-    foreign.WhiteKernel,
-):
-    storable(f"sklearn-{_kernel.__name__}")(_kernel)
+_FOREIGN = "sklearn.gaussian_process.kernels"
+_FOREIGN_KINDS = (
+    "ConstantKernel",
+    "DotProduct",
+    "Exponentiation",
+    "ExpSineSquared",
+    "Matern",
+    "Product",
+    "RationalQuadratic",
+    "RBF",
+    "Sum",
+    "WhiteKernel",
+)
+
+
+@cache
+def _register_foreign() -> Any:
+    """scikit-learn's module of kernels, whose classes files may hold from now on."""
+    module = import_module(_FOREIGN)
+    for name in _FOREIGN_KINDS:
+        storable(f"sklearn-{name}")(getattr(module, name))
+    return module
+
+
+def _is_foreign(kernel: Any) -> bool:
+    """Whether it is a kernel of scikit-learn; whoever has one has imported that module."""
+    return _FOREIGN in sys.modules and isinstance(kernel, _register_foreign().Kernel)
+
+
+storable_late("sklearn-", _register_foreign)
 
 
 class Covariance(Protocol):
@@ -160,7 +179,7 @@ class KernelCovariance:
     kind: ClassVar[str] = "scikit-learn"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, foreign.Kernel):
+        if not _is_foreign(self.kernel):
             raise ValueError(f"not a kernel of scikit-learn: {self.kernel!r}")
         _check_positive(jitter=self.jitter)
 
@@ -181,7 +200,7 @@ COVARIANCES: dict[str, type[Any]] = {
 
 def covariance_of(kernel: Any) -> Covariance:
     """A covariance, the one of that name, or that of a scikit-learn kernel."""
-    if isinstance(kernel, foreign.Kernel):
+    if _is_foreign(kernel):
         return KernelCovariance(kernel)
     own = isinstance(kernel, _OfProducts | KernelCovariance)
     found: Covariance = kernel if own else named_or_given(kernel, COVARIANCES, "kernel")

@@ -6,17 +6,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base import CategoriesMixin, for_each_model, models_of, signs_of, terms_of
+from bayesift.models.base import for_each_model, models_of, signs_of, terms_of
 from bayesift.models.online.covariances import LinearCovariance, Rows, covariance_of
 from bayesift.models.online.likelihoods import Gain, likelihood_of
 from bayesift.models.online.process import ProcessSettings, SparseProcess, restricted
+from bayesift.models.online.streaming import ProbabilitiesMixin
 from bayesift.state import expect_array, storable
 from bayesift.validation import Targets, check_targets, check_terms
 
@@ -26,7 +26,7 @@ def _is_linear(self: OnlineGaussianProcess) -> bool:
 
 
 @storable("online-gp")
-class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
+class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Gaussian process with a bounded number of basis vectors, learned one example at a time (Csató & Opper).
 
         P(y | x) = E[p(y | h)],  h ~ N(k(x)' alpha, k0(x, x) + k(x)' C k(x))
@@ -131,18 +131,7 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "classes_")
         targets = check_targets(y, classes=classes if first else None)
-        return self._learn(X, targets if first else self._known(targets, y), feature_mask, first=first, n_epochs=1)
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
-        if not self._is_multilabel():
-            best: Array = self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
-            return best
-        return (self.predict_fields(X)[0] > 0).astype(np.int64)
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories, integrated over the posterior."""
-        return np.exp(self.predict_log_proba(X))
+        return self._learn(X, targets if first else self._over_known(targets, y), feature_mask, first=first, n_epochs=1)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of P(c | d), documents x categories."""
@@ -150,8 +139,7 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
         means, variances = self.predict_fields(X)
         if self._is_binary():
             return likelihood.log_evidence([[-1.0, 1.0]], means, variances)
-        logarithms = likelihood.log_evidence(1.0, means, variances)
-        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        return self._normalised(likelihood.log_evidence(1.0, means, variances))
 
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
         """Means and variances of the fields h, documents x models."""
@@ -269,10 +257,9 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
         kept[self.terms_[model]] = True
         return kept
 
-    def _known(self, targets: Targets, y: Any) -> Targets:
+    def _over_known(self, targets: Targets, y: Any) -> Targets:
         """Targets over the classes that are known, or more columns of an indicator; refuses other labels."""
-        if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        self._check_form(targets)
         known = targets if targets.multilabel else check_targets(y, classes=self.classes_)
         if len(known.classes) < len(self.classes_):
             raise ValueError(f"y has {len(known.classes)} columns, the model {len(self.classes_)}")
@@ -284,14 +271,10 @@ class OnlineGaussianProcess(CategoriesMixin, ClassifierMixin, BaseEstimator):
     def _labels_of(self, y: Any) -> Array:
         """Labels -1 and +1, documents x models."""
         check_is_fitted(self)
-        targets = self._known(check_targets(y), y)
+        targets = self._over_known(check_targets(y), y)
         if len(targets.classes) != len(self.classes_):
             raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
         return signs_of(models_of(targets)).T
-
-    def _is_multilabel(self) -> bool:
-        check_is_fitted(self)
-        return self.multilabel_
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         """Weights of the terms and bias of the mean field."""

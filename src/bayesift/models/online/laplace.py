@@ -14,20 +14,35 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels.online_laplace import run_laplace
-from bayesift.models.online.streaming import StreamingMixin
+from bayesift.models.linear.links import link_of
+from bayesift.models.linear.priors import prior_of
+from bayesift.models.online.streaming import KernelArrays, StreamingMixin
 from bayesift.state import expect_array, storable
+from bayesift.validation import check_targets, check_two_classes
 
 
 @storable("online-laplace-state")
 @dataclass(eq=False)
-class LaplaceState:
-    """The arrays of `bayesift.kernels.online_laplace`, passes (the prior counts once for each) and documents so far."""
+class LaplaceState(KernelArrays):
+    """The arrays of `bayesift.kernels.online_laplace`, documents so far, and those of a pass (0: the first goes on)."""
 
     sums: Array
     squares: Array
     biases: Array
-    n_passes: int = 1
     n_documents: int = 0
+    pass_size: int = 0
+
+    @classmethod
+    def at_weights(cls, coefficients: Any, intercepts: Array, strength: float, rate: float) -> Self:
+        """Weights that were found elsewhere, as free to move as those of a new stream."""
+        weights = np.ascontiguousarray(sparse.csr_array(coefficients).toarray().T)
+        sums = -weights / rate - strength * np.sign(weights)
+        return cls(sums, np.zeros_like(sums), np.stack([-intercepts / rate, np.zeros(len(intercepts))]))
+
+    @property
+    def n_passes(self) -> float:
+        """Passes so far: how often the prior counts."""
+        return max(1.0, self.n_documents / self.pass_size) if self.pass_size else 1.0
 
     def grow(self, places: Array, n_terms: int, n_models: int, rate: float) -> None:
         """Move models to their places and start others as categories that no document was in; add terms."""
@@ -39,19 +54,13 @@ class LaplaceState:
         log_odds = np.log(0.5 / (self.n_documents + 0.5))
         self.biases[0, new], self.biases[1, new] = -2.0 * log_odds / rate, 1.0
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled; kernels change arrays, which may have come read-only."""
-        for name, value in state.items():
-            setattr(self, name, np.array(value) if isinstance(value, np.ndarray) else value)
-
     def _post_load(self) -> None:
-        for name in ("sums", "squares", "biases"):
-            setattr(self, name, np.array(getattr(self, name), order="C"))
+        self._take_arrays()
         expect_array(self.sums, "sums", np.float64, (None, None))
         expect_array(self.squares, "squares", np.float64, self.sums.shape)
         expect_array(self.biases, "biases", np.float64, (2, self.sums.shape[1]))
         smallest = min(self.squares.min(initial=0.0), self.biases[1].min(initial=0.0))
-        if smallest < 0 or self.n_passes < 1 or self.n_documents < 0:
+        if smallest < 0 or self.n_documents < 0 or not 0 <= self.pass_size <= self.n_documents:
             raise DataError("the state of the weights does not fit")
 
 
@@ -64,12 +73,13 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         minimise sum over documents of log(1 + exp(-y w x)) + sqrt(gamma) |w|
 
     by FTRL-proximal steps. After several passes over the same documents (`n_epochs`, or `new_pass` between calls of
-    `partial_fit`) it comes close to it: the prior counts once for each pass, as each document does.
+    `partial_fit`) it comes close to it: the prior counts once for each pass, as each document does, and steps get
+    shorter.
 
     Parameters
     ----------
     gamma : of the Laplace prior, whose variance is 2 / gamma
-    rate : of the steps; 8 suits one to ten passes over text vectors of length one, 1 comes closest to the mode
+    rate : of the steps; 8 is good for text vectors of length one
     n_epochs : how often `fit` goes over the documents
     shuffle : whether `fit` puts the documents into random order first
     random_state : seed of that order
@@ -79,6 +89,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     classes_, multilabel_ : as in `OnlineStackedClassifier`
     coef_ : the weights, a sparse matrix of models x terms
     intercept_ : one per model
+    n_passes_ : passes so far: how often the prior counts
 
     References
     ----------
@@ -111,22 +122,18 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the documents, `n_epochs` times in one order: random, or their own with `shuffle=False`."""
-        rows, labels = self._read(X, y)
-        if self.shuffle:
-            order = np.random.default_rng(self.random_state).permutation(len(labels))
-            rows, labels = rows[order], labels[order]
-        for epoch in range(self.n_epochs):
-            self._state.n_passes = 1 + epoch
-            self._run(rows, labels)
+    def new_pass(self) -> Self:
+        """Say that documents from here on were learned before: the first pass is over."""
+        check_is_fitted(self)
+        if not self._state.pass_size:
+            self._state.pass_size = self._state.n_documents
         return self
 
-    def new_pass(self) -> Self:
-        """Say that the documents learned so far come once more: the prior then counts once more too."""
+    @property
+    def n_passes_(self) -> float:
+        """Passes so far: how often the prior counts."""
         check_is_fitted(self)
-        self._state.n_passes += 1
-        return self
+        return self._state.n_passes
 
     @property
     def coef_(self) -> sparse.csr_array:
@@ -160,6 +167,11 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         if not isinstance(self.n_epochs, numbers.Integral) or self.n_epochs < 1:
             raise ValueError(f"n_epochs must be a whole number, at least 1, got {self.n_epochs!r}")
 
+    def _learn_all(self, rows: sparse.csr_array, labels: Array) -> None:
+        for _ in range(self.n_epochs):
+            self._run(rows, labels)
+            self.new_pass()
+
     def _strength(self) -> float:
         return float(np.sqrt(self.gamma)) * self._state.n_passes
 
@@ -185,7 +197,48 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
         state, scores = self._state, np.empty((rows.shape[0], self._state.sums.shape[1]))
         y = np.empty((0, scores.shape[1])) if labels is None else labels
-        arrays = state.sums, state.squares, state.biases
+        clock, settings = (state.n_documents, state.pass_size), (float(np.sqrt(self.gamma)), float(self.rate))
+        arrays = state.sums, state.squares, state.biases, scores
+        run_laplace(rows.indptr, rows.indices, rows.data, y, *clock, *settings, *arrays)
         state.n_documents += len(y)
-        run_laplace(rows.indptr, rows.indices, rows.data, y, self._strength(), float(self.rate), *arrays, scores)
         return scores
+
+
+def is_streamed(model: Any) -> bool:
+    """Whether a `SparseBayesClassifier` can learn from a stream; tells why not."""
+    prior, scale = prior_of(model.prior), model.prior_scale
+    centred = prior.kind == "laplace" and not (np.any(prior.mode) or np.any(prior.sign))
+    if not (centred and np.ndim(prior.strengths[0]) == 0 and (scale is None or isinstance(scale, numbers.Real))):
+        raise ValueError("partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for its scale")
+    if link_of(model.link).kind != "logit" or model.intercept != "flat" or model.multiclass != "one-vs-rest":
+        raise ValueError("partial_fit needs link='logit', intercept='flat' and multiclass='one-vs-rest'")
+    if model.class_weight is not None or model.posterior != "mode":
+        raise ValueError("partial_fit needs class_weight=None and posterior='mode'")
+    return True
+
+
+def extended_stream(model: Any, X: Any, y: Any, classes: Any, *, new_pass: bool) -> OnlineLaplaceClassifier:
+    """The stream of a `SparseBayesClassifier` after the next documents."""
+    scale = 1.0 if model.prior_scale is None else float(model.prior_scale)
+    gamma = float(prior_of(model.prior).strengths[0]) ** 2 / scale**2
+    stream: OnlineLaplaceClassifier | None = getattr(model, "stream_", None)
+    if stream is None:
+        stream = _started(model, y, classes, gamma)
+    elif new_pass:
+        stream.new_pass()
+    stream.set_params(gamma=gamma)
+    return stream.partial_fit(X, y, classes)
+
+
+def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceClassifier:
+    """A new stream, at the weights of a model that was fitted to all documents at once."""
+    stream = OnlineLaplaceClassifier(gamma=gamma)
+    if hasattr(model, "coef_"):
+        stream.classes_, stream.multilabel_ = model.classes_, model.multilabel_
+        stream.n_features_in_ = model.n_features_in_
+        stream._state = LaplaceState.at_weights(model.coef_, model.intercept_, float(np.sqrt(gamma)), stream.rate)
+    else:
+        targets = check_targets(y, classes=classes)
+        if not targets.multilabel:
+            check_two_classes(targets.classes)
+    return stream

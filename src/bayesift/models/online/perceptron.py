@@ -6,20 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.models.base import CategoriesMixin
+from bayesift.models.base import signs_of
+from bayesift.models.linear.scale import BlockScales
 from bayesift.models.online.bank import PosteriorBank, check_settings
 from bayesift.models.online.likelihoods import Gain, likelihood_of
+from bayesift.models.online.streaming import ProbabilitiesMixin, models_over
 from bayesift.state import storable
 from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names
 
 
 @storable("online-perceptron")
-class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
+class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier with a normal posterior over its weights that learns one document at a time.
 
     A document x with label y moves mean a and covariance C to the moments of the exact posterior after it:
@@ -42,6 +43,8 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         variance of a weight follows the likelihood ratio LR of its term and category over the documents so far,
         `prior_variance` (0.03 + 0.97 LR / (LR + 50)): words that tell nothing about a category hardly move
     prior_variance : of every weight; with "likelihood-ratio" the largest one, 64 is good for vectors of length one
+    prior_scale : None; or a `BlockScales`, such as of words and vectors: `fit` then finds a prior scale for each block
+        by the evidence of one epoch, in which every label is predicted from those before it
     half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
         for streams whose topics move ("low-rank" does so every 16 documents); None never forgets
     shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
@@ -94,6 +97,7 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         bias: float = 1.0,
         prior: str = "fixed",
         prior_variance: float = 1.0,
+        prior_scale: BlockScales | None = None,
         half_life: float | None = None,
         shuffle: bool = True,
         random_state: int | None = 0,
@@ -106,6 +110,7 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self.bias = bias
         self.prior = prior
         self.prior_variance = prior_variance
+        self.prior_scale = prior_scale
         self.half_life = half_life
         self.shuffle = shuffle
         self.random_state = random_state
@@ -124,6 +129,8 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
             rows, signs = rows[order], signs[:, order]
+        if self.prior_scale is not None:
+            feature_mask = self._block_scales(self.prior_scale, rows, signs, feature_mask)
         self._start(targets, rows.shape[1], feature_mask)
         for _ in range(self.n_epochs):
             self._update(rows, signs)
@@ -138,6 +145,8 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         """
         check_settings(self)
         first = not hasattr(self, "_bank")
+        if first and self.prior_scale is not None:
+            raise ValueError("prior_scale is chosen by fit; give partial_fit a feature_mask of prior scales")
         targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
         known = targets.classes if first else self._all_classes(targets)
         signs = _signs_of(targets, known)
@@ -162,22 +171,8 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         probabilities: Array = np.exp(self._log_proba(fields))
         return probabilities
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
-        logarithms = self._log_proba(self._fields(X))
-        if self.multilabel_:
-            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
-            return decisions
-        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories, integrated over the posterior of the weights."""
-        probabilities: Array = np.exp(self.predict_log_proba(X))
-        return probabilities
-
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories."""
+        """Logarithms of P(c | d), documents x categories, integrated over the posterior of the weights."""
         return self._log_proba(self._fields(X))
 
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
@@ -238,6 +233,26 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_bank")
 
+    def _block_scales(self, rule: BlockScales, rows: sparse.csr_array, signs: Array, feature_mask: Any) -> Any:
+        """The mask times the prior scale of each column, by the evidence of one epoch."""
+        sizes = [size for _, size in rule.blocks]
+        if sum(sizes) != rows.shape[1]:
+            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}")
+        mask = np.ones((len(signs), rows.shape[1])) if feature_mask is None else feature_mask
+        mask = sparse.csr_array(mask, dtype=np.float64)
+
+        def scaled(logarithms: Array) -> sparse.csr_array:
+            scales = np.exp(logarithms[-1] + np.repeat(logarithms[:-1], sizes))
+            return sparse.csr_array((mask.data * scales[mask.indices], mask.indices, mask.indptr), shape=mask.shape)
+
+        def loss(logarithms: Array) -> float:
+            bank = PosteriorBank()
+            bank.grow(len(signs), rows.shape[1], scaled(logarithms), self)
+            bank.learn(rows, signs, self)
+            return -float(bank.evidence.sum())
+
+        return scaled(rule.search(loss))
+
     def _start(self, targets: Targets, n_terms: int, feature_mask: Any) -> None:
         """The prior of every model."""
         self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
@@ -251,14 +266,9 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         self.n_seen_ += rows.shape[0]
         return self
 
-    def _known(self, y: Any) -> Any:
-        """The classes that labels may have; columns of an indicator name themselves."""
-        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
-
     def _all_classes(self, targets: Targets) -> Array:
         """The classes so far; an indicator may add columns."""
-        if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        self._check_form(targets)
         if self.multilabel_:
             return longer_names(self.classes_, targets.classes)
         if not np.array_equal(targets.classes, self.classes_):
@@ -287,10 +297,7 @@ class OnlinePerceptron(CategoriesMixin, ClassifierMixin, BaseEstimator):
         means, variances = np.moveaxis(fields, 1, 0)
         if self._is_binary():
             return likelihood.log_evidence([[-1.0, 1.0]], means.T, variances.T)
-        logarithms = likelihood.log_evidence(1.0, means.T, variances.T)
-        if not self.multilabel_:
-            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
-        return logarithms
+        return self._normalised(likelihood.log_evidence(1.0, means.T, variances.T))
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         place, sign = self._place(category)
@@ -302,7 +309,4 @@ def _signs_of(targets: Targets, classes: Array) -> Array:
     """+1 and -1, models x documents: of two classes the second is enough."""
     if not targets.multilabel:
         check_two_classes(classes)
-    members = targets.members_over(classes)
-    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
-    signs: Array = 2.0 * members.toarray() - 1.0
-    return signs
+    return signs_of(models_over(targets, classes))

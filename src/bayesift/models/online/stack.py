@@ -93,15 +93,6 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the documents, once, in random order; or in their own with `shuffle=False`."""
-        rows, labels = self._read(X, y)
-        if self.shuffle:
-            order = np.random.default_rng(self.random_state).permutation(len(labels))
-            rows, labels = rows[order], labels[order]
-        self._run(rows, labels)
-        return self
-
     def add_terms(self, n_terms: int) -> Self:
         """Add columns of terms that no document had, up to so many; nothing else moves."""
         check_is_fitted(self)

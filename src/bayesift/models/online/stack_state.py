@@ -25,16 +25,17 @@ from bayesift.kernels.online_experts import (
 from bayesift.kernels.online_mixers import KNOTS, N_SIZES, ONE
 from bayesift.kernels.online_stack import run_stack
 from bayesift.models.online.posteriors import tables
+from bayesift.models.online.streaming import KernelArrays
 from bayesift.state import expect_array, storable
 
 SPARE = 1.25  # rows of terms are reserved by this factor, so that few documents need more memory
 _NEW_BIAS_VARIANCE = 0.5
-_OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
+OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
 
 
 @storable("online-stack-state")
 @dataclass(eq=False)
-class StackState:
+class StackState(KernelArrays):
     """The arrays of `bayesift.kernels.online_stack`; rows of `weights` and `frequencies` beyond `n_terms` are spare.
 
     Parameters
@@ -64,18 +65,18 @@ class StackState:
     @classmethod
     def empty(cls, n_terms: int, n_categories: int, n_rates: int) -> Self:
         """Nothing was learned."""
-        n_fields, n_experts = FIRST_RATE + n_rates, _OTHER_EXPERTS + n_rates
+        n_fields, n_experts = FIRST_RATE + n_rates, OTHER_EXPERTS + n_rates
         return cls(
             weights=np.zeros((n_terms, n_fields, n_categories)),
             frequencies=np.zeros(n_terms),
             intercepts=np.zeros((n_fields, n_categories)),
             pairs=np.zeros(n_categories),
             totals=np.array([0.0, 0.0, 1.0]),
-            shared=_mixer(1, [1.0 / n_experts] * n_experts + [0.0], [0.1] * n_experts + [1.0]),
-            by_size=_mixer(N_SIZES, [0.0] * (n_experts + 1), [0.01] * n_experts + [0.1]),
-            competition=_mixer(1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 1.0, 0.05, 0.05, 0.05]),
+            shared=new_mixer(1, [1.0 / n_experts] * n_experts + [0.0], [0.1] * n_experts + [1.0]),
+            by_size=new_mixer(N_SIZES, [0.0] * (n_experts + 1), [0.01] * n_experts + [0.1]),
+            competition=new_mixer(1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 1.0, 0.05, 0.05, 0.05]),
             own=_own_mixers(n_categories),
-            calibration=_mixer(2, [0.0] * len(KNOTS), [0.1] * len(KNOTS)),
+            calibration=new_mixer(2, [0.0] * len(KNOTS), [0.1] * len(KNOTS)),
         )
 
     @property
@@ -95,7 +96,7 @@ class StackState:
 
         With labels, documents x categories of 0 and 1, each document is learned after it was predicted.
         """
-        n_documents, shape = rows.shape[0], (_OTHER_EXPERTS + self.n_rates, self.n_categories)
+        n_documents, shape = rows.shape[0], (OTHER_EXPERTS + self.n_rates, self.n_categories)
         scores, experts = np.empty((n_documents, shape[1])), np.empty((n_documents if details else 0, *shape))
         y = np.empty((0, shape[1])) if labels is None else labels
         run_stack(
@@ -156,11 +157,6 @@ class StackState:
             setattr(self, name, np.array(getattr(self, name)[..., [place]], order="C"))
         self.own = self.own[[place]]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled; kernels change arrays, which may have come read-only."""
-        for name, value in state.items():
-            setattr(self, name, np.array(value) if isinstance(value, np.ndarray) else value)
-
     def to_content(self) -> dict[str, Any]:
         """The arrays without spare rows, by the names of the constructor."""
         content = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -168,10 +164,9 @@ class StackState:
 
     def _post_load(self) -> None:
         """Refuse arrays that do not fit together; kernels change what remains."""
-        for field in fields(self):
-            setattr(self, field.name, np.array(getattr(self, field.name), order="C"))
+        self._take_arrays()
         n_terms, n_categories, n_fields = len(self.frequencies), len(self.pairs), len(self.intercepts)
-        n_inputs = n_fields - FIRST_RATE + _OTHER_EXPERTS + 1
+        n_inputs = n_fields - FIRST_RATE + OTHER_EXPERTS + 1
         shapes: dict[str, tuple[int | None, ...]] = {
             "weights": (n_terms, n_fields, n_categories),
             "frequencies": (None,),
@@ -203,7 +198,8 @@ class StackState:
             raise DataError("the counts of the stack do not fit together")
 
 
-def _mixer(groups: int, mean: list[float], variances: list[float]) -> Array:
+def new_mixer(groups: int, mean: list[float], variances: list[float]) -> Array:
+    """Regressions that have learned nothing, groups x inputs x (mean, covariance)."""
     size = len(mean)
     mixer = np.zeros((groups, size, 1 + size))
     mixer[:, :, 0] = mean
@@ -212,7 +208,7 @@ def _mixer(groups: int, mean: list[float], variances: list[float]) -> Array:
 
 
 def _own_mixers(n_categories: int) -> Array:
-    return _mixer(n_categories, [0.0, 0.0, 0.0], [0.01, 0.01, 0.1])
+    return new_mixer(n_categories, [0.0, 0.0, 0.0], [0.01, 0.01, 0.1])
 
 
 def _placed(array: Array, places: Array, n_categories: int) -> Array:

@@ -1,7 +1,8 @@
-"""What online classifiers share whose terms and categories may grow: labels, batches, probabilities."""
+"""What online classifiers share: probabilities and decisions; labels, batches and state of those that may grow."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -15,13 +16,59 @@ from bayesift.state import check_classes
 from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names, union_of_classes
 
 
-class StreamingMixin(CategoriesMixin):
+class ProbabilitiesMixin(CategoriesMixin):
+    """Probabilities and decisions of a classifier that supplies `predict_log_proba`."""
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, or the indicator of the categories more probable than not."""
+        logarithms = self.predict_log_proba(X)
+        if self.multilabel_:
+            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
+            return decisions
+        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | d), documents x categories."""
+        probabilities: Array = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of P(c | d), documents x categories."""
+        raise NotImplementedError
+
+    def _normalised(self, logarithms: Array) -> Array:
+        """Of class labels, logarithms of probabilities that add up to one."""
+        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+
+    def _known(self, y: Any) -> Any:
+        """The classes that labels may have; columns of an indicator name themselves."""
+        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
+
+    def _check_form(self, targets: Targets) -> None:
+        """Refuse labels where there was an indicator matrix, and the other way round."""
+        if targets.multilabel != self.multilabel_:
+            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+
+
+class StreamingMixin(ProbabilitiesMixin):
     """A classifier that learns documents one after another and takes new terms and categories at any time.
 
-    It supplies `_check_settings`, `_start`, `_grow`, `_run` and `_n_models`.
+    It supplies `_check_settings`, `_start`, `_grow` and `_run`.
     """
 
     n_features_in_: int
+    shuffle: bool
+    random_state: int | None
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the documents in random order; or in their own with `shuffle=False`."""
+        rows, labels = self._read(X, y)
+        if self.shuffle:
+            order = np.random.default_rng(self.random_state).permutation(len(labels))
+            rows, labels = rows[order], labels[order]
+        self._learn_all(rows, labels)
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
@@ -38,20 +85,6 @@ class StreamingMixin(CategoriesMixin):
         Test, then train: progressive validation. It may start a model.
         """
         probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
-        return probabilities
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
-        logarithms = self.predict_log_proba(X)
-        if self.multilabel_:
-            decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
-            return decisions
-        classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> Array:
-        """P(c | d), documents x categories."""
-        probabilities: Array = np.exp(self.predict_log_proba(X))
         return probabilities
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -78,6 +111,10 @@ class StreamingMixin(CategoriesMixin):
     def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
         """Log odds of documents x models, each before it is learned, if there are labels."""
         raise NotImplementedError
+
+    def _learn_all(self, rows: sparse.csr_array, labels: Array) -> None:
+        """Learn the documents of a `fit`."""
+        self._run(rows, labels)
 
     def _read(self, X: Any, y: Any) -> tuple[sparse.csr_array, Array]:
         """All documents of a `fit`, and their labels; starts the model."""
@@ -110,14 +147,9 @@ class StreamingMixin(CategoriesMixin):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _known(self, y: Any) -> Any:
-        """The classes that labels may have; columns of an indicator name themselves."""
-        return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
-
     def _all_classes(self, targets: Targets) -> Array:
         """The classes so far and the new ones."""
-        if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+        self._check_form(targets)
         join = longer_names if self.multilabel_ else union_of_classes
         return join(self.classes_, targets.classes)
 
@@ -138,15 +170,32 @@ class StreamingMixin(CategoriesMixin):
         if self._is_binary():
             sided: Array = log_expit(scores * [[-1.0, 1.0]])
             return sided
-        logarithms: Array = log_expit(scores)
-        if not self.multilabel_:
-            logarithms = logarithms - logsumexp(logarithms, axis=1, keepdims=True)
-        return logarithms
+        return self._normalised(log_expit(scores))
+
+
+class KernelArrays:
+    """A dataclass of arrays that kernels change in place."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled, in arrays of its own: pickled ones may have come read-only."""
+        for name, value in state.items():
+            setattr(self, name, np.array(value) if isinstance(value, np.ndarray) else value)
+
+    def _take_arrays(self) -> None:
+        """Copy arrays that were read from a file, for the same reason."""
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                setattr(self, field.name, np.array(value, order="C"))
+
+
+def models_over(targets: Targets, classes: Array) -> sparse.csr_array:
+    """The documents that each model calls positive, models x documents: of two classes the second is enough."""
+    members = targets.members_over(classes)
+    return members[[1]] if not targets.multilabel and len(classes) == 2 else members
 
 
 def _labels_of(targets: Targets, classes: Array) -> Array:
-    """0 and 1, documents x models: of two classes the second is enough."""
-    members = targets.members_over(classes)
-    members = members[[1]] if not targets.multilabel and len(classes) == 2 else members
-    labels: Array = np.ascontiguousarray(members.toarray().T, dtype=np.float64)
+    """0 and 1, documents x models."""
+    labels: Array = np.ascontiguousarray(models_over(targets, classes).toarray().T, dtype=np.float64)
     return labels

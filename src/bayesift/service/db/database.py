@@ -1,6 +1,7 @@
 """The database: many readers, one writer, every commit durable.
 
-All rows are compared with their digests when the database is opened; one that is damaged is not served.
+All rows are compared with their digests when the database is opened; one that is damaged is not served. For a large
+SQLite file this takes seconds, in a process of its own: whoever does not wait for it must `verify` before serving.
 
 SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is on the disk (fsync); readers never wait
             for the writer. A lock file keeps a second process out of the folder.
@@ -20,23 +21,28 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from bayesift.errors import DataError, require
+from bayesift.service.db.integrity import CheckProcess, check_file
 from bayesift.service.db.migrations import migrate
-from bayesift.service.db.tables import Reading, Writing
+from bayesift.service.db.tables import Reading, Writing, stored_tables
 
 FILE = "bayesift.sqlite"
 _LOCK = 0x62617965  # "baye", the key of the advisory lock
 _READERS = 16
 _BUSY_MS = 10_000
+_CHECKED_APART = 1 << 26  # bytes of a SQLite file
 StoreFailure = SQLAlchemyError  # raised when the database fails
 
 
 class Store:
     """Events, documents and users in a database; one thread at a time uses `writer`, the connection that writes."""
 
-    def __init__(self, engine: Engine, writer: Connection, resources: ExitStack) -> None:
+    def __init__(
+        self, engine: Engine, writer: Connection, resources: ExitStack, check: CheckProcess | None = None
+    ) -> None:
         self._engine = engine
         self._writer = writer
         self._resources = resources
+        self._check = check
         self.dialect = engine.dialect.name
         with self.reading() as read:
             self.name = read.fact("store")
@@ -62,15 +68,22 @@ class Store:
                 _claim(self._writer)
             yield Writing(self._writer)
 
+    def verify(self) -> None:
+        """Wait for the end of the check; DataError if the database is damaged."""
+        if self._check is not None:
+            _refuse(self._check.result())
+            self._check = None
+
     def close(self) -> None:
         """Close all connections and release the lock."""
         self._resources.close()
 
 
-def open_store(folder: str | Path, url: str | None = None) -> Store:
+def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True) -> Store:
     """Open the SQLite database of a folder or a PostgreSQL database; tables are created or migrated.
 
     The folder holds the SQLite file and the lock; with a URL (postgresql://user@host/name) it holds the lock only.
+    Without `wait` the check of a large file may still run: nothing of it may be served before `Store.verify`.
     """
     place = Path(folder)
     with ExitStack() as resources:
@@ -82,23 +95,36 @@ def open_store(folder: str | Path, url: str | None = None) -> Store:
             with writer.begin():
                 _claim(writer)
                 migrate(writer)
-                _verify(writer)
+            check = _check(place, writer, resources)
+            if check is not None and wait:
+                _refuse(check.result())
+                check = None
+            return Store(engine, writer, resources.pop_all(), check)
         except SQLAlchemyError as error:
             raise DataError(f"the database cannot be opened ({_first_line(error)})") from error
-        return Store(engine, writer, resources.pop_all())
 
 
-def _verify(connection: Connection) -> None:
-    """Refuse a damaged database, without quoting what is stored in it."""
+def _check(place: Path, connection: Connection, resources: ExitStack) -> CheckProcess | None:
+    """Compare all rows with their digests; those of a large SQLite file in a process that is returned as it works."""
+    if connection.dialect.name == "sqlite":
+        if (place / FILE).stat().st_size >= _CHECKED_APART:
+            process = CheckProcess(place / FILE, stored_tables("sqlite"))
+            resources.callback(process.close)
+            return process
+        _refuse(check_file(str(place / FILE), stored_tables("sqlite")))
+        return None
     try:
-        if connection.dialect.name == "sqlite":
-            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-            if found != "ok":
-                raise ValueError("a page or an index of the file is not whole")
-        Reading(connection).verify()
+        with connection.begin():
+            Reading(connection).verify()
     except (ValueError, TypeError, OverflowError, SQLAlchemyError) as error:
-        what = str(error) if type(error) is ValueError else "it cannot be read"
-        raise DataError(f"the database is damaged ({what}); restore it from a backup") from None
+        _refuse(str(error) if type(error) is ValueError else "it cannot be read")
+    return None
+
+
+def _refuse(trouble: str) -> None:
+    """Refuse a damaged database, without quoting what is stored in it."""
+    if trouble:
+        raise DataError(f"the database is damaged ({trouble}); restore it from a backup")
 
 
 def _locked(place: Path) -> IO[str]:

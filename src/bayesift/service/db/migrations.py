@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Column, Connection, MetaData, String, Table, insert, inspect, select, text
 
 from bayesift.errors import DataError
-from bayesift.service.db.tables import row_digest
+from bayesift.service.db.integrity import row_digest
 
 _DONE = Table("migrations", MetaData(), Column("name", String, primary_key=True), Column("at", String, nullable=False))
 

@@ -7,8 +7,7 @@ profiles, judgements, words    the current state, written in the same transactio
 users, sessions                tokens are stored as SHA-256 only
 facts       facts about the database itself, such as its name
 
-Every row has a digest of its values, which `verify` compares at the start; that of an event covers the event before it
-too, so that the log is a chain.
+Every row has a digest of its values (`integrity.py`).
 
 `migrations.py` creates the tables; a change here needs a migration there.
 """
@@ -18,31 +17,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
+from bayesift.service.db.integrity import Stored, check_rows, row_digest
+
 _MANY = 500  # values of one IN
 _PAGE = 5_000  # rows fetched at a time
-
-
-def row_digest(values: Iterable[Any], before: str = "") -> str:
-    """The BLAKE2 digest of the stored values of a row, after the digest of the row before it in a chain.
-
-    This is frozen: stored digests depend on it.
-    """
-    parts = [value if type(value) is str else _part(value) for value in values]
-    return blake2b("\x1f".join([before, *parts]).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _part(value: Any) -> str:
-    if isinstance(value, bytes | memoryview):
-        return blake2b(value, digest_size=16).hexdigest()
-    if isinstance(value, float):
-        return repr(value)
-    return "\0" if value is None else value if isinstance(value, str) else str(int(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +219,24 @@ _TABLES: dict[type, sa.Table] = {
 }
 
 
+def stored_tables(dialect: str) -> list[Stored]:
+    """How all rows are read to be compared with their digests; as texts where they can be, which is quicker."""
+    found = []
+    for table in _TABLES.values():
+        is_text = dialect == "sqlite" and not any(isinstance(c.type, sa.Float | sa.LargeBinary) for c in table.c)
+        columns = ", ".join(_as_text(column) if is_text else f'"{column.name}"' for column in table.c)
+        order = ' ORDER BY "seq"' if table is EVENTS else ""
+        query = f"SELECT {columns} FROM {table.name}{order}"  # noqa: S608 - names of our own tables
+        found.append(Stored(table.name, query, table is EVENTS, is_text))
+    return found
+
+
+def _as_text(column: sa.Column[Any]) -> str:
+    if isinstance(column.type, sa.BigInteger | sa.Boolean):
+        return f'CAST("{column.name}" AS TEXT)'
+    return f'coalesce("{column.name}", char(0))' if column.nullable else f'"{column.name}"'
+
+
 def _select(table: sa.Table) -> sa.Select[Any]:
     return sa.select(*(column for column in table.c if column.name != _DIGEST))
 
@@ -302,6 +303,12 @@ class Reading:
         query = _select(DOCUMENTS).order_by(DOCUMENTS.c.seq)
         return {row.id: DocumentRow(*row) for row in self._among(query, DOCUMENTS.c.id, ids)}
 
+    def document_ids(self, limit: int) -> list[str]:
+        """The ids of the newest documents that are not purged, oldest first."""
+        query = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.purged.is_(False))
+        found = self._connection.execute(query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)).scalars()
+        return list(found)[::-1]
+
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
         """Documents that arrived after an event and are not purged, newest first."""
         query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
@@ -336,16 +343,9 @@ class Reading:
 
     def verify(self) -> None:
         """Compare every row with its digest; raises ValueError that names the table of one that differs."""
-        for table in _TABLES.values():
-            names = [column.name for column in table.c]
-            chosen = ", ".join(f'"{name}"' for name in names)
-            order = ' ORDER BY "seq"' if table is EVENTS else ""
-            last = ""
-            query = sa.text(f"SELECT {chosen} FROM {table.name}{order}")  # noqa: S608 - names of our own tables
-            for row in self._connection.execute(query.execution_options(yield_per=_PAGE)):
-                if row_digest(row[:-1], last) != row[-1]:
-                    raise ValueError(f"a row of the table {table.name} is not what was stored")
-                last = row[-1] if table is EVENTS else ""
+        for stored in stored_tables(self._connection.dialect.name):
+            query = sa.text(stored.query).execution_options(yield_per=_PAGE)
+            check_rows(self._connection.execute(query), stored)
 
     def judgements(
         self, profile: str, documents: Iterable[str] | None = None, *, limit: int | None = None

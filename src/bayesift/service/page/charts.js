@@ -12,14 +12,15 @@ export function sparkline(points) {
     s("polyline", { class: "line", points: line.join(" ") }));
 }
 
-/** The same at full size, redrawn when the width changes. */
-export function learningCurve(points, signal) {
+/** The same at full size, redrawn when the width changes; `whole` is how many relevant ones are expected in all. */
+export function learningCurve(points, signal, { noun = "document", whole = null } = {}) {
   const figure = h("figure", { class: "curve" });
   const last = points.at(-1) ?? { judged: 0, relevant: 0 };
-  const caption = h("figcaption", {}, curveWords(last), points.some(hasExpected) && ". Dashed: what the filter expected to find.");
+  const caption = h("figcaption", {}, curveWords(last, noun), points.some(hasExpected) && ". Dashed: what the filter expected to find.",
+    whole !== null && `. Dashed: about ${count(Math.round(whole))} expected in all, so that about ${percent(share(last.relevant, whole))} are found.`);
   const observer = new ResizeObserver(([entry]) => {
     const width = Math.round(entry.contentRect.width);
-    if (width > 0) figure.replaceChildren(drawCurve(points, width), caption);
+    if (width > 0) figure.replaceChildren(drawCurve(points, width, whole), caption);
   });
   observer.observe(figure);
   signal.addEventListener("abort", () => observer.disconnect());
@@ -28,12 +29,12 @@ export function learningCurve(points, signal) {
 
 const hasExpected = point => Number.isFinite(point.expected_relevant);
 const share = (part, whole) => (whole ? part / whole : 0);
-const curveWords = last => `${plural(last.judged, "document")} judged, ${count(last.relevant)} of them relevant`;
+const curveWords = (last, noun = "document") => `${plural(last.judged, noun)} judged, ${count(last.relevant)} of them relevant`;
 
-function drawCurve(points, width) {
+function drawCurve(points, width, whole) {
   const height = 240, left = 40, right = 12, top = 12, bottom = 40;
   const most = points.at(-1);
-  const tallest = Math.max(...points.map(point => Math.max(point.relevant, point.expected_relevant ?? 0)), 1);
+  const tallest = Math.max(...points.map(point => Math.max(point.relevant, point.expected_relevant ?? 0)), whole ?? 1, 1);
   const x = judged => left + share(judged, most.judged) * (width - left - right);
   const y = relevant => height - bottom - (relevant / tallest) * (height - top - bottom);
   const path = value => points.filter(point => Number.isFinite(value(point))).map(point => `${x(point.judged).toFixed(1)},${y(value(point)).toFixed(1)}`).join(" ");
@@ -45,6 +46,7 @@ function drawCurve(points, width) {
     s("text", { class: "axis", x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, "judged"),
     s("text", { class: "axis", x: 0, y: 0, transform: `translate(10 ${(height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, "relevant"),
     s("line", { class: "every", x1: x(0), y1: y(0), x2: x(Math.min(tallest, most.judged)), y2: y(Math.min(tallest, most.judged)) }),
+    whole !== null && s("line", { class: "expected", x1: left, x2: width - right, y1: y(whole), y2: y(whole) }),
     points.some(hasExpected) && s("polyline", { class: "expected", points: path(point => point.expected_relevant) }),
     s("polyline", { class: "line", points: path(point => point.relevant) }));
 }

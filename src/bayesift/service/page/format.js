@@ -16,6 +16,9 @@ export function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
+/** A time that work took. */
+export const duration = hours => (hours < 1 ? `${Math.ceil(60 * hours)} min` : `${hours.toFixed(1)} h`);
+
 /** How long ago. */
 export function ago(time, now = Date.now()) {
   const seconds = (Date.parse(time) - now) / 1000;
@@ -39,8 +42,10 @@ const bits = gain => (Number.isFinite(gain) && gain > 0 ? ` (now about ${gain.to
 export const STRATEGIES = [
   ["+rel+ig", "Balanced", "Recommended. Likely relevant documents and the most informative ones; relearns from the relevant ones you found. Best for rare subjects."],
   ["+ig", "Most informative", "Likely relevant documents, and those whose judgement teaches the filter most."],
+  ["+roi", "Most informative for your subject", "Likely relevant documents, and those whose judgement teaches most about documents like the relevant ones you found."],
   ["+rel", "Likely relevant, with rehearsal", "Likely relevant documents only; relearns from the relevant ones you found."],
   ["plain", "Likely relevant", "Likely relevant documents only."],
+  ["+roi", "Most informative about what follows", "Likely relevant documents, and those whose judgement tells most about documents like the relevant ones you found."],
   ["+rnd", "Random sample", "Likely relevant documents, and now and then one at random."],
 ];
 

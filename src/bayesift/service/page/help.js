@@ -8,7 +8,7 @@ const KEYS = [
 ];
 const REVIEW_KEYS = [
   ["I", "include"], ["E", "exclude"], ["M", "maybe"], ["R", "exclude with a reason; then 1, 2, … chooses it"], ["U", "undo the last decision"],
-  ["S", "skip"], ["N", "note"], ["T", "tags"], ["W", "mark the words that speak for relevance, or against it"], ["/", "search"], ["?", "this help"],
+  ["S", "skip"], ["N", "note"], ["T", "tags"], ["F", "where the full text is"], ["D", "another record is the same publication"], ["W", "mark the words that speak for relevance, or against it"], ["/", "search"], ["?", "this help"],
 ];
 const SWITCH = "bayesift.keys";
 

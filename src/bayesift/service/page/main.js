@@ -52,6 +52,7 @@ function decode(part) {
 async function show() {
   leaving.abort();
   leaving = new AbortController();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const { signal } = leaving;
   const [view, params] = session.value ? place() : [signInView, {}];
   byId("banner").replaceChildren();

@@ -1,6 +1,6 @@
 """The HTTP routes, one file per resource."""
 
-from bayesift.service.routers import decisions, documents, insight, judgements, profiles, reviews, users
+from bayesift.service.routers import decisions, documents, insight, judgements, profiles, reviews, uploads, users
 
 ROUTERS = (
     users.sessions,
@@ -13,7 +13,7 @@ ROUTERS = (
     insight.words,
     insight.insight,
     profiles.exports,
-    reviews.uploads,
+    uploads.router,
     reviews.router,
     reviews.screening,
     reviews.exports,

@@ -16,7 +16,7 @@ from bayesift.records import Document
 from bayesift.service import operations
 from bayesift.service.access import Admin, Person, Reviewer
 from bayesift.service.errors import TooLargeError
-from bayesift.service.exports import BYTES
+from bayesift.service.exports import FILE_BODY
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import (
     BatchIn,
@@ -35,7 +35,6 @@ router = APIRouter(prefix="/api", tags=["documents"])
 
 STREAM = "/api/documents/stream"
 _MOST_DECISIONS = 10_000
-_FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}}
 _LINES = {
     "requestBody": {
         "required": True,
@@ -80,7 +79,7 @@ async def add_stream(request: Request, person: Reviewer, service: TheService) ->
     return _add(total, await _observe(service, person, waiting))
 
 
-@router.post("/documents/read", openapi_extra=_FILE)
+@router.post("/documents/read", openapi_extra=FILE_BODY)
 async def read_file(name: FileName, request: Request, person: Reviewer, service: TheService) -> FileDocumentsOut:
     """Read a file of records, a table or a text into documents, which can then be added; nothing is added yet."""
     content = await request.body()

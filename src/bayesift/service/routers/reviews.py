@@ -1,15 +1,8 @@
-"""Routes of reviews: upload records, begin, screen, resolve conflicts, stop, count, export."""
+"""Routes of reviews: begin, screen, resolve conflicts, stop, count, export."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,92 +11,44 @@ from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
-from bayesift.datasets.references import write_references
 from bayesift.errors import DataError
-from bayesift.screening import Duplicates, Project, ProjectSettings, find_duplicates
-from bayesift.screening.project import RECORDS
+from bayesift.screening import Duplicates, ProjectSettings, find_duplicates
 from bayesift.screening.review_log import EventType
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews
 from bayesift.service.access import Person, Reader, Reviewer
-from bayesift.service.exports import BYTES, attached, file_answer, guarded_cell
+from bayesift.service.exports import (
+    FILE_BODY,
+    MEDIA_TYPES,
+    attached,
+    audit_csv,
+    file_answer,
+    packed_project,
+    records_file,
+    unpacked_project,
+)
+from bayesift.service.live import UnitOfWork
 from bayesift.service.review_pages import (
     all_statistics,
     flow_svg,
+    gauge_of,
     page_of_records,
     progress_of,
-    reference_out,
     review_out,
     review_row,
     shown_record,
 )
-from bayesift.service.review_schemas import RecordName, ReviewId, Stage, Status
+from bayesift.service.review_schemas import RecordName, ReviewId, Stage
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import FileName, Limit, WordWeight
-from bayesift.service.uploads import Upload, check_unpacked, read_upload
+from bayesift.service.schemas import FileName, WordWeight
 
-uploads = APIRouter(prefix="/api/uploads", tags=["reviews"])
 router = APIRouter(prefix="/api/reviews", tags=["reviews"])
 screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
 exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 
-_FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}}
-_NO_PROJECT = (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, AttributeError, RuntimeError, OSError)
-_SHOWN = 5
-_SHOWN_DUPLICATES = 50
 _CANDIDATES = 30
-_WRITTEN = {
-    "ris": "application/x-research-info-systems",
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "bib": "application/x-bibtex",
-    "nbib": "text/plain; charset=utf-8",
-    "xml": "application/xml",
-    "jsonl": "application/x-ndjson",
-}
+_REST = 10.0  # times as long as an estimate takes, until a gauge is computed again
 InStage = Annotated[Stage, Query()]
-
-
-@uploads.post("", status_code=201, openapi_extra=_FILE)
-async def upload(name: FileName, request: Request, person: Reviewer, service: TheService) -> schemas.FileOut:
-    """Send a file of records; the answer says what was understood of it."""
-    content = await request.body()
-    found = await service.share(object(), partial(read_upload, name, content))
-    key = service.uploads.keep(Upload(person.name, name, found))
-    (file,) = found.files
-    return schemas.FileOut(
-        upload=key,
-        file=file.file,
-        format=file.format,
-        encoding=file.encoding,
-        records=file.records,
-        refused=file.refused,
-        notes=[str(replace(note, option=None)) for note in file.notes],
-        problems=[f"line {problem.line}: {problem.message}" for problem in found.problems[:20]],
-        first=[reference_out(reference) for reference in found[:_SHOWN]],
-    )
-
-
-@uploads.post("/preview")
-async def preview(body: schemas.PreviewIn, person: Reviewer, service: TheService) -> schemas.PreviewOut:
-    """What a review of these files would hold, and the duplicates among them."""
-    references = service.uploads.take(person.name, body.uploads)
-    found: Duplicates = await service.share(object(), partial(find_duplicates, references.references))
-
-    def shown(places: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
-        return schemas.DuplicateOut(
-            records=[reference_out(references[place]) for place in places], probability=probability
-        )
-
-    joined = [group for group in found.groups if len(group) > 1]
-    return schemas.PreviewOut(
-        records=len(references),
-        after_joining=len(found.groups),
-        without_abstract=sum(not reference.abstract for reference in references),
-        decisions=sum(bool(reference.decisions) for reference in references),
-        duplicates=[shown(group) for group in joined[:_SHOWN_DUPLICATES]],
-        possible=[shown((m.first, m.second), m.probability) for m in found.possible[:_SHOWN_DUPLICATES]],
-    )
 
 
 @router.get("")
@@ -116,16 +61,15 @@ def list_reviews(person: Reader, service: TheService, deleted: bool = False) -> 
 
 @router.post("", status_code=201)
 async def begin(body: schemas.ReviewIn, person: Reviewer, service: TheService) -> schemas.ReviewOut:
-    """Begin a review from uploaded files."""
+    """Begin a review from what was uploaded or chosen."""
     references = service.uploads.take(person.name, body.uploads)
     settings = ProjectSettings.from_values(body.settings.model_dump(exclude_none=True))
-    alone = Duplicates(tuple((place,) for place in range(len(references))), ())
-    begun = reviews.Begun(body.name, settings, references, alone, body.take_decisions)
 
     def packed() -> tuple[reviews.Begun, bytes]:
+        alone = Duplicates(tuple((place,) for place in range(len(references))), ())
         found = find_duplicates(references.references) if body.join_duplicates else alone
-        whole = reviews.Begun(body.name, settings, references, found, body.take_decisions)
-        return whole, reviews.packed_records(whole)
+        begun = reviews.Begun(body.name, settings, references, found, body.take_decisions)
+        return begun, reviews.packed_records(begun)
 
     begun, content = await service.share(object(), packed)
     row = await service.do(person, lambda unit: reviews.begin(unit, begun, content))
@@ -133,32 +77,34 @@ async def begin(body: schemas.ReviewIn, person: Reviewer, service: TheService) -
     return await run_in_threadpool(review_out, service, row.id, person)
 
 
-@router.post("/project", status_code=201, openapi_extra=_FILE)
+@router.post("/project", status_code=201, openapi_extra=FILE_BODY)
 async def open_project(name: FileName, request: Request, person: Reviewer, service: TheService) -> schemas.ReviewOut:
     """Open a project of `bayesift screen`, packed as zip, or bring its review up to date."""
     content = await request.body()
-
-    def unpacked() -> tuple[Project, bytes]:
-        check_unpacked(content)
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                _unpack_project(content, Path(folder))
-                return Project(folder), (Path(folder) / RECORDS).read_bytes()
-            except DataError as error:
-                raise DataError(error.message) from error
-            except _NO_PROJECT as error:
-                raise DataError("this file is no project of a review, or it is damaged") from error
-
-    project, records = await service.share(object(), unpacked)
+    project, records = await service.share(object(), partial(unpacked_project, content))
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
     row = await service.do(person, lambda unit: reviews.take_in(unit, project, title, records))
     return await run_in_threadpool(review_out, service, row.id, person)
 
 
 @screening.get("")
-def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
+async def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
     """A review with its settings and progress."""
-    return review_out(service, review, person)
+    await service.share(("estimate", review), partial(reviews.estimate, service, review))
+    return await run_in_threadpool(review_out, service, review, person)
+
+
+@screening.get("/gauge")
+async def gauge(review: ReviewId, person: Reader, service: TheService) -> schemas.GaugeOut:
+    """What is left, as of some decisions ago where many come in; other answers have what was computed last."""
+
+    def read() -> schemas.GaugeOut:
+        reviews.estimate(service, review, rest=_REST)
+        with reviews.ranking(service, review) as (_, ranked):
+            return gauge_of(ranked)
+
+    found: schemas.GaugeOut = await service.share(("gauge", review), read)
+    return found
 
 
 @screening.patch("")
@@ -171,7 +117,7 @@ async def change(
         await service.do(person, lambda unit: reviews.rename(unit, review, name))
     values = {} if body.settings is None else body.settings.model_dump(exclude_none=True)
     if values:
-        await _act(service, person, review, "settings", **values)
+        return await _act(service, person, review, "settings", **values)
     return await run_in_threadpool(review_out, service, review, person)
 
 
@@ -216,27 +162,24 @@ async def decide(
     review: ReviewId, body: schemas.DecisionIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Decide on a record; answered when the decision is on disk."""
-    seconds = None if body.seconds is None else round(body.seconds, 1)
-    values = {**body.model_dump(exclude={"stage"}), "reasons": body.reasons or None, "seconds": seconds}
-    values |= _stage(body.stage)
-    await _act(service, person, review, "decide", **values)
+    values = _decision(body) | {"seconds": None if body.seconds is None else round(body.seconds, 1)}
+    decided = await _act_on(service, person, review, "decide", body.record, **values)
     service.leases.free(f"{review} {body.stage}", body.record)
-    return await run_in_threadpool(show_record, review, body.record, person, service, body.stage)
+    return decided
 
 
 @screening.post("/undo")
 async def undo(review: ReviewId, person: Reviewer, service: TheService) -> schemas.RecordOut:
     """Take back your last decision."""
 
-    def take_back(unit: Any) -> tuple[str, Stage]:
-        opened = reviews.opened_in(unit, review)
-        last = opened.log.last_done(person.name)
+    def take_back(unit: UnitOfWork) -> tuple[Stage, str]:
+        last = reviews.opened_in(unit, review).log.last_done(person.name)
         if last is None:
             raise DataError("there is no decision to take back")
         reviews.act(unit, review, "undo", record=last[1])
-        return last[1], last[0]
+        return last
 
-    record, stage = await service.do(person, take_back)
+    stage, record = await service.do(person, take_back)
     return await run_in_threadpool(show_record, review, record, person, service, stage)
 
 
@@ -245,9 +188,7 @@ async def resolve(
     review: ReviewId, body: schemas.DecisionIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Resolve a conflict between reviewers."""
-    values = {"record": body.record, "verdict": body.verdict, "reasons": body.reasons or None, **_stage(body.stage)}
-    await _act(service, person, review, "resolve", **values)
-    return await run_in_threadpool(show_record, review, body.record, person, service, body.stage)
+    return await _act_on(service, person, review, "resolve", body.record, **_decision(body))
 
 
 @screening.post("/words")
@@ -255,38 +196,28 @@ async def set_words(
     review: ReviewId, body: schemas.WordsIn, person: Reviewer, service: TheService
 ) -> schemas.ProgressOut:
     """Say which words speak for relevance, or against it; earlier words are replaced."""
-    await _act(service, person, review, "words", words=body.words)
-    return (await run_in_threadpool(review_out, service, review, person)).progress
+    return (await _act(service, person, review, "words", words=body.words)).progress
 
 
 @screening.post("/stop")
 async def stop(review: ReviewId, body: schemas.StopIn, person: Reviewer, service: TheService) -> schemas.ReviewOut:
     """End the screening, with the reason."""
-    await _act(service, person, review, "stop", reason=body.reason)
-    return await run_in_threadpool(review_out, service, review, person)
+    return await _act(service, person, review, "stop", reason=body.reason)
 
 
 @screening.post("/resume")
 async def resume(review: ReviewId, person: Reviewer, service: TheService) -> schemas.ReviewOut:
     """Go on with a screening that was ended."""
-    await _act(service, person, review, "resume")
-    return await run_in_threadpool(review_out, service, review, person)
+    return await _act(service, person, review, "resume")
 
 
 @screening.get("/records")
 def list_records(
-    review: ReviewId,
-    person: Reader,
-    service: TheService,
-    search: Annotated[str, Query(max_length=200)] = "",
-    status: Annotated[Status | None, Query()] = None,
-    stage: InStage = "abstract",
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-    limit: Limit = 50,
+    review: ReviewId, person: Reader, service: TheService, query: Annotated[schemas.RecordQuery, Query()]
 ) -> schemas.RecordsOut:
-    """Records of the whole pool, the most relevant first, that hold all words of the search and have the status."""
+    """Records of the whole pool, the most relevant first, that hold all words of the search and have status and tag."""
     with reviews.ranking(service, review) as (opened, ranked):
-        return page_of_records(opened, ranked, person.name, search, status, stage, offset, limit)
+        return page_of_records(opened, ranked, person.name, query)
 
 
 @screening.get("/records/{record}")
@@ -312,8 +243,7 @@ async def add_note(
     review: ReviewId, record: RecordName, body: schemas.NoteIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Keep a note on a record."""
-    await _act(service, person, review, "note", record=record, text=body.text)
-    return await run_in_threadpool(show_record, review, record, person, service)
+    return await _act_on(service, person, review, "note", record, text=body.text)
 
 
 @screening.put("/records/{record}/tags")
@@ -321,15 +251,21 @@ async def set_tags(
     review: ReviewId, record: RecordName, body: schemas.TagsIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Set the tags of a record."""
-    await _act(service, person, review, "tag", record=record, tags=body.tags)
-    return await run_in_threadpool(show_record, review, record, person, service)
+    return await _act_on(service, person, review, "tag", record, tags=body.tags)
+
+
+@screening.put("/records/{record}/full-text")
+async def set_full_text(
+    review: ReviewId, record: RecordName, body: schemas.FullTextIn, person: Reviewer, service: TheService
+) -> schemas.RecordOut:
+    """Say where the full text of a record is: a link or the name of a file."""
+    return await _act_on(service, person, review, "file", record, place=body.place)
 
 
 @screening.post("/records/{record}/split")
 async def split(review: ReviewId, record: RecordName, person: Reviewer, service: TheService) -> schemas.RecordOut:
     """Make records of their own of the sources of a record that are different publications."""
-    await _act(service, person, review, "split", record=record)
-    return await run_in_threadpool(show_record, review, record, person, service)
+    return await _act_on(service, person, review, "split", record)
 
 
 @screening.post("/records/{record}/join")
@@ -337,15 +273,20 @@ async def join(
     review: ReviewId, record: RecordName, body: schemas.JoinIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Join records that are the same publication."""
-    await _act(service, person, review, "join", record=record, records=body.records)
-    return await run_in_threadpool(show_record, review, record, person, service)
+    return await _act_on(service, person, review, "join", record, records=body.records)
 
 
 @screening.get("/statistics")
-def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
+async def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
     """PRISMA counts, agreement, the work of reviewers, the recall curve and a paragraph for the paper."""
-    with reviews.ranking(service, review) as (opened, ranked):
-        return all_statistics(opened, ranked)
+
+    def counted() -> schemas.StatisticsOut:
+        reviews.estimate(service, review)
+        with reviews.ranking(service, review) as (opened, ranked):
+            return all_statistics(opened, ranked)
+
+    statistics: schemas.StatisticsOut = await service.share(("statistics", review), counted)
+    return statistics
 
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))
@@ -358,15 +299,9 @@ def flow(review: ReviewId, person: Reader, service: TheService) -> Response:
 @exports.get("/audit.csv", response_class=Response, responses=file_answer("text/csv"))
 def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
     """Everything that people did to the review, in order."""
-    lines = io.StringIO()
-    writer = csv.writer(lines)
-    writer.writerow(["number", "at", "by", "what", "record", "details"])
     with reviews.reading(service, review) as opened:
-        for number, event in enumerate(opened.log.events, 1):
-            details = json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
-            writer.writerow([number, event.at, guarded_cell(event.by), event.type, event.record, guarded_cell(details)])
-        name = opened.row.name
-    return Response(lines.getvalue(), media_type="text/csv; charset=utf-8", headers=attached(f"{name}-audit.csv"))
+        name, content = opened.row.name, audit_csv(opened.log)
+    return Response(content, media_type="text/csv; charset=utf-8", headers=attached(f"{name}-audit.csv"))
 
 
 @exports.get("/records.{kind}", response_class=Response, responses=file_answer("application/octet-stream"))
@@ -375,7 +310,7 @@ async def export(
     kind: Literal["ris", "csv", "xlsx", "bib", "nbib", "xml", "jsonl"],
     person: Reader,
     service: TheService,
-    only: Annotated[list[Literal["included", "excluded", "maybe", "open"]] | None, Query()] = None,
+    only: Annotated[list[schemas.Outcome] | None, Query()] = None,
     sources: bool = False,
 ) -> Response:
     """The records with decisions, reasons, ranks and probabilities, all or in part."""
@@ -383,14 +318,10 @@ async def export(
     def written() -> tuple[str, bytes]:
         with reviews.ranking(service, review) as (opened, ranked):
             name, references = opened.row.name, ranked.references(only=set(only or ()), sources=sources)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"records.{kind}"
-            write_references(references, path)
-            content = path.read_bytes()
-        return name, _guarded_csv(content) if kind == "csv" else content
+        return name, records_file(references, kind)
 
     name, content = await service.share(object(), written)
-    return Response(content, media_type=_WRITTEN[kind], headers=attached(f"{name}.{kind}"))
+    return Response(content, media_type=MEDIA_TYPES[kind], headers=attached(f"{name}.{kind}"))
 
 
 @exports.get("/project.zip", response_class=Response, responses=file_answer("application/zip"))
@@ -403,38 +334,39 @@ async def export_project(review: ReviewId, person: Reader, service: TheService) 
             with reviews.reading(service, review) as opened:
                 name = opened.row.name
                 reviews.saved_project(opened, place)
-            stream = io.BytesIO()
-            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-                for file in ("project.json", RECORDS, "decisions.jsonl"):
-                    archive.write(place / file, file)
-            return name, stream.getvalue()
+            return name, packed_project(place)
 
     name, content = await service.share(object(), packed)
     return Response(content, media_type="application/zip", headers=attached(f"{name}.review.zip"))
 
 
-async def _act(service: Service, person: Person, review: str, type: EventType, **values: Any) -> None:  # noqa: A002
+async def _act(
+    service: Service,
+    person: Person,
+    review: str,
+    type: EventType,  # noqa: A002
+    **values: Any,
+) -> schemas.ReviewOut:
+    """Do something to a review, and show it as it is then."""
     await service.do(person, lambda unit: reviews.act(unit, review, type, **values))
+    return await run_in_threadpool(review_out, service, review, person)
 
 
-def _stage(stage: Stage) -> dict[str, str]:
-    return {} if stage == "abstract" else {"stage": stage}
+async def _act_on(
+    service: Service,
+    person: Person,
+    review: str,
+    type: EventType,  # noqa: A002
+    record: str,
+    **values: Any,
+) -> schemas.RecordOut:
+    """Do something to a record, and show it as it is then."""
+    await service.do(person, lambda unit: reviews.act(unit, review, type, record=record, **values))
+    stage: Stage = values.get("stage") or "abstract"
+    return await run_in_threadpool(show_record, review, record, person, service, stage)
 
 
-def _guarded_csv(content: bytes) -> bytes:
-    """A CSV file in which a spreadsheet runs nothing."""
-    target = io.StringIO()
-    rows = csv.reader(io.StringIO(content.decode()))
-    csv.writer(target, lineterminator="\n").writerows([guarded_cell(cell) for cell in row] for row in rows)
-    return target.getvalue().encode()
-
-
-def _unpack_project(content: bytes, folder: Path) -> None:
-    """Write the files of a packed project into a folder; its files may be in one folder of the archive."""
-    names = ("project.json", RECORDS, "decisions.jsonl")
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        found = {Path(entry.filename).name: entry for entry in archive.infolist() if not entry.is_dir()}
-        if any(name not in found for name in names):
-            raise DataError("this archive holds no project of a review")
-        for name in names:
-            (folder / name).write_bytes(archive.read(found[name]))
+def _decision(body: schemas.DecisionIn) -> dict[str, Any]:
+    """What the log keeps of a decision; the first stage is not named."""
+    stage = None if body.stage == "abstract" else body.stage
+    return {"verdict": body.verdict, "reasons": body.reasons or None, "stage": stage}

@@ -5,11 +5,14 @@
     prior, solver                            converged when
     ---------------------------------------  -------------------------------------------------------------------
     Gaussian: dual, newton, lbfgs            the gradient bounds what is left to gain by tol^2 of the objective
-    Gaussian, softmax: newton                the gradient is at most tol of its size at the prior's mode
+    Gaussian, softmax: newton, lbfgs,        the gradient is at most tol of its size at the prior's mode
+    variational-mode
     Laplace, or sign constraints:            the largest violation of the optimality conditions is at most tol of
     coordinate (softmax too)                 the prior's smallest rate (of 1 under a Gaussian prior)
-    em, ecm, softmax under Jeffreys' prior   the last change of the weights is at most tol / 100 of the largest
-    variational, variational-mode            the last relative change of the bound's parameters is at most tol / 10
+    em, ecm (softmax too)                    the last change of the weights is at most tol / 100 of the largest
+    ard                                      the same of the prior's standard deviations
+    variational (softmax too),               the last relative change of the bound's parameters is at most tol / 10
+    variational-mode
 
 A solver that stops for another reason (max_iter, no step length that decreases the objective) says so, and the
 classifier warns.
@@ -24,12 +27,19 @@ from typing import Protocol
 
 import numpy as np
 
+from bayesift.arrays import Array
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.em import solve_by_em
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_lbfgs, solve_by_newton
-from bayesift.models.linear.solvers.proximal_newton import solve_by_coordinates
-from bayesift.models.linear.solvers.softmax import solve_softmax_by_newton, solve_softmax_by_reweighting
+from bayesift.models.linear.solvers.proximal_newton import solve_along, solve_by_coordinates
+from bayesift.models.linear.solvers.relevance import solve_by_relevance
+from bayesift.models.linear.solvers.softmax import (
+    solve_softmax_by_em,
+    solve_softmax_by_lbfgs,
+    solve_softmax_by_newton,
+)
+from bayesift.models.linear.solvers.softmax_bounds import solve_softmax_by_bound, solve_softmax_by_quadratic_bound
 from bayesift.models.linear.solvers.variational import solve_by_bound
 from bayesift.models.linear.solvers.working_sets import solve_softmax_by_working_sets
 from bayesift.threads import in_threads
@@ -63,11 +73,15 @@ SOLVERS: dict[str, BlockSolver] = {
     "variational-mode": _one_by_one(partial(solve_by_bound, to_mode=True)),
     "em": _one_by_one(solve_by_em),
     "ecm": _one_by_one(partial(solve_by_em, block=_SUB_VECTOR)),
+    "ard": _one_by_one(solve_by_relevance),
 }
 _SOFTMAX_SOLVERS = {
-    "coordinate": solve_softmax_by_working_sets,
     "newton": solve_softmax_by_newton,
-    "em": solve_softmax_by_reweighting,
+    "coordinate": solve_softmax_by_working_sets,
+    "lbfgs": solve_softmax_by_lbfgs,
+    "variational": solve_softmax_by_bound,
+    "variational-mode": solve_softmax_by_quadratic_bound,
+    "em": solve_softmax_by_em,
 }
 _SMOOTH = ("dual", "newton", "lbfgs", "variational", "variational-mode")
 _BLOCKS = ("dual", "newton")
@@ -81,10 +95,12 @@ def choose_solver(name: str, problem: Problem) -> str:
         return _choose_softmax_solver(name, problem)
     if name == "auto":
         if not prior.convex:
-            return "em"
+            return "ard" if prior.kind == "gamma" else "em"
         return "dual" if prior.smooth and not constrained else "coordinate"
     if name not in SOLVERS:
         raise ValueError(f"no solver {name!r}; there are: auto, {', '.join(SOLVERS)}")
+    if name == "ard" and prior.kind != "gamma":
+        raise ValueError(f"solver 'ard' needs a gamma prior, not a {prior.kind} one")
     if name in _SMOOTH and not prior.smooth:
         raise ValueError(f"solver {name!r} needs a smooth prior, not a {prior.kind} one")
     if name == "coordinate" and not prior.convex:
@@ -94,15 +110,28 @@ def choose_solver(name: str, problem: Problem) -> str:
 
 def _choose_softmax_solver(name: str, problem: Problem) -> str:
     prior = problem.prior
-    able = ["em"] if not prior.convex else ["coordinate"]
-    if prior.smooth and not np.any(prior.sign):
-        able = ["newton", "coordinate"]
+    if np.any(prior.sign):
+        able = ["coordinate"]
+    elif prior.smooth:
+        able = list(_SOFTMAX_SOLVERS)
+    else:
+        able = ["coordinate", "em"] if prior.convex else ["em"]
     if name == "auto":
         return able[0]
     if name not in able:
         solvers = ", ".join(["auto", *able])
         raise ValueError(f"softmax with this prior has the solvers {solvers}, not {name!r}; one-vs-rest has all")
     return name
+
+
+def _chunks(order: Array, size: int) -> list[Array]:
+    """Parts of similar size, at most `size`; an even number of them, so that a second thread has work.
+
+    They do not depend on the number of threads, nor does the result. Four are a block of their own, fewer go alone.
+    """
+    n = len(order)
+    parts = n if size == 1 or n < 4 else 1 if n == 4 else 2 * -(-n // (2 * size))
+    return np.array_split(order, parts) if n else []
 
 
 def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
@@ -138,7 +167,7 @@ def solve_all(
     named = np.arange(len(starts)) if categories is None else np.asarray(categories)
     sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of similar size
     order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))
-    chunks = [order[k : k + size] for k in range(0, len(named), size)]
+    chunks = _chunks(order, size)
     tasks = [(named[chunk].tolist(), [starts[place] for place in chunk]) for chunk in chunks]
     parts: Iterable[list[Solution]]
     if n_jobs is None or isinstance(n_jobs, int):
@@ -154,3 +183,37 @@ def solve_all(
         if progress is not None:
             progress(done)
     return [solution for solution in solutions if solution is not None]
+
+
+def solve_path(
+    problems: Sequence[Problem],
+    solver: str,
+    starts: Starts,
+    n_jobs: int | Workers | None,
+    *,
+    categories: Sequence[int] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[list[Solution]]:
+    """`solve_all` under several priors, all else the same, from the strongest on: one list of solutions per prior.
+
+    Coordinate descent takes one category along all of them, so that what it knows of its documents stays in memory.
+    """
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(len(found) * len(starts) + done)
+
+    alone = not problems[0].coupled and choose_solver(solver, problems[0]) == "coordinate"
+    if alone and (n_jobs is None or isinstance(n_jobs, int)):
+        tasks = list(zip(range(len(starts)) if categories is None else categories, starts, strict=True))
+        paths = []
+        for path in in_threads(lambda task: [s.compacted() for s in solve_along(problems, *task)], tasks, n_jobs):
+            paths.append(path)
+            if progress is not None:
+                progress(len(paths) * len(problems))
+        return [list(step) for step in zip(*paths, strict=True)]
+    found: list[list[Solution]] = []
+    for problem in problems:
+        found.append(solve_all(problem, solver, starts, n_jobs, categories=categories, progress=report))
+        starts = list(found[-1])
+    return found

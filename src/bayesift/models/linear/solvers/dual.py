@@ -1,9 +1,13 @@
-"""Dual coordinate ascent for Gaussian priors, eight categories to a visit of a document.
+"""Dual coordinate ascent for Gaussian priors, eight or four categories to a visit of a document.
 
 Documents are visited in random order (`bayesift.kernels.dual`), all of them in full rounds, and between those only the
-few whose dual variables still move. Weights are scaled to unit precision and kept at X'(y a) throughout; the intercept
-takes part like a weight, and before the result is judged it moves to its best value. A flat intercept has no dual
-weight: each full round then ends with a step of the method of multipliers on it.
+few whose dual variables still move. Weights are kept at v X'(y a) throughout, v the prior variance; where terms differ
+in it, columns are scaled to unit variance instead.
+
+The intercept takes part like a weight of small variance about an anchor, to which each full round adds a step of the
+method of multipliers; before the result is judged it moves to its best value. With its own variance, as large as that
+of a whole document, it would follow the last few documents visited: errors would then mix slowly unless consecutive
+documents were far apart in memory, which takes twice as long. With a small one chunks of 64 converge as fast.
 
 The objective is strongly convex in the scaled weights, so that a gradient g bounds how far it is from its minimum by
 |g|^2 / 2: a category is done when that is at most tol^2 of the objective. What still moves after many rounds (badly
@@ -26,10 +30,12 @@ from bayesift.models.linear.problem import Problem, Solution, scaled_rows
 from bayesift.models.linear.solvers.newton import solve_by_newton
 
 BLOCK = 8
-_WORTH_PADDING = 5  # as many categories are filled up to a block; fewer are quicker one by one
+_WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}  # as many categories are filled up to a block; fewer go one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
-_CHUNK = 4  # documents that stay together in a random order, for the sake of the cache
+_CHUNK, _CHUNKS = 64, 1024  # documents that stay together in a random order, at most; chunks, at least
+_ANCHORED = 1 / 32  # the variance of the intercept about its anchor, in that of the score of a document
+_NEGLIGIBLE = 0.01  # of the mean squared change of the dual variables: what changes less waits for a later round
 _GRADIENT = 2.0  # an estimate of the ratio of the gradient and the change of the dual variables
 _LEFT = 0.2  # an estimate of the share of the loss without terms that is left at the mode
 
@@ -38,7 +44,7 @@ def solve_by_dual(problem: Problem, categories: list[int], starts: list[Solution
     """The modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("dual coordinate ascent takes no sign constraints; use solver='coordinate'")
-    if len(categories) >= _WORTH_PADDING and problem.terms is None and shares_scale(problem.prior):
+    if len(categories) in _WIDTHS and problem.terms is None and shares_scale(problem.prior):
         return _solve_block(problem, categories, starts)
     return [_solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)]
 
@@ -72,22 +78,29 @@ def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solu
 
 
 class _Block:
-    """Scaled weights, dual variables and margins of categories (columns) that share terms and precisions, not modes."""
+    """Weights about their modes, dual variables and margins of categories (columns) that share terms and precisions.
+
+    Weights are in units of `scale`, and there have the prior variance `variance`.
+    """
 
     def __init__(self, problem: Problem, categories: list[int]) -> None:
         self.problem = problem
         self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
-        self.scale = 1.0 / np.sqrt(penalty[1, self.terms])
-        if problem.terms is None and shares_scale(problem.prior):
+        precisions, shared = penalty[1, self.terms], problem.terms is None and shares_scale(problem.prior)
+        self.scale, self.variance = 1.0 / np.sqrt(precisions), 1.0
+        if problem.terms is None and len(precisions) and np.all(precisions == precisions[0]):
+            self.scale, self.variance = np.ones(len(precisions)), float(1.0 / precisions[0])
+            self.rows, squares = problem.rows, self.variance * problem.lengths
+        elif shared:
             self.rows, squares = problem.scaled
         else:
-            self.rows, squares = scaled_rows(sparse.csr_array(problem.columns[:, self.terms]), penalty[1, self.terms])
+            self.rows, squares = scaled_rows(sparse.csr_array(problem.columns[:, self.terms]), precisions)
         self.size = squares.mean()
         self.free, self.precision, self.centre = problem.intercept
-        self.flat = bool(self.free) and self.precision == 0
-        self.spread = self.free * (max(self.size, 1e-3) if self.flat else 1.0 / max(self.precision, 1e-300))
+        self.loose = _ANCHORED * max(self.size, 1e-3)
+        self.spread = self.free / (self.precision + 1.0 / self.loose)
         self.reach = squares + self.spread
-        width = BLOCK if len(categories) > 1 else 1
+        width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
         self.signs, self.importance = np.ones((len(squares), width)), np.zeros((len(squares), width))
         for place, c in enumerate(categories):
             self.signs[:, place], self.importance[:, place] = problem.signs(c), problem.importance_of(c)
@@ -100,10 +113,10 @@ class _Block:
         self.weights = np.zeros((len(self.terms), width))
         self.duals, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
-        self.intercepts = cold.copy() if self.flat else np.full(width, self.centre)
-        self.anchors = self.intercepts.copy()
+        self.intercepts = cold.copy() if self.free else np.full(width, self.centre)
+        self.anchors = self._anchors()
         self.loss = -_LEFT * np.sum(self.importance * self._likelihoods(self.offsets, cold)[0], axis=0)
-        self.ratio = np.full(width, _GRADIENT**2)
+        self.ratio, self.least = np.full(width, _GRADIENT**2), np.zeros(width)
         self.done, self.rounds = np.arange(width) >= len(categories), 0
         self.generator = np.random.default_rng(0)
         self.found: list[tuple[Array, float] | None] = [None] * width
@@ -122,17 +135,22 @@ class _Block:
         scores = self._scores()
         derivatives = self._likelihoods(scores, self.intercepts)[1]
         self.duals = np.where(warm, self.importance * derivatives, 0.0)
-        self.weights = self._back(self.signs * self.duals)
-        self.anchors = np.where(warm, self.intercepts, cold)
-        sums = self.spread * np.sum(self.signs * self.duals, axis=0)
-        self.intercepts = self.anchors.copy() if self.flat else self.centre + sums
-        self.anchors = self.anchors - sums
+        self.weights = self.variance * self._back(self.signs * self.duals)
+        self.intercepts = np.where(warm, self.intercepts, cold)
+        self.anchors = self._anchors()
+
+    def _anchors(self) -> Array:
+        """The anchors at which the intercepts are best for the dual variables, if these are kept."""
+        sums = np.sum(self.signs * self.duals, axis=0) + self.precision * self.centre
+        anchors: Array = self.loose * ((self.precision + 1.0 / self.loose) * self.intercepts - sums)
+        return anchors
 
     def go_round(self) -> None:
         """Visit all documents, then again and again those that move most, until they move no more than the rest."""
         self._visit(np.arange(len(self.signs), dtype=np.int32))
-        if self.flat:
-            self.anchors, self.intercepts = self.intercepts, 2.0 * self.intercepts - self.anchors
+        self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
+        moved = self.spread / self.loose * (self.intercepts - self.anchors)
+        self.anchors, self.intercepts = self.intercepts, self.intercepts + moved
         totals = np.where(self.done, np.inf, self.moves.sum(axis=0) + 1e-300)
         shares = np.sum(self.moves / totals, axis=1)
         few = shares > shares.mean()
@@ -141,6 +159,7 @@ class _Block:
             self._visit(moving)
             if np.sum(self.moves[moving] / totals) <= rest:
                 break
+        self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
         self.rounds += 1
         goal = self.problem.small_gradient(self.loss)
         self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
@@ -166,11 +185,11 @@ class _Block:
             best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
         logarithms, derivatives, curvatures = self._likelihoods(scores, best)
         residuals = self.importance * self.signs * derivatives
-        size = np.sum((self.weights - self._back(residuals)) ** 2, axis=0)
+        size = self.variance * np.sum((self.weights / self.variance - self._back(residuals)) ** 2, axis=0)
         if self.free:
             tilt = residuals.sum(axis=0) - self.precision * (best - self.centre)
             size += tilt**2 / (self.precision + np.sum(self.importance * curvatures, axis=0) + 1e-300)
-        cost = 0.5 * np.sum(self.weights**2, axis=0) + 0.5 * self.precision * (best - self.centre) ** 2
+        cost = 0.5 / self.variance * np.sum(self.weights**2, axis=0) + 0.5 * self.precision * (best - self.centre) ** 2
         self.loss = cost - np.sum(self.importance * logarithms, axis=0)
         self.trace.append(self.loss)
         guess = self._estimate()
@@ -179,8 +198,9 @@ class _Block:
         for place in np.flatnonzero(~self.done):
             self.found[place] = self.weights[:, place].copy(), float(best[place])
         self.done |= passed
-        if self.flat:
-            self.anchors, self.intercepts = self.anchors + best - self.intercepts, best
+        if self.free:
+            self.anchors += self.loose / self.spread * (best - self.intercepts)
+            self.intercepts = best
 
     def solution(self, place: int) -> Solution:
         """What was found for one category when it was judged last."""
@@ -194,12 +214,15 @@ class _Block:
     def _visit(self, documents: Array) -> None:
         """Visit documents in a random order of small chunks."""
         link, rows = self.problem.link, self.rows
-        whole = len(documents) - len(documents) % _CHUNK
-        chunks = self.generator.permutation(documents[:whole].reshape(-1, _CHUNK))
+        size = min(_CHUNK, max(1, len(documents) // _CHUNKS))
+        whole = len(documents) - len(documents) % size
+        chunks = self.generator.permutation(documents[:whole].reshape(-1, size))
         order = np.concatenate([chunks.ravel(), documents[whole:]])
-        matrix, given = (rows.indptr, rows.indices, rows.data), (self.counts, self.offsets, self.reach, self.spread)
-        state = self.weights, self.intercepts, self.duals, self.moves
-        visit(*matrix, order, link.code, link.parameters, *given, *state, np.empty(self.signs.shape[1]))
+        visit(
+            rows.indptr, rows.indices, rows.data, order, link.code, link.parameters, self.counts, self.offsets,
+            self.reach, self.spread, self.variance, self.least, self.weights, self.intercepts, self.duals, self.moves,
+            np.empty(self.signs.shape[1]),
+        )  # fmt: skip
 
     def _estimate(self) -> Array:
         """An estimate of the squared gradient."""

@@ -106,12 +106,14 @@ class _Block:
         return step
 
 
-def solve_by_newton(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
-    """The modes of a block of categories."""
+def solve_by_newton(
+    problem: Problem, categories: list[int], starts: list[Solution | None], offsets: Array | float = 0.0
+) -> list[Solution]:
+    """The modes of a block of categories; `offsets` (documents x these categories) are added to the scores."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
     block = _Block(problem, categories, starts)
-    scores = block.scores(block.weights)
+    scores = offsets + block.scores(block.weights)
     loss, residuals, curvatures = block.objective(scores, block.weights)
     trace, first = [loss], None
     done, failed = np.zeros((2, len(categories)), dtype=bool)
@@ -128,7 +130,7 @@ def solve_by_newton(problem: Problem, categories: list[int], starts: list[Soluti
         found = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
         failed |= ~found.accepted
         block.weights += found.lengths * step
-        scores = block.scores(block.weights)
+        scores = offsets + block.scores(block.weights)
         loss, residuals, curvatures = block.objective(scores, block.weights)
         trace.append(loss)
     objectives = np.array(trace)

@@ -1,4 +1,4 @@
-"""Softmax regression under normal priors and Jeffreys' prior: truncated Newton, all classes in each pass.
+"""Softmax regression: truncated Newton and L-BFGS under normal priors, EM under all, all classes in each pass.
 
     beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic = x_i beta_c + b_c
 
@@ -8,10 +8,10 @@ Weights are mode + spread x theta, with spread the standard deviation of each: t
 spread of 0 keeps a weight at its mode, so that nothing is ever divided by a variance. Intercepts, the last row of
 theta, have a spread of 1 and a precision of their own, 0 when they are flat.
 
-Jeffreys' prior 1 / |beta| is a scale mixture of normals whose expected precision is 1 / beta^2 (Figueiredo & Jain). An
-E-step makes the prior of each weight normal with its own last value as spread; an M-step takes one Newton step towards
-the mode under it, so that no round ascends. Weights below a share of the largest become 0 and stay so, and terms that
-no class uses leave the matrix. The mode found is the local one that EM reaches from the ridge solution.
+EM: every prior is a scale mixture of normals (Figueiredo & Jain). An E-step makes the prior of each weight normal with
+the deviation that its last value lets expect (`Prior.spread`); an M-step takes one Newton step towards the mode under
+it, so that no round ascends. Weights whose spread is 0 stay where they are, and terms that no class moves leave the
+matrix. Under Jeffreys' prior the mode found is the local one that EM reaches from the ridge solution.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import OptimizeResult, minimize
 from scipy.special import logsumexp
 
 from bayesift.arrays import Array
@@ -42,6 +43,7 @@ class NormalModel:
     def __init__(self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array) -> None:
         self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
         self.columns = sparse.csc_array(self.design.sparse)
+        self.single = self.design.table.astype(np.float32)  # precise enough for directions, and twice as quick
         self.labels, self.importance, self.n_classes = labels_of(problem), problem.importance, problem.members.shape[0]
         free, precision, middle = problem.intercept
         self.centre = self._padded(centre, middle)
@@ -67,22 +69,25 @@ class NormalModel:
         whole = (self.centre + self.spread * theta)[:, : self.n_classes]
         return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
 
-    def _scores_of(self, weights: Array) -> Array:
+    def _scores_of(self, weights: Array, table: Array | None = None) -> Array:
+        """The scores by weights; `table` has the dense columns in another precision."""
         rows, dense = self.design.sparse, self.design.dense
         out = np.empty((rows.shape[0], weights.shape[1]))
         kernels.products(rows.indptr, rows.indices, rows.data, weights, out)
         if len(dense):
-            out += self.design.table @ weights[dense]
+            table = self.design.table if table is None else table
+            out += table @ weights[dense].astype(table.dtype, copy=False)
         out += weights[-1]
         return out
 
-    def _back(self, values: Array, power: int = 1) -> Array:
+    def _back(self, values: Array, power: int = 1, table: Array | None = None) -> Array:
         """The transposed product with the matrix, or with that of its squares, and sums of the values last."""
         out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
         entries = data if power == 1 else data**power
         kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
         if len(dense):
-            out[dense] = (self.design.table if power == 1 else self.design.table**power).T @ values
+            table = self.design.table if table is None else table
+            out[dense] = (table if power == 1 else table**power).T @ values.astype(table.dtype, copy=False)
         out[-1] = values.sum(axis=0)
         return out
 
@@ -110,10 +115,18 @@ class NormalModel:
         gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
         return gradient
 
+    def hessian_product(self, search: Array, probabilities: Array, table: Array | None = None) -> Array:
+        """The Hessian of the objective times a step; `table` as for the scores."""
+        changes = self._scores_of(self.spread * search, table)
+        changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
+        changes *= self.importance[:, np.newaxis] * probabilities
+        product: Array = self.spread * self._back(changes, 1, table) + self.ridge * search
+        return product
+
     def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
         weighted = self.importance[:, np.newaxis] * probabilities
-        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), 2) + self.ridge
+        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), 2, self.single) + self.ridge
         diagonal[diagonal <= 0] = 1.0
         step, residual = np.zeros_like(gradient), -gradient
         search = residual / diagonal
@@ -122,9 +135,7 @@ class NormalModel:
         for _ in range(_CONJUGATE_STEPS):
             if power <= goal:
                 break
-            changes = self.moves(search)
-            changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
-            image = self.spread * self._back(weighted * changes) + self.ridge * search
+            image = self.hessian_product(search, probabilities, self.single)
             curvature = float(np.vdot(search, image))
             if curvature <= 0:
                 break
@@ -168,15 +179,19 @@ class NormalModel:
         return (float(found.lengths[0]), *last) if found.accepted[0] else (0.0, scores, now)
 
 
-def solve_softmax_by_newton(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode under a normal prior, one `Solution` per class; their objective is that of all together."""
+def normal_model(problem: Problem) -> NormalModel:
+    """The posterior under a normal prior."""
     n_classes, n_terms = problem.members.shape[0], problem.n_terms
-    centre, spread = np.zeros((n_classes, n_terms)), np.zeros((n_classes, n_terms))
+    centre = np.zeros((n_classes, n_terms))
     for c in range(n_classes):
         terms = problem.terms_of(c)
         centre[c, terms] = row_of(problem.prior.mode, c, n_terms)[terms]
-        spread[c, terms] = problem.prior.spread(np.zeros(n_terms), c)[terms]
-    model = NormalModel(problem, problem.rows, centre, spread)
+    return NormalModel(problem, problem.rows, centre, _spreads(problem, np.zeros((n_classes, n_terms))))
+
+
+def solve_softmax_by_newton(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+    """The mode under a normal prior, one `Solution` per class; their objective is that of all together."""
+    model = normal_model(problem)
     theta = model.theta_of(*start_of(problem, starts))
     theta, trace, converged = model.minimise(theta, problem.tolerance, problem.max_iter)
     return solutions_of(*model.weights_of(theta), np.array(trace), converged=converged)
@@ -216,24 +231,54 @@ def _shares(problem: Problem) -> Array:
     return np.asarray(logarithms - logarithms.mean())
 
 
-def solve_softmax_by_reweighting(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
-    """A local mode, one `Solution` per class; the start is the mode under a normal prior of variance 1."""
+def solve_softmax_by_lbfgs(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+    """The mode under a normal prior by a quasi-Newton method, scipy's L-BFGS."""
+    model = normal_model(problem)
+    shape, trace = model.spread.shape, []
+    first = float(np.linalg.norm(model.gradient(np.zeros(shape), model.probabilities(model.base))))
+    left = np.inf
+
+    def value(flat: Array) -> tuple[float, Array]:
+        nonlocal left
+        theta = flat.reshape(shape)
+        scores = model.base + model.moves(theta)
+        gradient = model.gradient(theta, model.probabilities(scores))
+        left = float(np.linalg.norm(gradient))
+        return model.objective(theta, scores), gradient.ravel()
+
+    def note(intermediate_result: OptimizeResult) -> None:
+        trace.append(intermediate_result.fun)
+        if left <= problem.tolerance * first:
+            raise StopIteration
+
+    found = minimize(
+        value, model.theta_of(*start_of(problem, starts)).ravel(), jac=True, method="L-BFGS-B", callback=note,
+        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0, "gtol": 0.0},
+    )  # fmt: skip
+    objective, _ = value(found.x)
+    weights = model.weights_of(found.x.reshape(shape))
+    return solutions_of(*weights, np.array([*trace, objective]), converged=left <= problem.tolerance * first)
+
+
+def solve_softmax_by_em(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+    """The mode, or a local one, one `Solution` per class; the start is the mode under a normal prior of variance 1."""
     ridge = replace(problem, prior=prior_of(GaussianPrior()))
     known = starts if all(start is not None for start in starts) else solve_softmax_by_newton(ridge, starts)
-    weights = np.stack([start.coefficients for start in known if start is not None])
-    intercepts = np.array([start.intercept for start in known if start is not None])
-    used = np.flatnonzero(np.any(weights, axis=0))
+    weights, intercepts = start_of(problem, list(known))
+    modes = np.stack([problem.mode(c) for c in range(len(weights))])
     trace, converged = [], False
     for _ in range(problem.max_iter):
-        used = used[np.any(weights[:, used], axis=0)]
+        spread = _spreads(problem, weights - modes)
+        used = np.flatnonzero(np.any(spread, axis=0))
         now = weights[:, used]
-        model = NormalModel(problem, sparse.csr_array(problem.rows[:, used]), np.zeros_like(now), np.abs(now))
+        model = NormalModel(problem, sparse.csr_array(problem.rows[:, used]), modes[:, used], spread[:, used])
         theta, _, _ = model.minimise(model.theta_of(now, intercepts), 0.0, 1)
         new, before = model.weights_of(theta), intercepts
-        largest = np.abs(new[0]).max(initial=0.0)
-        new[0][np.abs(new[0]) < _ZERO * largest] = 0.0
+        distance = new[0] - modes[:, used]
+        largest = np.abs(distance).max(initial=0.0)
+        new[0][np.abs(distance) < _ZERO * largest] = modes[:, used][np.abs(distance) < _ZERO * largest]
         weights[:, used], intercepts = new
-        trace.append(_objective(model, theta, new[0]))
+        trace.append(_objective(problem, model, theta, weights - modes))
         change = max(np.abs(new[0] - now).max(initial=0.0), np.abs(intercepts - before).max())
         if change <= _PRECISION * problem.tolerance * max(largest, 1.0):
             converged = True
@@ -241,8 +286,17 @@ def solve_softmax_by_reweighting(problem: Problem, starts: list[Solution | None]
     return solutions_of(weights, intercepts, np.array(trace), converged=converged)
 
 
-def _objective(model: NormalModel, theta: Array, weights: Array) -> float:
-    """Minus the log posterior, of the weights that are not 0."""
+def _spreads(problem: Problem, distances: Array) -> Array:
+    """The deviation that EM expects of each weight, classes x terms; 0 for terms that a class may not use."""
+    spreads = np.zeros_like(distances)
+    for c, distance in enumerate(distances):
+        terms = problem.terms_of(c)
+        spreads[c, terms] = problem.prior.spread(distance, c)[terms]
+    return spreads
+
+
+def _objective(problem: Problem, model: NormalModel, theta: Array, distances: Array) -> float:
+    """Minus the log posterior."""
     loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(np.sum(model.ridge * theta**2))
     intercepts = 0.5 * float(model.ridge[-1, 0]) * float(np.sum(theta[-1] ** 2))
-    return loss + intercepts + float(np.sum(np.log(np.abs(weights[weights != 0]))))
+    return loss + intercepts + sum(problem.prior.cost(distance, c) for c, distance in enumerate(distances))

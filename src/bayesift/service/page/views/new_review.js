@@ -1,7 +1,7 @@
-// A new review: drop files, see what was understood and which records are duplicates, say what you look for.
+// A new review: drop files or choose records that are here, see what was understood and which are duplicates, say what you look for.
 
-import { api } from "../api.js";
-import { button, field, h, say, written } from "../dom.js";
+import { api, Problem } from "../api.js";
+import { button, dropZone, field, h, newest, notify, openDialog, say, written } from "../dom.js";
 import { count, percent, plural } from "../format.js";
 import { byline } from "./record_parts.js";
 import { reviewLink } from "./review_frame.js";
@@ -28,40 +28,45 @@ class Draft {
     this.error = h("p", { class: "error", role: "alert" });
     this.submit = h("button", { type: "submit", class: "primary", disabled: true }, "Begin screening");
     this.node = h("div", { class: "narrow" }, h("h1", {}, "New review"),
-      h("section", { class: "card" }, h("h2", {}, "1. Records"), this.#drop(), this.list, this.preview),
+      h("section", { class: "card" }, h("h2", {}, "1. Records"), dropZone("records", ACCEPTED, "RIS, PubMed, EndNote, BibTeX, Web of Science, CSV, Excel; several at once", files => this.add(files)), this.#here(), this.list, this.preview),
       h("form", { class: "card form", on: { submit: this.begin } }, h("h2", {}, "2. What you look for"), field("Name of the review", this.name), settingsFields(this.inputs),
         this.error, h("p", { class: "row" }, this.submit, h("a", { class: "button quiet", href: "#/reviews" }, "Cancel"))));
   }
 
-  #drop() {
-    const input = h("input", { type: "file", accept: ACCEPTED, multiple: true, class: "unseen", id: "records" });
-    input.addEventListener("change", () => { const files = [...input.files]; input.value = ""; this.add(files); });
-    const drop = h("label", { class: "drop", for: "records" }, h("strong", {}, "Drop files here or choose them"),
-      h("span", { class: "hint" }, "RIS, PubMed, EndNote, BibTeX, Web of Science, CSV, Excel; several at once"), input);
-    const over = inside => event => { event.preventDefault(); drop.classList.toggle("over", inside); };
-    drop.addEventListener("dragover", over(true));
-    drop.addEventListener("dragleave", over(false));
-    drop.addEventListener("drop", event => { over(false)(event); this.add([...event.dataTransfer.files]); });
-    return drop;
+  #here() {
+    return h("p", { class: "row here" }, h("span", { class: "soft" }, "Or take records that are here:"),
+      button("From a review …", {}, () => this.#choose(reviewChoice)), button("From added documents …", {}, () => this.#choose(documentChoice)));
   }
 
-  add = async files => {
-    for (const file of files) {
-      const row = h("div", { class: "upload" }, h("p", {}, h("strong", {}, file.name), " ", h("span", { class: "soft" }, "reading …")));
+  async #choose(choice) {
+    try {
+      const { heading, parts, chosen } = await choice(this.signal);
+      const submit = event => { event.preventDefault(); dialog.close(); const { name, run } = chosen(); this.#read([[name, run]]); };
+      const dialog = openDialog(heading, h("form", { on: { submit } }, parts, h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Take them"), button("Cancel", {}, () => dialog.close()))));
+    } catch (problem) {
+      if (!this.signal.aborted) notify(problem.message, { kind: "failed" });
+    }
+  }
+
+  add = files => this.#read(files.map(file => [file.name, () => api.upload(file, this.signal)]));
+
+  /** Read records from several sources, each with a name. */
+  async #read(sources) {
+    for (const [name, run] of sources) {
+      const row = h("div", { class: "upload" }, h("p", {}, h("strong", {}, name), " ", h("span", { class: "soft" }, "reading …")));
       this.list.append(row);
       try {
-        const read = await api.upload(file, this.signal);
-        const entry = { ...read, row };
+        const entry = { ...await run(), row };
         this.files.push(entry);
         row.replaceChildren(...fileParts(entry, () => this.remove(entry)));
-        if (!this.name.value) this.name.value = file.name.replace(/\.[^.]*$/, "").replaceAll("/", " ").trim().slice(0, 100);
+        if (!this.name.value) this.name.value = name.replace(/\.[^.]*$/, "").replaceAll("/", " ").trim().slice(0, 100);
       } catch (problem) {
         if (this.signal.aborted) return;
-        row.replaceChildren(h("p", { class: "row" }, h("strong", { class: "grow" }, file.name), button("Dismiss", { class: "quiet" }, () => row.remove())), h("p", { class: "error" }, `Not read: ${problem.message}`));
+        row.replaceChildren(h("p", { class: "row" }, h("strong", { class: "grow" }, name), button("Dismiss", { class: "quiet" }, () => row.remove())), h("p", { class: "error" }, `Not read: ${problem.message}`));
       }
     }
     await this.update();
-  };
+  }
 
   remove = entry => {
     this.files = this.files.filter(other => other !== entry);
@@ -75,15 +80,14 @@ class Draft {
     this.submit.disabled = this.files.length === 0;
     if (!this.files.length) return this.preview.replaceChildren();
     this.preview.replaceChildren(h("p", { class: "soft" }, "Looking for duplicates …"));
-    try {
-      const found = await api.previewUploads(this.keys, this.signal);
-      this.preview.replaceChildren(...previewParts(found, this.join, this.taken));
-      say(`${plural(found.records, "record")}, ${plural(found.records - found.after_joining, "duplicate")}.`);
-    } catch (problem) {
-      if (!this.signal.aborted) this.preview.replaceChildren(h("p", { class: "error" }, problem.message));
-    }
-    return null;
+    return this.#showPreview();
   }
+
+  #showPreview = newest(() => api.previewUploads(this.keys, this.signal).catch(problem => ({ problem })), found => {
+    if (this.signal.aborted) return;
+    this.preview.replaceChildren(...(found.problem ? [h("p", { class: "error" }, found.problem.message)] : previewParts(found, this.join, this.taken)));
+    if (!found.problem) say(`${plural(found.records, "record")}, ${plural(found.records - found.after_joining, "duplicate")}.`);
+  });
 
   begin = async event => {
     event.preventDefault();
@@ -98,6 +102,44 @@ class Draft {
       this.submit.disabled = false;
       this.submit.textContent = "Begin screening";
     }
+  };
+}
+
+const options = pairs => pairs.map(([value, label]) => h("option", { value }, label));
+const check = (input, label) => h("p", { class: "check" }, input, h("label", { for: input.id }, label));
+
+/** Records of another review: which review, which records, with their decisions or without. */
+async function reviewChoice(signal) {
+  const reviews = await api.reviews(signal);
+  if (!reviews.length) throw new Problem(0, "There are no reviews yet.");
+  const review = h("select", {}, options(reviews.map(({ id, name, records }) => [id, `${name} (${plural(records, "record")})`])));
+  const part = h("select", {}, options([["", "all records"], ["included", "included"], ["included maybe", "included and maybe"], ["excluded", "excluded"], ["open", "not yet decided"]]));
+  const decisions = h("input", { type: "checkbox", id: "with-decisions" });
+  return {
+    heading: "Records of a review",
+    parts: [field("Review", review), field("Records", part), check(decisions, "With their decisions")],
+    chosen: () => ({
+      name: reviews[review.selectedIndex].name,
+      run: () => api.chooseReview({ review: review.value, only: part.value.split(" ").filter(Boolean), decisions: decisions.checked }, signal),
+    }),
+  };
+}
+
+/** Documents that were added: the newest, or those of a filter. */
+async function documentChoice(signal) {
+  const profiles = await api.profiles(signal);
+  const source = h("select", {}, h("option", { value: "all" }, "all documents"),
+    profiles.map(({ name }, index) => [h("option", { value: `retrieved ${index}` }, `retrieved by “${name}”`), h("option", { value: `relevant ${index}` }, `judged relevant for “${name}”`)]));
+  const limit = h("input", { type: "number", min: "1", max: "200000", required: true, value: "20000" });
+  const decisions = h("input", { type: "checkbox", id: "with-decisions" });
+  return {
+    heading: "Added documents",
+    parts: [field("Documents", source), field("At most, the newest", limit), check(decisions, "With judgements of the filter as decisions")],
+    chosen: () => {
+      const [kind, index] = source.value.split(" ");
+      const profile = kind === "all" ? null : profiles[Number(index)].name;
+      return { name: profile ?? "documents", run: () => api.chooseDocuments({ profile, relevant: kind === "relevant", limit: Number(limit.value), decisions: decisions.checked }, signal) };
+    },
   };
 }
 

@@ -13,17 +13,18 @@ const SIDE = { included: "for", excluded: "against" };
 
 export const statusTag = status => h("span", { class: `standing ${SIDE[status] ?? ""}` }, STATUS[status]);
 
-/** Title, source, links and abstract; `words` are marked. */
-export function recordText(record, words = []) {
+/** Title, source, links and abstract, which may be folded away; `words` are marked. */
+export function recordText(record, words = [], { folded = false } = {}) {
   const { reference } = record;
+  const text = h("div", { class: "text" }, reference.abstract ? markedText(reference.abstract, words) : h("p", { class: "soft" }, "No abstract."));
   return [
     h("p", { class: "meta" }, h("span", {}, `Record ${record.id}`), h("span", {}, `rank ${record.rank}`),
       h("span", { title: "How probable it is that the record is relevant, by the decisions so far" }, `${percent(record.probability)} likely relevant`),
       record.status !== "open" && statusTag(record.status), record.tags.map(tag => h("span", { class: "tag" }, written(tag)))),
     h("h2", { tabindex: "-1" }, reference.title ? markedLine(reference.title, words) : "(no title)"),
     h("p", { class: "byline" }, written(byline(reference))),
-    h("p", { class: "links row" }, links(reference)),
-    h("div", { class: "text" }, reference.abstract ? markedText(reference.abstract, words) : h("p", { class: "soft" }, "No abstract.")),
+    h("p", { class: "links row" }, links(reference), fullText(record.full_text)),
+    folded ? h("details", {}, h("summary", {}, "Abstract"), text) : text,
     reference.keywords.length > 0 && h("p", { class: "soft" }, "Keywords: ", written(reference.keywords.join("; "))),
   ];
 }
@@ -35,12 +36,16 @@ export function byline(reference) {
   return [authors, where].filter(Boolean).join(" · ");
 }
 
+const outside = (href, text) => h("a", { href, target: "_blank", rel: "noreferrer noopener" }, text);
+const isLink = text => /^https?:\/\//i.test(text);
+
+const fullText = place => place && (isLink(place) ? outside(place, "Full text") : h("span", {}, "Full text: ", written(place)));
+
 function links({ doi, pmid, url }) {
-  const outside = (href, text) => h("a", { href, target: "_blank", rel: "noreferrer noopener" }, text);
   return [
     doi && outside(`https://doi.org/${doi.split("/").map(encodeURIComponent).join("/")}`, `doi:${doi}`),
     pmid && /^\d+$/.test(pmid) && outside(`https://pubmed.ncbi.nlm.nih.gov/${pmid}/`, `PubMed ${pmid}`),
-    /^https?:\/\//i.test(url) && outside(url, "Full text or source"),
+    isLink(url) && outside(url, "Full text or source"),
   ];
 }
 

@@ -1,11 +1,12 @@
 // All records of a review: search, filter by status, read any of them; conflicts, to be resolved.
 
 import { api, mayDo } from "../api.js";
-import { attempt, button, field, h, written } from "../dom.js";
+import { attempt, button, field, h, newest, written } from "../dom.js";
 import { percent, plural } from "../format.js";
+import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { STATUS, recordHistory, recordText, statusTag } from "./record_parts.js";
 import { empty } from "./filter_frame.js";
-import { framedReview, reviewLink } from "./review_frame.js";
+import { STAGES, framedReview, reviewLink } from "./review_frame.js";
 
 const PAGE = 50;
 
@@ -13,41 +14,52 @@ export async function recordsView({ id }, signal) {
   const review = await api.review(id, signal);
   const search = h("input", { type: "search", name: "search", autocomplete: "off", "data-focus": true });
   const status = h("select", { name: "status" }, h("option", { value: "" }, "all"), Object.entries(STATUS).map(([key, name]) => h("option", { value: key }, name)));
+  const stage = h("select", { name: "stage" }, STAGES.map(([key, name]) => h("option", { value: key }, name)));
+  const tag = h("select", { name: "tag" }, h("option", { value: "" }, "all"), review.tags.map(name => h("option", { value: name }, name)));
   const list = h("div", { "aria-live": "polite" });
   let offset = 0;
-  const refresh = async () => {
-    const found = await api.records(id, { search: search.value, status: status.value, offset, limit: PAGE }, signal);
-    list.replaceChildren(h("p", { class: "soft" }, plural(found.total, "record")), rows(id, found.records), pager(found.total));
-  };
+  const refresh = newest(() => api.records(id, { search: search.value, status: status.value, stage: stage.value, tag: tag.value, offset, limit: PAGE }, signal), found =>
+    list.replaceChildren(h("p", { class: "soft" }, plural(found.total, "record")), rows(id, found.records), pager(found.total)));
   const again = () => { offset = 0; refresh().catch(() => {}); };
   const turn = step => { offset += step; refresh().catch(() => {}); };
   const pager = total => h("p", { class: "row" },
     offset > 0 && button("Previous", {}, () => turn(-PAGE)), offset + PAGE < total && button("Next", {}, () => turn(PAGE)));
   let timer = null;
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(again, 250); });
-  status.addEventListener("change", again);
+  for (const choice of [status, stage, tag]) choice.addEventListener("change", again);
   await refresh();
   return framedReview(review, "records", h("section", { class: "card" },
-    h("div", { class: "pair" }, field("Search titles, abstracts, authors, DOIs", search), field("Status", status)), list));
+    h("div", { class: "pair bottom" }, field("Search titles, abstracts, authors, DOIs", search), field("Status", status),
+      review.full_texts && field("Stage", stage), review.tags.length > 0 && field("Tag", tag)), list));
 }
 
-const rows = (id, records) => h("ul", { class: "rows" }, records.map(record => h("li", {},
+const rows = (id, records) => h("ul", { class: "rows records" }, records.map(record => h("li", {},
   h("span", { class: "grow" }, h("a", { href: reviewLink(id, "record", record.id) }, written(record.title || "(no title)")),
     h("br"), h("span", { class: "soft" }, written([record.authors, record.journal, record.year].filter(Boolean).join(", ")))),
-  h("span", { class: "soft" }, `rank ${record.rank}, ${percent(record.probability)}`), statusTag(record.status))));
+  record.tags.map(tag => h("span", { class: "tag" }, written(tag))), h("span", { class: "soft" }, `rank ${record.rank}, ${percent(record.probability)}`), statusTag(record.status))));
 
 export async function recordView({ id, about }, signal) {
   const [review, record] = await Promise.all([api.review(id, signal), api.record(id, about, signal)]);
   const content = h("div", { class: "review single" });
-  const draw = shown => content.replaceChildren(h("article", { class: "paper" }, recordText(shown), recordHistory(shown), mayDo("reviewer") && decisionButtons(review, shown, draw)));
+  const draw = shown => content.replaceChildren(h("article", { class: "paper" }, recordText(shown), recordHistory(shown), mayDo("reviewer") && decisionButtons(review, shown, draw)),
+    mayDo("reviewer") && recordTools(review, shown, draw) || "");
   draw(record);
   return framedReview(review, "record", content, { wide: true });
 }
 
+function recordTools(review, record, draw) {
+  const send = run => attempt(async () => draw(await run()), { failed: "Not done" });
+  const tool = (label, dialog) => button(label, {}, () => dialog(review, record, send));
+  return h("aside", { class: "evidence", "aria-label": "This record" }, h("section", {}, h("h3", {}, "This record"),
+    h("p", { class: "row" }, tool("Note", askNote), tool("Tags", askTags), tool("Full text", askFullText), tool("Duplicate", askJoin),
+      record.sources.length > 0 && button("Split", {}, () => send(() => api.split(review.id, record.id))))));
+}
+
 function decisionButtons(review, record, draw) {
-  const send = verdict => attempt(async () => draw(await api.decide(review.id, { record: record.id, verdict })), { done: `Record ${record.id}: ${verdict}.`, failed: "Not decided" });
+  const send = (verdict, reasons = []) => attempt(async () => draw(await api.decide(review.id, { record: record.id, verdict, reasons })), { done: `Record ${record.id}: ${verdict}.`, failed: "Not decided" });
   return h("div", { class: "judging" }, [["included", "Include", "for"], ["maybe", "Maybe", ""], ["excluded", "Exclude", "against"]].map(([verdict, label, side]) =>
-    button(label, { class: `verdict ${side}`, "aria-pressed": String(record.mine === verdict) }, () => send(verdict))));
+    button(label, { class: `verdict ${side}`, "aria-pressed": String(record.mine === verdict) }, () => send(verdict))),
+    button(["Reason", h("span", { class: "long" }, " …")], { class: "quiet", "aria-label": "Exclude with a reason" }, () => askReason(review.reasons, reasons => send("excluded", reasons))));
 }
 
 export async function reviewConflictsView({ id }, signal) {
@@ -69,7 +81,7 @@ export async function reviewConflictsView({ id }, signal) {
 function conflict(review, record, refresh) {
   const settle = verdict => attempt(() => api.resolve(review.id, { record: record.id, verdict, stage: record.stage, reasons: verdict === "excluded" ? reasonsOf(record) : [] }),
     { done: `Record ${record.id} is ${verdict}.`, failed: "Not resolved", then: refresh });
-  return h("article", { class: "card", "aria-label": `Conflict about record ${record.id}` }, recordText(record), recordHistory(record),
+  return h("article", { class: "card", "aria-label": `Conflict about record ${record.id}` }, recordText(record, [], { folded: true }), recordHistory(record),
     mayDo("reviewer") && h("p", { class: "row" }, "Decide together, or as a third reviewer: ",
       button("Include", { class: "for" }, () => settle("included")), button("Exclude", { class: "against" }, () => settle("excluded"))));
 }

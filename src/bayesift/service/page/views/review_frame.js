@@ -6,6 +6,8 @@ import { count } from "../format.js";
 
 const TABS = [["screen", "Screen"], ["records", "Records"], ["conflicts", "Conflicts"], ["numbers", "Progress and export"], ["settings", "Settings"]];
 
+export const STAGES = [["abstract", "Titles and abstracts"], ["full text", "Full texts"]];
+
 export const reviewLink = (id, view = "screen", about) => `#/review/${id}/${view}${about === undefined ? "" : `/${encodeURIComponent(about)}`}`;
 
 /** A view of a review: heading, tabs, content. */

@@ -3,7 +3,7 @@
 import { api, mayDo } from "../api.js";
 import { learningCurve, stoppingGauge } from "../charts.js";
 import { attempt, button, field, h, notify, openDialog, written } from "../dom.js";
-import { capital, count, percent } from "../format.js";
+import { capital, count, duration, percent } from "../format.js";
 import { framedReview } from "./review_frame.js";
 
 const FORMATS = [["ris", "RIS (EndNote, Zotero, Rayyan)"], ["csv", "CSV"], ["xlsx", "Excel"], ["bib", "BibTeX"]];
@@ -23,8 +23,8 @@ export async function reviewNumbersView({ id }, signal) {
       h("section", { class: "card" }, h("h2", {}, "Flow of records (PRISMA)"),
         h("div", { class: "flow-frame", tabindex: "0", role: "group", "aria-label": "Flow diagram" }, h("img", { class: "flow", src: api.reviewFile(id, "flow.svg"), alt: flowWords(numbers.flow) })),
         h("p", {}, h("a", { href: api.reviewFile(id, "flow.svg"), download: "" }, "Download as SVG"))),
-      h("div", { class: "stack" }, exportCard(id), reviewersCard(numbers), agreementCard(numbers.agreement))),
-    numbers.curve.length > 1 && h("section", { class: "card" }, h("h2", {}, "Finds"), learningCurve(numbers.curve.map(([judged, relevant]) => ({ judged, relevant })), signal)),
+      h("div", { class: "stack" }, exportCard(id), reviewersCard(numbers), numbers.agreement.map(agreementCard))),
+    numbers.curve.length > 1 && h("section", { class: "card" }, h("h2", {}, "Finds and recall"), learningCurve(numbers.curve.map(([judged, relevant]) => ({ judged, relevant })), signal, { noun: "record", whole: progress.gauge.left === null ? null : progress.gauge.found + progress.gauge.left })),
     h("section", { class: "card" }, h("h2", {}, "For the methods section"), h("p", { class: "query methods" }, numbers.methods), copyButton(numbers.methods))));
 }
 
@@ -64,10 +64,10 @@ function exportCard(id) {
 const reviewersCard = ({ reviewers }) => h("section", { class: "card" }, h("h2", {}, "Reviewers"),
   reviewers.length ? h("ul", { class: "rows" }, reviewers.map(each => h("li", {}, h("span", { class: "grow" }, written(each.name)),
     h("span", { class: "soft" }, [`${count(each.decisions)} decided`, `${percent(each.not_excluded)} not excluded`,
-      each.median_seconds !== null && `${each.median_seconds.toFixed(0)} s each`, each.waiting_for_others > 0 && `waits for others: ${count(each.waiting_for_others)}`,
+      each.median_seconds !== null && `${each.median_seconds.toFixed(0)} s each, ${duration(each.hours)} in all`, each.waiting_for_others > 0 && `waits for others: ${count(each.waiting_for_others)}`,
       each.others_waiting > 0 && `others wait: ${count(each.others_waiting)}`].filter(Boolean).join(", "))))) : h("p", { class: "soft" }, "Nobody has decided yet."));
 
-const agreementCard = found => found && h("section", { class: "card" }, h("h2", {}, "Agreement"),
+const agreementCard = found => h("section", { class: "card" }, h("h2", {}, found.stage === "abstract" ? "Agreement" : "Agreement on full texts"),
   h("dl", { class: "counts" }, [["records", count(found.records)], ["same", share(found.agreement)], ["kappa", number(found.kappa)], ["AC1", number(found.ac1)], ["alpha", number(found.alpha)]].map(([name, value]) =>
     h("div", {}, h("dt", {}, name), h("dd", {}, value)))));
 

@@ -1,15 +1,13 @@
 // Screening: one record at a time, decided by buttons or keys, with criteria, words, notes and the gauge beside it.
 
 import { api } from "../api.js";
-import { stoppingGauge } from "../charts.js";
-import { button, field, h, notify, openDialog, say, sign } from "../dom.js";
+import { stoppingGauge, weightBar } from "../charts.js";
+import { button, h, notify, say, sign, unseen } from "../dom.js";
 import { capital, count, plural } from "../format.js";
-import { signed } from "../highlight.js";
 import { shortcut } from "../help.js";
+import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
-import { framedReview, reviewLink } from "./review_frame.js";
-
-const STAGES = [["abstract", "Titles and abstracts"], ["full text", "Full texts"]];
+import { STAGES, framedReview, reviewLink } from "./review_frame.js";
 
 export async function screeningView({ id, about }, signal) {
   const review = await api.review(id, signal);
@@ -26,6 +24,7 @@ class Screening {
   words = [];
   skipped = [];
   busy = false;
+  asking = false;
 
   constructor(review, stage, signal) {
     Object.assign(this, { review, stage, signal });
@@ -45,6 +44,7 @@ class Screening {
     this.shownAt = performance.now();
     if (progress) this.progress = progress;
     this.draw();
+    if (progress) this.#updateGauge();
     if (focus) this.paper.querySelector("h2")?.focus();
   }
 
@@ -54,6 +54,17 @@ class Screening {
     this.node.querySelector(".review").classList.toggle("deciding", this.busy);
     const badge = this.frame?.querySelector("[data-tab=screen] .number");
     if (badge) badge.textContent = count(this.progress.mine);
+  }
+
+  /** The gauge takes longer than the next record: it is asked for afterwards, once at a time. */
+  async #updateGauge() {
+    if (this.asking || this.stage !== "abstract") return;
+    this.asking = true;
+    try {
+      this.progress.gauge = await api.gauge(this.review.id, this.signal);
+      this.side.firstChild?.replaceWith(this.#gauge());
+    } catch { /* the last one stays */ }
+    this.asking = false;
   }
 
   #recordParts() {
@@ -89,11 +100,12 @@ class Screening {
 
   #help() {
     return h("section", {}, h("h3", {}, "This record"), h("p", { class: "row" },
-      button(["Words ", h("kbd", {}, "w")], {}, this.showWords), button(["Note ", h("kbd", {}, "n")], {}, this.askNote),
-      button(["Tags ", h("kbd", {}, "t")], {}, this.askTags), button(["Skip ", h("kbd", {}, "s")], {}, this.skip),
+      button(["Words ", h("kbd", {}, "w")], {}, this.showWords), button(["Skip ", h("kbd", {}, "s")], {}, this.skip),
+      button(["Note ", h("kbd", {}, "n")], {}, () => this.ask(askNote)), button(["Tags ", h("kbd", {}, "t")], {}, () => this.ask(askTags)),
+      button(["Full text ", h("kbd", {}, "f")], {}, () => this.ask(askFullText)), button(["Duplicate ", h("kbd", {}, "d")], {}, () => this.ask(askJoin)),
       h("a", { class: "button quiet", href: reviewLink(this.review.id, "records") }, "Search")),
     this.words.length > 0 && h("ul", { class: "spoken", "aria-label": "Words that speak for relevance, or against it" }, this.words.slice(0, 12).map(({ word, weight }) =>
-      h("li", {}, word, h("span", { class: `standing ${weight > 0 ? "for" : "against"}` }, signed(weight))))),
+      h("li", {}, word, unseen(weight > 0 ? "for" : "against"), weightBar(weight, Math.abs(this.words[0].weight))))),
     this.record?.sources.length > 0 && h("p", {}, button("Not the same publication: split", { class: "quiet" }, this.split)));
   }
 
@@ -140,46 +152,17 @@ class Screening {
     this.draw();
   });
 
-  split = () => this.#attempt(async () => {
-    this.show(await api.split(this.review.id, this.record.id), null, { focus: true });
+  split = () => this.change(async () => {
+    const record = await api.split(this.review.id, this.record.id);
     notify("Each source is a record of its own now.");
+    return record;
   });
 
-  askReason = () => {
-    if (!this.record) return;
-    const { reasons } = this.review;
-    const other = h("input", { maxlength: "200", autocomplete: "off", "aria-label": "Another reason" });
-    const choose = reason => { dialog.close(); this.decide("excluded", [reason]); };
-    const submit = event => { event.preventDefault(); if (other.value.trim()) choose(other.value.trim()); };
-    const dialog = openDialog("Why is it excluded?",
-      h("ol", { class: "reasons" }, reasons.map((reason, index) => h("li", {}, button([h("kbd", {}, String(index + 1)), " ", reason], {}, () => choose(reason))))),
-      h("form", { on: { submit } }, field("Another reason", other), h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Exclude"), button("Cancel", {}, () => dialog.close()))));
-    dialog.addEventListener("keydown", event => {
-      const reason = event.target === other ? undefined : reasons[Number(event.key) - 1];
-      if (reason !== undefined) { event.preventDefault(); choose(reason); }
-    });
-    dialog.querySelector("button, input")?.focus();
-  };
+  askReason = () => this.record && askReason(this.review.reasons, reasons => this.decide("excluded", reasons));
+  ask = dialog => this.record && dialog(this.review, this.record, this.change);
 
-  askNote = () => this.#askText("Note", "textarea", "", text => api.note(this.review.id, this.record.id, text));
-
-  askTags = () => this.#askText("Tags, separated by commas", "input", this.record?.tags.join(", "), text =>
-    api.setTags(this.review.id, this.record.id, text.split(",").map(tag => tag.trim()).filter(Boolean)), { mayBeEmpty: true });
-
-  #askText(label, kind, value, send, { mayBeEmpty = false } = {}) {
-    if (!this.record) return;
-    const input = h(kind, { maxlength: "2000", rows: "4", autocomplete: "off" });
-    input.value = value ?? "";
-    const submit = event => {
-      event.preventDefault();
-      if (!input.value.trim() && !mayBeEmpty) return;
-      dialog.close();
-      this.#attempt(async () => { this.show({ ...await send(input.value.trim()), stage: this.stage }, null, { focus: true }); });
-    };
-    const dialog = openDialog(`Record ${this.record.id}`, h("form", { on: { submit } }, field(label, input),
-      h("p", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save"), button("Cancel", {}, () => dialog.close()))));
-    input.focus();
-  }
+  /** Change something about the record and show it again. */
+  change = send => this.#attempt(async () => { this.show({ ...await send(), stage: this.stage }, null, { focus: true }); });
 
   async #advance(message) {
     const { record, progress } = await api.nextRecord(this.review.id, this.stage, this.skipped, this.signal);
@@ -205,7 +188,7 @@ class Screening {
   onKey = event => {
     const run = {
       i: () => this.decide("included"), e: () => this.decide("excluded"), m: () => this.decide("maybe"), r: this.askReason,
-      u: this.undo, s: this.skip, n: this.askNote, t: this.askTags, w: this.showWords, "/": () => { location.hash = reviewLink(this.review.id, "records"); },
+      u: this.undo, s: this.skip, n: () => this.ask(askNote), t: () => this.ask(askTags), f: () => this.ask(askFullText), d: () => this.ask(askJoin), w: this.showWords, "/": () => { location.hash = reviewLink(this.review.id, "records"); },
     }[shortcut(event)];
     if (!run) return;
     event.preventDefault();

@@ -1,0 +1,288 @@
+"""`python -m benchmarks.online_svm [stream | feedback]`: the comparisons that the online paper leaves for later.
+
+stream: an exact incremental SVM (Cauwenberghs & Poggio 2001) and Bayesian online classifiers on the first documents of
+a stream; every document is decided before it is learned. feedback: a reader judges groups of ten documents, the next
+ten are those that rank highest after learning (Drucker, Shahrary & Gibbon 2001), for the rare topics of Reuters-21578.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
+from benchmarks.online_streams import Stream, micro_f1, stream
+
+N_DOCUMENTS, N_CATEGORIES = 2_000, 3
+GROUP, N_GROUPS, N_STARTS = 10, 10, 3
+RARE = (10, 150)
+UNSEEN, RESERVE, MARGIN, BOUND = 0, 1, 2, 3
+_LEAST, _RIDGE = 1e-10, 1e-6
+
+
+class IncrementalSVM:
+    """The support vector machine of the documents learned so far, exact after each of them.
+
+        minimise 1/2 a'Qa - sum a over 0 <= a <= C,  Q_ij = y_i y_j K_ij
+
+    The kernel K = x x' + 1 holds the bias. A new document's a grows from 0 while those at the margin (0 < a < C, slope
+    g = Qa - 1 = 0) move with it so that their slopes stay 0; what reaches 0, C or the margin changes its set.
+
+    Parameters
+    ----------
+    kernel : K of all documents that may come
+    labels : -1 and +1; that of a document is read when it is learned
+    C : the largest a
+    """
+
+    def __init__(self, kernel: Array, labels: Array, C: float = 1.0) -> None:
+        self.kernel, self.labels, self.C = kernel, labels, C
+        self.alpha, self.slopes = np.zeros(len(labels)), np.zeros(len(labels))
+        self.sets = np.full(len(labels), UNSEEN)
+        self.margin: list[int] = []
+        self._inverse = np.zeros((0, 0))
+
+    @property
+    def n_support(self) -> int:
+        """Documents with a above 0."""
+        return int(np.count_nonzero(self.alpha))
+
+    def scores(self, documents: Array) -> Array:
+        """The decision function."""
+        used = np.flatnonzero(self.alpha)
+        scores: Array = self.kernel[np.ix_(documents, used)] @ (self.alpha * self.labels)[used]
+        return scores
+
+    def learn(self, document: int) -> None:
+        """Add a document."""
+        self.slopes[document] = self.labels[document] * self.scores(np.array([document]))[0] - 1.0
+        self.sets[document] = RESERVE
+        while self.slopes[document] < -_LEAST and self.sets[document] == RESERVE:
+            self._grow(document)
+
+    def _grow(self, c: int) -> None:
+        """Let a_c grow until some document changes its set."""
+        seen, margin = np.flatnonzero(self.sets != UNSEEN), np.array(self.margin, dtype=int)
+        signed = self.labels[seen] * self.labels[c] * self.kernel[seen, c]
+        beta = -self._inverse @ (self.labels[margin] * self.labels[c] * self.kernel[margin, c])
+        mutual = (self.labels[seen, np.newaxis] * self.labels[margin]) * self.kernel[np.ix_(seen, margin)]
+        gamma = signed + mutual @ beta
+        rise = float(gamma[np.searchsorted(seen, c)])
+        steps = [(self.C - self.alpha[c], c, BOUND)]
+        if rise > _LEAST:
+            steps.append((-self.slopes[c] / rise, c, MARGIN))
+        steps += _first(self.alpha[margin], -beta, margin, RESERVE)
+        steps += _first(self.C - self.alpha[margin], beta, margin, BOUND)
+        for kind, side in ((RESERVE, 1.0), (BOUND, -1.0)):
+            mask = (self.sets[seen] == kind) & (seen != c)
+            steps += _first(side * self.slopes[seen[mask]], -side * gamma[mask], seen[mask], MARGIN)
+        step, which, target = min(steps)
+        self.alpha[c] += step
+        self.alpha[margin] += step * beta
+        self.slopes[seen] += step * gamma
+        self._move(which, target)
+
+    def _move(self, document: int, target: int) -> None:
+        """Put a document into another set; the inverse of the margin's Q follows."""
+        if self.sets[document] == MARGIN:
+            self._shrink(self.margin.index(document))
+            self.alpha[document] = self.C if target == BOUND else 0.0
+        elif target == BOUND:
+            self.alpha[document] = self.C
+        if target == MARGIN:
+            self.slopes[document] = 0.0
+            self._widen(document)
+        self.sets[document] = target
+
+    def _widen(self, document: int) -> None:
+        """Add a row to the inverse."""
+        margin = np.array(self.margin, dtype=int)
+        mutual = self.labels[margin] * self.labels[document] * self.kernel[margin, document]
+        beta = -self._inverse @ mutual
+        column, size = np.r_[beta, 1.0], len(margin)
+        rest = float(self.kernel[document, document] + mutual @ beta)
+        inverse = np.zeros((size + 1, size + 1))
+        inverse[:size, :size] = self._inverse
+        self._inverse = inverse + np.outer(column, column) / max(rest, _LEAST)
+        self.margin.append(document)
+
+    def _shrink(self, place: int) -> None:
+        kept = np.delete(np.arange(len(self.margin)), place)
+        pivot, row = self._inverse[place, place], self._inverse[place, kept]
+        self._inverse = self._inverse[np.ix_(kept, kept)] - np.outer(row, row) / pivot
+        del self.margin[place]
+
+
+def _first(distances: Array, speeds: Array, documents: Array, target: int) -> list[tuple[float, int, int]]:
+    """The first of some documents that arrives, as (step, document, set)."""
+    coming = np.flatnonzero(speeds > _LEAST)
+    if not len(coming):
+        return []
+    steps = np.maximum(distances[coming], 0.0) / speeds[coming]
+    best = int(np.argmin(steps))
+    return [(float(steps[best]), int(documents[coming[best]]), target)]
+
+
+def kernel_of(X: Any) -> Array:
+    """X x' + 1 of all documents, with a ridge that keeps those which depend on others apart."""
+    kernel: Array = (X @ X.T).toarray() + 1.0
+    return kernel + _RIDGE * np.eye(len(kernel))
+
+
+def print_stream(name: str = "Reuters, 10") -> None:
+    """Progressive micro F1 over the largest categories."""
+    documents = stream(name)
+    if documents is None:
+        return
+    X, Y = documents.X[:N_DOCUMENTS], documents.Y[:N_DOCUMENTS, :N_CATEGORIES]
+    short = Stream(name, X, Y, None)
+    learners: dict[str, Callable[[Stream], tuple[Array, int]]] = {
+        "incremental SVM": _svm_decisions,
+        "perceptron, diagonal": lambda part: (_progressive(part, prior_variance=4.0), 0),
+        "perceptron, moving priors": lambda part: (
+            _progressive(part, prior="likelihood-ratio", prior_variance=64.0),
+            0,
+        ),
+        "online stack": lambda part: (OnlineStackedClassifier().progressive_proba(part.X, part.Y), 0),
+    }
+    print(f"{name}, first {N_DOCUMENTS:,} documents, {N_CATEGORIES} categories")
+    print("| learner | micro F1 | documents kept | CPU s |\n|---|---|---|---|")
+    for title, learner in learners.items():
+        start = time.process_time()
+        probabilities, kept = learner(short)
+        print(
+            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | {time.process_time() - start:.1f} |", flush=True
+        )
+
+
+def _progressive(part: Stream, **settings: Any) -> Array:
+    model = OnlinePerceptron(covariance="diagonal", **settings).partial_fit(part.X[:2], part.Y[:2])
+    return np.vstack([np.full((2, part.Y.shape[1]), 0.5), model.progressive_proba(part.X[2:], part.Y[2:])])
+
+
+def _svm_decisions(part: Stream) -> tuple[Array, int]:
+    """1 where the decision function is above 0 before the document is learned, and the documents kept."""
+    kernel, decided, kept = kernel_of(part.X), np.zeros(part.Y.shape), 0
+    for c, labels in enumerate(2.0 * part.Y.T - 1.0):
+        machine = IncrementalSVM(kernel, labels)
+        for i in range(len(labels)):
+            decided[i, c] = float(machine.scores(np.array([i]))[0] > 0)
+            machine.learn(i)
+        kept = max(kept, int(np.count_nonzero(machine.sets != UNSEEN)))
+    return decided, kept
+
+
+class _Perceptron:
+    def __init__(self, X: Any, **settings: Any) -> None:
+        self.X, self.model = X, OnlinePerceptron(covariance="diagonal", prior_variance=4.0, **settings)
+
+    def learn(self, documents: Array, relevant: Array) -> None:
+        self.model.partial_fit(self.X[documents], relevant.astype(int), classes=[0, 1])
+
+    def scores(self) -> Array:
+        means, variances = self.model.predict_fields(self.X)
+        ratios: Array = means[:, 0] / np.sqrt(0.25 + variances[:, 0])
+        return ratios
+
+
+class _Stack:
+    def __init__(self, X: Any) -> None:
+        self.X, self.model = X, OnlineStackedClassifier()
+
+    def learn(self, documents: Array, relevant: Array) -> None:
+        self.model.partial_fit(self.X[documents], relevant.astype(int), classes=[0, 1])
+
+    def scores(self) -> Array:
+        return self.model.predict_log_odds(self.X)[:, 0]
+
+
+class _Machine:
+    """Keeps the judged documents only; the kernel is computed as they come."""
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.judged, self.relevant = X, np.zeros(0, dtype=int), np.zeros(0)
+        self.machine = IncrementalSVM(np.zeros((0, 0)), np.zeros(0))
+
+    def learn(self, documents: Array, relevant: Array) -> None:
+        before, machine = len(self.judged), self.machine
+        self.judged = np.r_[self.judged, documents]
+        machine.kernel = kernel_of(self.X[self.judged])
+        machine.labels = np.r_[machine.labels, 2.0 * relevant - 1.0]
+        for name in ("alpha", "slopes", "sets"):
+            array = getattr(machine, name)
+            setattr(machine, name, np.r_[array, np.zeros(len(documents), dtype=array.dtype)])
+        for i in range(before, len(self.judged)):
+            machine.learn(i)
+
+    def scores(self) -> Array:
+        weights = self.machine.alpha * self.machine.labels
+        scores: Array = self.X @ (weights @ self.X[self.judged])
+        return scores
+
+
+class _Rocchio:
+    def __init__(self, X: Any) -> None:
+        self.X, self.sums, self.counts = X, np.zeros((2, X.shape[1])), np.zeros(2)
+
+    def learn(self, documents: Array, relevant: Array) -> None:
+        for side in (0, 1):
+            chosen = documents[relevant == side]
+            self.sums[side] += np.asarray(self.X[chosen].sum(axis=0)).ravel()
+            self.counts[side] += len(chosen)
+
+    def scores(self) -> Array:
+        means = self.sums / np.maximum(self.counts, 1)[:, np.newaxis]
+        scores: Array = self.X @ (means[1] - 0.25 * means[0])
+        return scores
+
+
+FEEDBACK: dict[str, Callable[[Any], Any]] = {
+    "Bayesian perceptron": _Perceptron,
+    "online stack": _Stack,
+    "incremental SVM": _Machine,
+    "Rocchio": _Rocchio,
+}
+
+
+def feedback(make: Callable[[Any], Any], X: Any, labels: Array, start: int) -> Array:
+    """The share of the relevant documents found after each group; the first are the ten nearest to document `start`."""
+    learner, judged = make(X), np.zeros(len(labels), dtype=bool)
+    similar = np.asarray((X @ X[[start]].T).todense()).ravel()
+    group, found = np.argsort(-similar, kind="stable")[:GROUP], []
+    for _ in range(N_GROUPS):
+        judged[group] = True
+        found.append(labels[judged].sum() / labels.sum())
+        learner.learn(group, labels[group])
+        scores = np.where(judged, -np.inf, learner.scores())
+        group = np.argsort(-scores, kind="stable")[:GROUP]
+    return np.array(found)
+
+
+def print_feedback() -> None:
+    """Recall after 1, 2, 5 and 10 groups, mean over topics and starts."""
+    documents = stream("Reuters, 90")
+    if documents is None:
+        return
+    X, Y = sparse.csr_array(documents.X), documents.Y
+    topics = [c for c in range(Y.shape[1]) if RARE[0] <= Y[:, c].sum() <= RARE[1]]
+    print(
+        f"{len(topics)} topics of Reuters-21578 with {RARE[0]} to {RARE[1]} of {len(Y):,} documents, groups of {GROUP}"
+    )
+    print("| learner | 1 group | 2 groups | 5 groups | 10 groups |\n|---|---|---|---|---|")
+    generator = np.random.default_rng(0)
+    starts = {c: generator.choice(np.flatnonzero(Y[:, c]), N_STARTS, replace=False) for c in topics}
+    for title, make in FEEDBACK.items():
+        runs = [feedback(make, X, Y[:, c].astype(int), int(start)) for c in topics for start in starts[c]]
+        recall = 100 * np.mean(runs, axis=0)
+        print(f"| {title} | " + " | ".join(f"{recall[k - 1]:.1f}" for k in (1, 2, 5, 10)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or ("stream", "feedback"):
+        {"stream": print_stream, "feedback": print_feedback}[part]()

@@ -1,0 +1,109 @@
+"""Digests of rows, and the comparison of all rows of a SQLite file with them.
+
+Every row has a digest of its values; that of an event covers the event before it too, so that the log is a chain. Large
+files are checked in a process of their own while the filter is loaded. It runs this file as a script, which therefore
+imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_MAPPED = 1 << 34  # bytes of the file that are read without a copy
+
+
+class Stored(NamedTuple):
+    """A table as it is checked: the digest is the last column of the query, `chained` if it covers the row before."""
+
+    table: str
+    query: str
+    chained: bool
+    is_text: bool
+
+
+def row_digest(values: Iterable[Any], before: str = "") -> str:
+    """The BLAKE2 digest of the stored values of a row, after the digest of the row before it in a chain.
+
+    This is frozen: stored digests depend on it.
+    """
+    return _digest("\x1f".join([before, *(value if type(value) is str else _part(value) for value in values)]))
+
+
+def _part(value: Any) -> str:
+    if isinstance(value, bytes | memoryview):
+        return blake2b(value, digest_size=16).hexdigest()
+    if isinstance(value, float):
+        return repr(value)
+    return "\0" if value is None else value if isinstance(value, str) else str(int(value))
+
+
+def _digest(content: str) -> str:
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
+    """Compare rows with their digests; ValueError names the table of one that differs."""
+    last = ""
+    for *values, digest in rows:
+        found = _digest("\x1f".join([last, *values])) if stored.is_text else row_digest(values, last)
+        if found != digest:
+            raise ValueError(f"a row of the table {stored.table} is not what was stored")
+        if stored.chained:
+            last = digest
+
+
+def check_file(path: str, tables: Iterable[Stored]) -> str:
+    """What is wrong with a SQLite file, without quoting anything stored in it; "" if it is whole.
+
+    SQLite checks its pages and indexes meanwhile in a thread of its own, for which Python need not wait.
+    """
+    try:
+        with ThreadPoolExecutor(1) as pool, closing(_connected(path)) as connection:
+            pages = pool.submit(_check_pages, path)
+            for stored in tables:
+                check_rows(connection.execute(stored.query), stored)
+            return "" if pages.result() else "a page or an index of the file is not whole"
+    except (ValueError, TypeError, OverflowError, sqlite3.Error) as error:
+        return str(error) if type(error) is ValueError else "it cannot be read"
+
+
+def _check_pages(path: str) -> bool:
+    with closing(_connected(path)) as connection:
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=60)
+    connection.execute(f"PRAGMA mmap_size={_MAPPED}")
+    return connection
+
+
+class CheckProcess:
+    """`check_file` in a process of its own."""
+
+    def __init__(self, path: Path, tables: Sequence[Stored]) -> None:
+        command = [sys.executable, "-I", __file__, str(path.resolve()), json.dumps(tables)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own file
+
+    def result(self) -> str:
+        """What is wrong with the file; waits for the end of the check."""
+        said, _ = self._process.communicate()
+        return said if self._process.returncode == 0 else "it could not be checked"
+
+    def close(self) -> None:
+        """End the check if it still runs."""
+        with self._process:  # waits, and closes the pipe
+            self._process.kill()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(check_file(sys.argv[1], [Stored(*values) for values in json.loads(sys.argv[2])]))

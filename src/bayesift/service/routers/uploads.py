@@ -1,0 +1,98 @@
+"""Routes that gather the records of a new review: from files, from another review, from the stream; and a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+
+from fastapi import APIRouter, Request
+
+from bayesift.datasets.references import ReferenceList
+from bayesift.screening import Duplicates, find_duplicates
+from bayesift.service import review_schemas as schemas
+from bayesift.service import reviews
+from bayesift.service.access import Person, Reviewer
+from bayesift.service.exports import FILE_BODY
+from bayesift.service.review_pages import reference_out
+from bayesift.service.runtime import Service, TheService
+from bayesift.service.schemas import FileName
+from bayesift.service.uploads import Upload, read_upload, review_records, stream_records
+
+router = APIRouter(prefix="/api/uploads", tags=["reviews"])
+
+_SHOWN = 5
+_SHOWN_DUPLICATES = 50
+
+
+@router.post("", status_code=201, openapi_extra=FILE_BODY)
+async def upload(name: FileName, request: Request, person: Reviewer, service: TheService) -> schemas.FileOut:
+    """Send a file of records; the answer says what was understood of it."""
+    content = await request.body()
+    return await _kept(service, person, partial(read_upload, name, content))
+
+
+@router.post("/review", status_code=201)
+async def choose_review(body: schemas.ReviewRecordsIn, person: Reviewer, service: TheService) -> schemas.FileOut:
+    """Choose records of another review, as if they came in a file."""
+
+    def chosen() -> ReferenceList:
+        with reviews.reading(service, body.review) as opened:
+            return review_records(opened.log, opened.row.name, body.only, decisions=body.decisions)
+
+    return await _kept(service, person, chosen)
+
+
+@router.post("/documents", status_code=201)
+async def choose_documents(body: schemas.StreamRecordsIn, person: Reviewer, service: TheService) -> schemas.FileOut:
+    """Choose documents that came in as a stream, as if they came in a file."""
+
+    def chosen() -> ReferenceList:
+        options = {"relevant": body.relevant, "decisions": body.decisions}
+        if body.profile is None:
+            with service.store.reading() as read:
+                return stream_records(read, None, body.limit, **options)
+        with service.stored_profile(body.profile) as (read, profile):
+            return stream_records(read, profile, body.limit, **options)
+
+    return await _kept(service, person, chosen)
+
+
+async def _kept(service: Service, person: Person, read: Callable[[], ReferenceList]) -> schemas.FileOut:
+    """Read records and keep them for a new review."""
+    found = await service.share(object(), read)
+    key = service.uploads.keep(Upload(person.name, found))
+    (file,) = found.files
+    return schemas.FileOut(
+        upload=key,
+        file=file.file,
+        format=file.format,
+        encoding=file.encoding,
+        records=file.records,
+        refused=file.refused,
+        notes=[str(replace(note, option=None)) for note in file.notes],
+        problems=[f"line {problem.line}: {problem.message}" for problem in found.problems[:20]],
+        first=[reference_out(reference) for reference in found[:_SHOWN]],
+    )
+
+
+@router.post("/preview")
+async def preview(body: schemas.PreviewIn, person: Reviewer, service: TheService) -> schemas.PreviewOut:
+    """What a review of these records would hold, and the duplicates among them."""
+    references = service.uploads.take(person.name, body.uploads)
+    found: Duplicates = await service.share(object(), partial(find_duplicates, references.references))
+
+    def shown(places: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
+        return schemas.DuplicateOut(
+            records=[reference_out(references[place]) for place in places], probability=probability
+        )
+
+    joined = [group for group in found.groups if len(group) > 1]
+    return schemas.PreviewOut(
+        records=len(references),
+        after_joining=len(found.groups),
+        without_abstract=sum(not reference.abstract for reference in references),
+        decisions=sum(bool(reference.decisions) for reference in references),
+        duplicates=[shown(group) for group in joined[:_SHOWN_DUPLICATES]],
+        possible=[shown((m.first, m.second), m.probability) for m in found.possible[:_SHOWN_DUPLICATES]],
+    )
