@@ -132,6 +132,12 @@ def _on_spark(spark: Any, classifier: TextClassifier, documents: Path, output: P
     score(spark.read.parquet(str(documents)), classifier, "text", "id", top=TOP).write.parquet(str(output))
 
 
+def _by_files(spark: Any, classifier: TextClassifier, documents: Path, output: Path) -> None:
+    from bayesift.spark import score_files
+
+    score_files(spark, documents, output, classifier, "text", "id", top=TOP)
+
+
 def _seconds(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
@@ -147,17 +153,19 @@ def race(n_documents: int = N_DOCUMENTS, repeats: int = 3) -> dict[str, Any]:
     documents = make_documents(folder, texts, n_documents)
     pool = multiprocessing.get_context("spawn").Pool(2)
     spark = _session("local[2]")
-    seconds: dict[str, list[float]] = {"spark": [], "plain": [], "warm plain": []}
+    seconds: dict[str, list[float]] = {"spark": [], "spark, files": [], "plain": [], "warm plain": []}
     for turn in range(-1, repeats):
         _say(f"turn {turn + 1}")
         jobs = {
             "spark": lambda: _on_spark(spark, classifier, documents, folder / f"spark{turn}"),  # noqa: B023
+            "spark, files": lambda: _by_files(spark, classifier, documents, folder / f"files{turn}"),  # noqa: B023
             "plain": lambda: _plain(folder / "model.zip", documents, folder / f"plain{turn}"),  # noqa: B023
             "warm plain": lambda: _warm(pool, folder / "model.zip", documents, folder / f"warm{turn}"),  # noqa: B023
         }
         for name, job in jobs.items():
             seconds[name].append(_seconds(job))
-    _check(folder / "spark0", folder / "plain0", n_documents)
+    for name in ("spark0", "files0"):
+        _check(folder / name, folder / "plain0", n_documents)
     spark.stop()
     pool.terminate()
     medians = {name: statistics.median(times[1:]) for name, times in seconds.items()}
@@ -168,6 +176,7 @@ def race(n_documents: int = N_DOCUMENTS, repeats: int = 3) -> dict[str, Any]:
         "documents_per_core_second": n_documents / medians["spark"] / 2,
         "spark_over_plain": medians["plain"] / medians["spark"],
         "spark_over_warm_plain": medians["warm plain"] / medians["spark"],
+        "files_over_warm_plain": medians["warm plain"] / medians["spark, files"],
     }
 
 

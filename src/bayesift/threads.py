@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
@@ -31,6 +32,38 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_jobs: in
         yield from pool.map(work, items)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], pool: Executor | None, width: int
+) -> Iterator[Result]:
+    """Results of `work` in the order of the items; a pool of threads works up to `width` items ahead."""
+    if pool is None:
+        yield from map(work, items)
+        return
+    pending: deque[Future[Result]] = deque()
+    for item in items:
+        pending.append(pool.submit(work, item))
+        if len(pending) > width:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
+def in_order_by(n_jobs: int, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Results of `work` in the order of the items, by so many threads, which are a few items ahead; -1: one per core.
+
+    Examples
+    --------
+    >>> list(in_order_by(2, abs, iter([-1, 2, -3])))
+    [1, 2, 3]
+    """
+    n_threads = (os.cpu_count() or 1) if n_jobs == -1 else max(1, n_jobs)
+    if n_threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from in_order(work, items, pool, n_threads)
 
 
 class computed_once(Generic[Result]):  # noqa: N801

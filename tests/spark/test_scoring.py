@@ -121,3 +121,54 @@ def test_killed_worker_changes_nothing(spark, cluster, classifier, tmp_path):
         assert row.categories == [c for c, yes in zip(classifier.categories_, decisions[i], strict=True) if yes]
         found = {pair.category: pair.probability for pair in row.probabilities}
         np.testing.assert_allclose([found[c] for c in classifier.categories_], scores[i], rtol=0, atol=1e-12)
+
+
+def test_files_hold_what_a_frame_gives(spark, frame, classifier, tmp_path):
+    import pyarrow.parquet as pq
+
+    from bayesift.spark import score, score_files
+
+    rows = frame.select("id", "text").toArrow()
+    source = tmp_path / "in"
+    source.mkdir()
+    pq.write_table(rows.slice(0, 400), source / "a.parquet", row_group_size=50)
+    pq.write_table(rows.slice(400), source / "b.parquet")
+    n_rows, n_errors = score_files(spark, source, tmp_path / "out", classifier, "text", "id", terms=2)
+    assert (n_rows, n_errors) == (rows.num_rows, 0)
+    written = pq.read_table(tmp_path / "out").sort_by("id")
+    expected = score(frame, classifier, "text", "id", terms=2).toArrow().sort_by("id")
+    assert written.to_pylist() == expected.to_pylist()
+    names = [path.name for path in (tmp_path / "out").iterdir()]
+    assert "_SUCCESS" in names
+    assert not any(name.startswith(".") for name in names)
+    assert len(names) > 3
+
+
+def test_files_that_cannot_be_scored_are_refused(spark, classifier, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from bayesift.spark import score_files
+
+    pq.write_table(pa.table({"id": [1], "text": [2.0]}), tmp_path / "a.parquet")
+    (tmp_path / "none").mkdir()
+    for source, target, text, message in (
+        ("a.parquet", "new", "body", "no column 'body' for the text"),
+        ("a.parquet", "new", "text", "of type double, not string"),
+        ("a.parquet", "none", "text", "is there already"),
+        ("none", "new", "text", "holds no Parquet files"),
+        ("missing", "new", "text", "there is no such file"),
+    ):
+        with pytest.raises(DataError, match=message):
+            score_files(spark, tmp_path / source, tmp_path / target, classifier, text)
+        assert not (tmp_path / "new").exists()
+
+
+def test_workers_are_forked_with_kernels_loaded(spark):
+    def loaded(_):
+        import sys
+
+        return "numba" in sys.modules and "bayesift.spark.scoring" in sys.modules
+
+    assert spark.conf.get("spark.python.daemon.module") == "bayesift.spark.daemon"
+    assert spark.sparkContext.parallelize([0, 1], 2).map(loaded).collect() == [True, True]

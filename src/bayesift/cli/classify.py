@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from bayesift.cli.console import busy, counting, print_notes, print_problems
-from bayesift.cli.options import EngineOptions, ModelPath, Quiet, TableOptions
+from bayesift.cli.options import EngineOptions, Jobs, ModelPath, Quiet, TableOptions
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from bayesift.arrays import Array
     from bayesift.classifier import Predictions, TextClassifier
+    from bayesift.datasets.streaming import TextBatch
 
 SEPARATOR = ";"
 _DIGITS = 6
@@ -53,6 +54,7 @@ def classify(
             show_default=False,
         ),
     ] = None,
+    jobs: Jobs = -1,
     *,
     source: TableOptions = TableOptions(),
     engine: EngineOptions = EngineOptions(),
@@ -65,6 +67,7 @@ def classify(
     from bayesift.classifier import Predictions, TextClassifier
     from bayesift.datasets.loading import ProblemLog
     from bayesift.datasets.streaming import TextReader
+    from bayesift.threads import in_order_by
 
     if output is not None and documents != "-" and output.resolve() == Path(documents).resolve():
         raise typer.BadParameter(f"{output} is the input; name another file", param_hint="--output")
@@ -86,8 +89,11 @@ def classify(
         open_output(output, unsure=abstain is not None) as writer,
         counting("classifying", None, quiet=quiet or shown) as progress,
     ):
-        for batch in reader:
-            predictions = Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+
+        def predict(batch: TextBatch) -> tuple[TextBatch, Predictions]:
+            return batch, Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+
+        for batch, predictions in in_order_by(1 if stream else jobs, predict, reader):
             writer.write(batch.ids, predictions)
             unsure += sum(reason is not None for reason in predictions.unsure or ())
             done += len(batch.ids)

@@ -109,6 +109,7 @@ CorpusName = Annotated[
     str,
     Argument(metavar="CORPUS", help="The path of your corpus, - for stdin, or a name from `bayesift datasets list`."),
 ]
+Jobs = Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=OUTPUT)]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
 ReportPath = Annotated[
@@ -287,7 +288,7 @@ class LearnerOptions:
         Option(help="Fit the rule on scores cross-validated over this many folds.", min=2, rich_help_panel=DECISIONS),
     ] = None
     seed: Seed = 0
-    jobs: Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)] = -1
+    jobs: Jobs = -1
 
     @property
     def has_vectors(self) -> bool:

@@ -64,11 +64,8 @@ def _read_parquet(
 def classify_on_spark(
     master: str, model: Path, documents: str, output: Path | None, top: int, wanted: Columns, *, quiet: bool
 ) -> int:
-    """Classify a Parquet file into a new folder; returns the number of documents."""
-    from pyspark.sql import functions as F  # noqa: N812
-
+    """Classify a Parquet file, or a folder of them, into a new folder; returns the number of documents."""
     from bayesift.classifier import TextClassifier
-    from bayesift.spark import score
 
     if output is None or documents == "-":
         raise typer.BadParameter("Spark reads and writes Parquet: name INPUT and --output", param_hint="--engine")
@@ -76,13 +73,27 @@ def classify_on_spark(
         raise DataError("is there already; Spark writes a new folder", file=output)
     classifier = TextClassifier.load(model)
     with session(master, quiet=quiet) as spark:
-        df, text, columns = _read_parquet(spark, documents, wanted)
-        score(df, classifier, text, columns.id, top=top).write.parquet(str(output))
-        written = spark.read.parquet(str(output)).agg(F.count("*"), F.count("errors")).first()
-    assert written is not None
+        n_documents, n_errors = _classify(spark, classifier, documents, output, top, wanted)
     if not quiet:
-        print(f"{output}: {written[0]:,} documents classified, {written[1]:,} could not be read", file=sys.stderr)
-    return int(written[0])
+        print(f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read", file=sys.stderr)
+    return n_documents
+
+
+def _classify(
+    spark: SparkSession, classifier: TextClassifier, documents: str, output: Path, top: int, wanted: Columns
+) -> tuple[int, int]:
+    """By executors that read and write the files; by a DataFrame where texts have titles or folders are partitions."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from bayesift.spark import score, score_files
+
+    df, text, columns = _read_parquet(spark, documents, wanted)
+    if columns.title is None and not any(Path(documents).rglob("*=*")):
+        return score_files(spark, documents, output, classifier, text, columns.id, top=top)
+    score(df, classifier, text, columns.id, top=top).write.parquet(str(output))
+    written = spark.read.parquet(str(output)).agg(F.count("*"), F.count("errors")).first()
+    assert written is not None
+    return int(written[0]), int(written[1])
 
 
 def fit_on_spark(

@@ -4,6 +4,7 @@ Spark does the distribution. What runs on executors are functions from Arrow bat
 of it.
 """
 
+from bayesift.spark.files import score_files
 from bayesift.spark.fitting import OneVsRestFit, fit_naive_bayes, fit_one_vs_rest
 from bayesift.spark.scoring import Scorer, SparkEvaluation, evaluate, score
 from bayesift.spark.session import running_session, spark_session, with_titles
@@ -19,6 +20,7 @@ __all__ = [
     "fit_one_vs_rest",
     "running_session",
     "score",
+    "score_files",
     "spark_session",
     "term_scores",
     "vocabulary",

@@ -63,6 +63,7 @@ def spark_session(
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("bayesift").master(_with_retries(master))
+    builder = builder.config("spark.python.daemon.module", "bayesift.spark.daemon")
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
         builder = builder.config("spark.driver.host", LOOPBACK).config("spark.driver.bindAddress", LOOPBACK)

@@ -17,8 +17,9 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.kernels import counts as kernels
 from bayesift.state import expect_array, storable
-from bayesift.text.tokens import Tokens, in_order
+from bayesift.text.tokens import Tokens
 from bayesift.text.words import Words, WordTable
+from bayesift.threads import in_order
 
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf", "ltc"]
 WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
@@ -235,11 +236,11 @@ def assemble(
 def _rank(terms: Array, columns: Array) -> tuple[Array, Array]:
     """Rank of each term of a batch by its column (-1: left out), and the column at each rank."""
     wanted = columns[terms]
-    order = np.argsort(wanted.astype(np.int64))
-    order = order[wanted[order] >= 0]
-    rank = np.full(len(terms), -1, dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank, wanted[order].astype(np.int32)
+    is_there = np.zeros(int(wanted.max(initial=-1)) + 1, dtype=np.bool_)
+    is_there[wanted[wanted >= 0]] = True
+    # Columns are distinct: counting those before each is quicker than sorting. The last place is that of -1.
+    ranks = np.append(np.cumsum(is_there, dtype=np.int32) - 1, np.int32(-1))
+    return ranks[wanted], np.flatnonzero(is_there).astype(np.int32)
 
 
 def weigh(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +25,6 @@ from bayesift.text.words import HashTable, Words, WordTable, utf8_buffers
 BATCH_CHARACTERS = 1 << 22
 BATCH_TEXTS = 1 << 15
 _SMALL = 1 << 20  # bytes of a batch up to which Python finds its words
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.LargeStringArray]:
@@ -77,22 +72,6 @@ def _arrow_batches(texts: pa.Array | pa.ChunkedArray) -> Iterator[pa.LargeString
             raise DataError(f"{chunk.null_count:,} texts are missing")
         for begin in range(0, len(chunk), BATCH_TEXTS):
             yield chunk.slice(begin, BATCH_TEXTS).cast(pa.large_string())
-
-
-def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], pool: Executor | None, width: int
-) -> Iterator[Result]:
-    """Results of `work` in the order of the items; a pool of threads works up to `width` items ahead."""
-    if pool is None:
-        yield from map(work, items)
-        return
-    pending: deque[Future[Result]] = deque()
-    for item in items:
-        pending.append(pool.submit(work, item))
-        if len(pending) > width:
-            yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
 
 
 Analyzer = Literal["word", "char", "char_wb"]

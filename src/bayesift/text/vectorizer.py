@@ -20,9 +20,10 @@ from bayesift.state import Arrays, Parameters, decode_fitted, encode, storable
 from bayesift.text.counting import WEIGHTINGS, Counts, Frequencies, Lexicon, Weighting, assemble, count_batches, weigh
 from bayesift.text.language import stemmer, stop_words_of
 from bayesift.text.scripts import UNSPACED, Characters, Unspaced
-from bayesift.text.tokens import ANALYZERS, Analyzer, Tokeniser, batches_of, in_order
+from bayesift.text.tokens import ANALYZERS, Analyzer, Tokeniser, batches_of
 from bayesift.text.words import Vocabulary, Words, WordTable
 from bayesift.text.zipf import moderate_zone
+from bayesift.threads import in_order
 
 
 @storable("term-vectorizer")
