@@ -83,7 +83,8 @@ class Farthest:
             self._taken, self._nearest = [], np.full(self._X.shape[0], -np.inf)
         self._nearest = self._with(self._nearest, rows[len(self._taken) :])
         self._taken = rows
-        nearest, chosen = self._nearest, []
+        nearest = self._nearest
+        chosen: list[int] = []
         for _ in range(min(n, len(candidates))):
             chosen.append(int(candidates[np.argmin(nearest[candidates])]))
             nearest = self._with(nearest, chosen[-1:])
