@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -93,7 +93,7 @@ class Farthest:
 
     def _with(self, nearest: Array, rows: list[int]) -> Array:
         for first in range(0, len(rows), _AT_ONCE):
-            likeness = self._X @ self._X[rows[first : first + _AT_ONCE]].T
+            likeness: Any = self._X @ self._X[rows[first : first + _AT_ONCE]].T
             shown = likeness.toarray() if sparse.issparse(likeness) else likeness
             nearest = np.maximum(nearest, shown.max(axis=1))
         return nearest
