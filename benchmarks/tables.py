@@ -61,11 +61,8 @@ def read_dictionaries(path: Path) -> int:
 @if_present
 def write_pieces(path: Path, n_rows: int) -> Path:
     """Rows of 20 words of Reuters or 20 Newsgroups and the first category of their document, shuffled."""
-    documents = [
-        document for corpus in (load_newsgroups(), load_reuters()) for document in corpus if document.categories
-    ]
-    rows = []
-    for document in documents:
+    rows: list[tuple[str, str]] = []
+    for document in chain(load_newsgroups().labelled(), load_reuters().labelled()):
         words = document.full_text.split()
         rows += [(" ".join(words[k : k + 20]), document.categories[0]) for k in range(0, len(words), 20)]
     random.Random(0).shuffle(rows)
