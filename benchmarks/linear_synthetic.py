@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesift.charts import Axis, Figure, Line, Panel
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset, machine
 from benchmarks.linear_laplace import RATE, _check, fit, liblinear
 
@@ -31,17 +32,22 @@ def corpus(factor: int = 1) -> tuple[Any, Any]:
     Category c holds a share of about 0.4 / (c + 1) of the documents: those of the largest planted score, whose standard
     deviation is about 0.25, plus logistic noise of scale 0.02.
     """
+    X = vectors(factor * DOCUMENTS, TERMS, LENGTH)
+    return X, _labels(X)
+
+
+def vectors(n: int, terms: int, length: int) -> Any:
+    """Unit rows of `length` words drawn by Zipf's law, log TF x IDF."""
     generator = np.random.default_rng(0)
-    n = factor * DOCUMENTS
-    probability = 1.0 / np.arange(3, TERMS + 3)
-    draws = generator.choice(TERMS, size=(n, LENGTH), p=probability / probability.sum())
-    indptr = np.arange(0, n * LENGTH + 1, LENGTH, dtype=np.int32)
-    X = sparse.csr_array((np.ones(n * LENGTH), draws.ravel().astype(np.int32), indptr), shape=(n, TERMS))
+    probability = 1.0 / np.arange(3, terms + 3)
+    draws = generator.choice(terms, size=(n, length), p=probability / probability.sum())
+    indptr = np.arange(0, n * length + 1, length, dtype=np.int32)
+    X = sparse.csr_array((np.ones(n * length), draws.ravel().astype(np.int32), indptr), shape=(n, terms))
     X.sum_duplicates()
-    idf = np.log(n / np.maximum(np.bincount(X.indices, minlength=TERMS), 1))
+    idf = np.log(n / np.maximum(np.bincount(X.indices, minlength=terms), 1))
     X.data = (1 + np.log(X.data)) * idf[X.indices]
     X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1)), np.diff(X.indptr))
-    return X, _labels(X)
+    return X
 
 
 def _labels(X: Any) -> Any:
@@ -58,7 +64,8 @@ def _labels(X: Any) -> Any:
     return sparse.csr_array(np.array(members).T.astype(np.int8))
 
 
-def _raced() -> tuple[Any, Any]:
+def raced() -> tuple[Any, Any]:
+    """The shape of RCV1 itself, every tenth category."""
     X, Y = corpus()
     return X, sparse.csr_array(Y[:, ::10][:, :RACED])
 
@@ -66,10 +73,10 @@ def _raced() -> tuple[Any, Any]:
 BENCHMARK = Benchmark(
     name="linear_laplace_rcv1",
     objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
-    datasets=[Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", _raced)],
+    datasets=[Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced)],
     contenders=[Contender("bayesift", fit), Contender("liblinear", liblinear)],
     comparisons=[Comparison("bayesift", "liblinear", asked=10)],
-    check=_check(_raced),
+    check=_check(raced),
     repeats=1,
 )
 
@@ -109,25 +116,11 @@ def render(measured: dict[str, Any]) -> list[str]:
 
 
 def draw(points: list[dict[str, Any]], slope: float) -> str:
-    """An SVG of seconds against entries, with the straight line through the first point."""
-    width, height, edge = 480, 320, 50
-    most_entries, most_seconds = points[-1]["entries"], 1.1 * max(point["seconds"] for point in points)
-
-    def at(entries: float, seconds: float) -> tuple[float, float]:
-        across = edge + (width - 2 * edge) * entries / most_entries
-        return across, height - edge - (height - 2 * edge) * seconds / most_seconds
-
-    dots = [at(point["entries"], point["seconds"]) for point in points]
-    first = points[0]["seconds"] / points[0]["entries"]
-    end = at(min(most_entries, most_seconds / first), min(most_entries * first, most_seconds))
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif">',
-        f'<text x="{edge}" y="20" font-size="13">CPU seconds against entries, slope of logs {slope:.2f}</text>',
-        f'<path d="M{edge},{edge}V{height - edge}H{width - edge}" fill="none" stroke="black"/>',
-        f'<path d="M{edge},{height - edge}L{end[0]:.1f},{end[1]:.1f}" stroke="gray" stroke-dasharray="4"/>',
-        f'<text x="{edge}" y="{edge - 6}" font-size="11">{most_seconds:.1f} s</text>',
-        f'<text x="{width - 2 * edge}" y="{height - edge + 16}" font-size="11">{most_entries:,} entries</text>',
-        *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="steelblue"/>' for x, y in dots),
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    """Seconds against entries, with the straight line through the first point."""
+    found = [(float(point["entries"]), float(point["seconds"])) for point in points]
+    most, per_entry = found[-1][0], found[0][1] / found[0][0]
+    x = Axis.over("entries", [0.0, most])
+    y = Axis.over("CPU seconds", [0.0, most * per_entry, *(seconds for _, seconds in found)])
+    straight = Line([(0.0, 0.0), (most, most * per_entry)], "ideal", "in proportion")
+    lines = [Line(found, name=f"bayesift, slope of logarithms {slope:.2f}", marked=True), straight]
+    return str(Figure("Time against size", [Panel(x, y, lines)]).to_svg())

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
+from bayesift.models import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
 from benchmarks.online_streams import Stream, micro_f1, stream
 
 N_DOCUMENTS, N_CATEGORIES = 2_000, 3
@@ -178,28 +178,18 @@ def _svm_decisions(part: Stream) -> tuple[Array, int]:
     return decided, kept
 
 
-class _Perceptron:
-    def __init__(self, X: Any, **settings: Any) -> None:
-        self.X, self.model = X, OnlinePerceptron(covariance="diagonal", prior_variance=4.0, **settings)
+class _Online:
+    """A Bayesian classifier that learns each group once, in the order of its ranking."""
+
+    def __init__(self, X: Any, model: Any) -> None:
+        self.X, self.model = X, model
 
     def learn(self, documents: Array, relevant: Array) -> None:
         self.model.partial_fit(self.X[documents], relevant.astype(int), classes=[0, 1])
 
     def scores(self) -> Array:
-        means, variances = self.model.predict_fields(self.X)
-        ratios: Array = means[:, 0] / np.sqrt(0.25 + variances[:, 0])
-        return ratios
-
-
-class _Stack:
-    def __init__(self, X: Any) -> None:
-        self.X, self.model = X, OnlineStackedClassifier()
-
-    def learn(self, documents: Array, relevant: Array) -> None:
-        self.model.partial_fit(self.X[documents], relevant.astype(int), classes=[0, 1])
-
-    def scores(self) -> Array:
-        return self.model.predict_log_odds(self.X)[:, 0]
+        scores: Array = self.model.predict_proba(self.X)[:, 1]
+        return scores
 
 
 class _Machine:
@@ -243,8 +233,9 @@ class _Rocchio:
 
 
 FEEDBACK: dict[str, Callable[[Any], Any]] = {
-    "Bayesian perceptron": _Perceptron,
-    "online stack": _Stack,
+    "Bayesian perceptron, diagonal": lambda X: _Online(X, OnlinePerceptron(covariance="diagonal", prior_variance=4.0)),
+    "Gaussian process (full covariance)": lambda X: _Online(X, OnlineGaussianProcess()),
+    "online stack": lambda X: _Online(X, OnlineStackedClassifier()),
     "incremental SVM": _Machine,
     "Rocchio": _Rocchio,
 }

@@ -40,7 +40,7 @@ N_REVIEWS = 3
 N_RECORDS = 5_000
 N_PEOPLE = 10
 FILTER_PEOPLE = 4  # the others screen reviews
-SECONDS_PER_JUDGEMENT = 0.5
+SECONDS_PER_JUDGEMENT = 1.0  # of one person
 N_EVENTS = 1_000_000
 TAIL = 49_000  # events after the last snapshot, nearly as many as there can be
 _SHORT = 30  # words of the documents of the long log
@@ -227,7 +227,7 @@ def _load(folder: Path) -> dict[str, Any]:
         end.set()
         for thread in working:
             thread.join()
-        listed = admin.ask("GET", "/api/profiles")
+        listed = _Caller(port, token).ask("GET", "/api/profiles")  # idle connections are closed by the server
     return {
         "documents_per_second": (N_DOCUMENTS - BATCH) / seconds,
         "documents_per_cpu_second": (N_DOCUMENTS - BATCH) / cpu,
@@ -289,6 +289,7 @@ def _screen_on(caller: _Caller, review: str, taken: dict[str, list[float]], end:
     for number in itertools.count():
         milliseconds, found = _timed(partial(caller.ask, "GET", f"/api/reviews/{review}/next"))
         taken["next"].append(milliseconds)
+        caller.ask("GET", f"/api/reviews/{review}/gauge")
         verdict = "excluded" if number % 5 else "included"
         body = json.dumps({"record": found["record"]["id"], "verdict": verdict, "seconds": 5}).encode()
         taken["decide"].append(_timed(partial(caller.ask, "POST", f"/api/reviews/{review}/decisions", body))[0])

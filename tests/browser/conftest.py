@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.server import Server
 
-_PATIENCE = 20_000  # milliseconds; a loaded machine is slow, not wrong
+PATIENCE = 120_000  # milliseconds; a loaded machine is slow, not wrong
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def browser():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium on this machine")
-    api.expect.set_options(timeout=_PATIENCE)
+    api.expect.set_options(timeout=PATIENCE)
     with api.sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium)
         yield running
@@ -50,6 +50,7 @@ def visit(browser):
 
     def open_page(server, token=None, place="#/", **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         # Switching interception on under a loaded page lets a request through now and then: have it on from the start.
         context.route("**/matches-nothing", lambda route: route.abort())

@@ -59,13 +59,15 @@ class Server:
         """Call the service as a program does."""
         headers = {"Authorization": f"Bearer {token or self.admin}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode()
-        with urlopen(Request(f"{self.url}api/{quote(path)}", content, headers, method=method), timeout=60) as answer:
+        with urlopen(
+            Request(f"{self.url}api/{quote(path)}", content, headers, method=method), timeout=_PATIENCE
+        ) as answer:
             return json.loads(answer.read() or "null")
 
     def send(self, path, content):
         """Send a file."""
         headers = {"Authorization": f"Bearer {self.admin}", "Content-Type": "application/octet-stream"}
-        with urlopen(Request(f"{self.url}api/{path}", content, headers, method="POST"), timeout=60) as answer:
+        with urlopen(Request(f"{self.url}api/{path}", content, headers, method="POST"), timeout=_PATIENCE) as answer:
             return json.loads(answer.read())
 
     def person(self, name, role="reviewer"):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.browser.conftest import PATIENCE
 from tests.browser.server import Server
 
 DOCUMENTS = """async ([name, text]) => {
@@ -23,6 +24,7 @@ MARKED = """async ([text, words]) => {
 @pytest.fixture(scope="module")
 def page(server: Server, browser):
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
     opened = context.new_page()
     opened.goto(server.url)
     yield opened

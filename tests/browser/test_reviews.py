@@ -5,6 +5,7 @@ import re
 import pytest
 
 from bayesift.datasets.references import read_references
+from tests.browser.conftest import PATIENCE
 from tests.browser.pages import expect, go
 from tests.browser.server import Server, wheat
 from tests.servers import new_database
@@ -214,6 +215,7 @@ def test_a_review_is_deleted_and_restored(server, visit, files):
 def test_the_first_admin_is_set_up_on_the_first_page(browser, tmp_path):
     fresh = Server(tmp_path / "fresh")
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
     try:
         page = context.new_page()
         page.goto(fresh.url)

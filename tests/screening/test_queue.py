@@ -203,6 +203,28 @@ def test_offsets_move_scores():
         ReviewQueue(X, offsets=np.zeros(2))
 
 
+def test_a_long_run_without_finds_explores(texts):
+    """Every tenth from 30 on is the document least like the judged, by brute force; a find ends it."""
+    queue = ReviewQueue.of_texts(texts[1], titles=texts[1])
+    queue.judge("0", True)
+    assert not queue.explores()
+    for row in range(1, 31):
+        queue.judge(str(row), False)
+    assert queue.explores()
+    begin = sum(part.n_columns for part in queue.model.parts[:2])
+    Z = queue._X[:, begin : begin + queue.model.parts[2].n_columns].toarray()
+    likeness = (Z[31:] @ Z[:31].T).max(axis=1)
+    (name,) = queue.next_documents()
+    assert likeness[int(name) - 31] == pytest.approx(likeness.min(), abs=1e-6)
+    assert queue.next_documents(2)[1] != name
+    queue.judge(name, False)
+    assert not queue.explores()
+    queue.undo()
+    assert queue.next_documents() == [name]
+    queue.judge(name, True)
+    assert not queue.explores()
+
+
 def test_undo_ends():
     queue = ReviewQueue(np.eye(UNDO_STEPS + 5))
     for name in queue.ids:

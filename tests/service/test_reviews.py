@@ -143,7 +143,9 @@ def test_notes_tags_search_split_and_words(clients, review):
     assert clients.ada.post(f"{path}/{joined}/split").status_code == 200
     assert clients.ada.get(f"{path}?search=10.1000/x.25").json()["total"] == 2
     assert clients.ada.get(f"{path}/999").status_code == 404
-    assert clients.ada.post(f"/api/reviews/{review}/words", json={"words": {"vessel": 3.0}}).status_code == 200
+    for strength in (-1e-320, 3.0):
+        words = {"words": {"vessel": strength}}
+        assert clients.ada.post(f"/api/reviews/{review}/words", json=words).status_code == 200
     top = clients.ada.get(f"/api/reviews/{review}/next").json()["record"]
     assert top["rank"] == 1
     assert same_log(clients.service, review)

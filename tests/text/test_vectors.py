@@ -8,7 +8,7 @@ from sklearn.preprocessing import normalize
 
 from bayesift.errors import DataError, MissingExtraError
 from bayesift.state import decode_fitted, encode
-from bayesift.text import TextEmbedder, WordVectors, meaning_rows
+from bayesift.text import TextEmbedder, WordVectors
 from bayesift.text.words import Words
 
 WORDS = ["corn", "wheat", "oil", "crude"]
@@ -172,11 +172,3 @@ def test_more_like_this_ranks_by_cosines():
     assert set(found[0].words) <= set(texts[found[0].document].split())
     with pytest.raises(ValueError, match="liked must name"):
         embedder.more_like_this(texts, liked=[15])
-
-
-def test_rows_of_the_extra_are_there_where_it_is(monkeypatch):
-    vectors = WordVectors.of(["corn", "oil"], [[1.0, 0.0], [0.0, 1.0]])
-    monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: vectors))
-    np.testing.assert_array_equal(meaning_rows(["corn", "oil"]), TextEmbedder(vectors).fit_transform(["corn", "oil"]))
-    monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: None))
-    assert meaning_rows(["corn"]) is None

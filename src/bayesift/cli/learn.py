@@ -217,7 +217,8 @@ def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[It
 
 def _is_table(path: Path) -> bool:
     from bayesift.datasets.loading import bare_suffix
-    from bayesift.datasets.tables import DELIMITED, PARQUET, SPREADSHEETS
+    from bayesift.datasets.rows import SPREADSHEETS
+    from bayesift.datasets.tables import DELIMITED, PARQUET
 
     return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
 
@@ -230,8 +231,8 @@ def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
     for chunk in table.chunks(str(path), quiet=quiet):
         for document in chunk:
             labels = document.categories
-            label = labels[0] if len(labels) == 1 else labels or None
-            yield json.dumps(dict(zip(names, (document.id, document.full_text, label), strict=True))).encode()
+            given = labels[0] if len(labels) == 1 else labels or None
+            yield json.dumps(dict(zip(names, (document.id, document.full_text, given), strict=True))).encode()
 
 
 class _Run:

@@ -18,8 +18,9 @@ mean eta s, so that W may move while what documents said (lambda, eta) stays. Wi
 is the update of `learn_diagonal` if W stays.
 
 `weights` is terms x (COUNT, PRECISION, SHIFT, one for each rate) x categories, so that a document reads whole rows;
-`intercepts` is the same without terms, and its counts are n_c; `pairs` is N_c; `totals` is n, N, T. Rows of `tables`
-are k log k and log(k + 0.1) of whole numbers. A document costs its terms x categories.
+`intercepts` is the same without terms, and its counts are n_c; `pairs` is N_c; `totals` is n, N, T. Columns of `tables`
+are k log k and log(k + 0.1) of whole numbers. A document costs its terms x categories, in one pass over its terms to
+predict and one to learn.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, inlined_tight, tight
-from bayesift.kernels.online_moments import PROBIT, moments
+from bayesift.kernels.likelihoods import probit_parts
 
 COUNT, PRECISION, SHIFT, FIRST_RATE = 0, 1, 2, 3
 DOCUMENTS, PAIRS, TERMS = 0, 1, 2
@@ -39,20 +40,21 @@ ADDED = 0.1  # to every count of naive Bayes
 NOISE = np.array([0.5])  # standard deviation of the probit noise
 INTERCEPT_RATE = 0.1
 CLIP = 12.0  # of log odds
-_SQRT_HALF = math.sqrt(0.5)
+_SQRT_HALF, _DENSITY = math.sqrt(0.5), 1.0 / math.sqrt(2.0 * math.pi)
+_FAR = 5.0  # beyond it the tail is too small for a quotient
 
 
 def count_tables(size: int = 1 << 16) -> Array:
-    """Rows of k log k and log(k + 0.1) of the numbers below `size`."""
+    """Columns of k log k and log(k + 0.1) of the numbers below `size`."""
     counts = np.arange(size, dtype=np.float64)
-    return np.stack([counts * np.log(np.maximum(counts, 1.0)), np.log(counts + ADDED)])
+    return np.stack([counts * np.log(np.maximum(counts, 1.0)), np.log(counts + ADDED)], axis=1)
 
 
 @inlined
 def whole_log_power(count: float, tables: Array) -> float:
     """The value of k log k."""
-    if count < tables.shape[1]:
-        value: float = tables[0, int(count)]
+    if count < len(tables):
+        value: float = tables[int(count), 0]
         return value
     return count * math.log(count)
 
@@ -60,8 +62,8 @@ def whole_log_power(count: float, tables: Array) -> float:
 @inlined
 def _log_count(count: float, tables: Array) -> float:
     """The value of log(k + 0.1)."""
-    if count < tables.shape[1]:
-        value: float = tables[1, int(count)]
+    if count < len(tables):
+        value: float = tables[int(count), 1]
         return value
     return math.log(count + ADDED)
 
@@ -88,95 +90,60 @@ def posterior_variance(largest: float, ratio: float, precision: float) -> float:
 
 
 @inlined_tight
-def probit_log_odds(u: float) -> float:
-    """The log odds of Phi(u), clipped."""
-    tail = 0.5 * math.erfc(abs(u) * _SQRT_HALF)
+def _tail_log_odds(u: float, tail: float) -> float:
+    """The log odds of Phi(u), clipped; the tail is Phi(-|u|)."""
     odds = CLIP if tail < 1e-7 else min(math.log((1.0 - tail) / tail), CLIP)
     return odds if u > 0.0 else -odds
 
 
-@tight
-def perceptron_fields(
-    columns: Array,
-    values: Array,
-    largest: float,
-    weights: Array,
-    frequencies: Array,
-    intercepts: Array,
-    totals: Array,
-    tables: Array,
-    fields: Array,
-    spreads: Array,
+@inlined_tight
+def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[float, float]:
+    """The derivatives of log Phi(y u) by the mean of the field, u = mean / sqrt(total); see `online_moments`."""
+    t = u if label > 0.0 else -u
+    if t < -_FAR:
+        slope, curvature = probit_parts(t)[1:]
+    else:
+        slope = math.exp(-0.5 * t * t) * _DENSITY / (tail if t < 0.0 else 1.0 - tail)
+        curvature = slope * (slope + t)
+    slope /= math.sqrt(total)
+    return slope if label > 0.0 else -slope, -curvature / total
+
+
+@inlined_tight
+def _start_scores(
+    size: int, largest: float, intercepts: Array, n: float, tables: Array, fields: Array, spreads: Array, odds: Array
 ) -> None:
-    """Write mean and variance of every category's field, and the variance s of every term and category."""
-    n, n_categories = totals[DOCUMENTS], intercepts.shape[1]
-    whole = whole_log_power(n, tables)
-    for c in range(n_categories):
+    """Write what intercepts say, and what the size of a category takes from the likelihood ratios."""
+    n_rates = len(odds) - 3
+    for c in range(odds.shape[1]):
         spread = largest / (1.0 + largest * intercepts[PRECISION, c])
-        spreads[len(columns), c] = spread
+        spreads[size, c] = spread
         fields[0, c], fields[1, c] = intercepts[SHIFT, c] * spread, spread
         fields[2, c] = split_log_power(n, intercepts[COUNT, c], tables)
-    for k in range(len(columns)):
-        j, x = columns[k], values[k]
-        margin = whole - split_log_power(n, frequencies[j], tables)
-        for c in range(n_categories):
-            ratio = likelihood_ratio(
-                n, intercepts[COUNT, c], frequencies[j], weights[j, COUNT, c], margin - fields[2, c], tables
-            )
-            spread = posterior_variance(largest, ratio, weights[j, PRECISION, c])
-            spreads[k, c] = spread
-            fields[0, c] += x * weights[j, SHIFT, c] * spread
-            fields[1, c] += x * x * spread
+        for r in range(n_rates):
+            odds[1 + r, c] = intercepts[FIRST_RATE + r, c]
+        odds[n_rates + 1, c], odds[n_rates + 2, c] = 0.0, 0.0
 
 
-@tight
-def naive_bayes_scores(
-    columns: Array,
-    values: Array,
-    weights: Array,
-    frequencies: Array,
-    intercepts: Array,
-    pairs: Array,
-    totals: Array,
-    tables: Array,
-    odds: Array,
+@inlined_tight
+def _finish_scores(
+    length: float, known: float, intercepts: Array, pairs: Array, totals: Array, fields: Array, odds: Array
 ) -> None:
-    """Write the log odds of both forms of naive Bayes into two rows."""
-    n, n_pairs, n_terms = totals[DOCUMENTS], totals[PAIRS], totals[TERMS]
-    length, known = 0.0, 0.0
-    odds[:] = 0.0
-    for k in range(len(columns)):
-        j, x = columns[k], values[k]
-        frequency = frequencies[j]
-        if frequency == 0.0:
-            continue
-        length += x
-        known += 1.0
-        for c in range(len(pairs)):
-            count = weights[j, COUNT, c]
-            term = _log_count(count, tables) - _log_count(frequency - count, tables)
-            odds[0, c] += x * term
-            odds[1, c] += term
-    share = 1.0 / math.sqrt(max(known, 1.0))
+    """Turn sums over terms into clipped log odds; `length` and `known` are the terms seen before, by x and number."""
+    n, n_pairs, added = totals[DOCUMENTS], totals[PAIRS], ADDED * totals[TERMS]
+    share, bayes = 1.0 / math.sqrt(max(known, 1.0)), len(odds) - 2
     for c in range(len(pairs)):
         inside = intercepts[COUNT, c]
         prior = math.log((inside + 0.5) / (n - inside + 0.5))
-        size = math.log((n_pairs - pairs[c] + ADDED * n_terms) / (pairs[c] + ADDED * n_terms))
-        odds[0, c] += prior + length * size
-        odds[1, c] = prior + share * (odds[1, c] + known * size)
-
-
-@tight
-def linear_scores(columns: Array, values: Array, weights: Array, intercepts: Array, odds: Array) -> None:
-    """Write w x + b of every rate and category."""
-    for r in range(len(odds)):
-        for c in range(odds.shape[1]):
-            odds[r, c] = intercepts[FIRST_RATE + r, c]
-    for k in range(len(columns)):
-        j, x = columns[k], values[k]
-        for r in range(len(odds)):
-            for c in range(odds.shape[1]):
-                odds[r, c] += x * weights[j, FIRST_RATE + r, c]
+        size = math.log((n_pairs - pairs[c] + added) / (pairs[c] + added))
+        odds[bayes, c] += prior + length * size
+        odds[bayes + 1, c] = prior + share * (odds[bayes + 1, c] + known * size)
+        fields[1, c] += NOISE[0] * NOISE[0]
+        fields[0, c] /= math.sqrt(fields[1, c])
+        fields[2, c] = 0.5 * math.erfc(abs(fields[0, c]) * _SQRT_HALF)
+        odds[0, c] = _tail_log_odds(fields[0, c], fields[2, c])
+        for e in range(1, len(odds)):
+            odds[e, c] = min(max(odds[e, c], -CLIP), CLIP)
 
 
 @tight
@@ -194,15 +161,35 @@ def expert_odds(
     spreads: Array,
     odds: Array,
 ) -> None:
-    """Write the clipped log odds of every expert and category; `learn_experts` needs `fields` and `spreads`."""
-    n_experts = len(odds)
-    perceptron_fields(columns, values, largest, weights, frequencies, intercepts, totals, tables, fields, spreads)
-    linear_scores(columns, values, weights, intercepts, odds[1 : n_experts - 2])
-    naive_bayes_scores(columns, values, weights, frequencies, intercepts, pairs, totals, tables, odds[n_experts - 2 :])
-    for c in range(len(pairs)):
-        odds[0, c] = probit_log_odds(fields[0, c] / math.sqrt(NOISE[0] * NOISE[0] + fields[1, c]))
-        for e in range(1, n_experts):
-            odds[e, c] = min(max(odds[e, c], -CLIP), CLIP)
+    """Write the clipped log odds of every expert and category.
+
+    `fields` gets, of every category, u = h / sqrt(1/4 + v), 1/4 + v and Phi(-|u|); `spreads` the variance s of every
+    term and category.
+    """
+    n, n_categories, n_rates, bayes = totals[DOCUMENTS], len(pairs), len(odds) - 3, len(odds) - 2
+    whole, length, known = whole_log_power(n, tables), 0.0, 0.0
+    _start_scores(len(columns), largest, intercepts, n, tables, fields, spreads, odds)
+    for k in range(len(columns)):
+        j, x = columns[k], values[k]
+        frequency = frequencies[j]
+        margin = whole - split_log_power(n, frequency, tables)
+        seen = 1.0 if frequency > 0.0 else 0.0
+        length += seen * x
+        known += seen
+        for c in range(n_categories):
+            inside, both = intercepts[COUNT, c], weights[j, COUNT, c]
+            ratio = likelihood_ratio(n, inside, frequency, both, margin - fields[2, c], tables)
+            spread = posterior_variance(largest, ratio, weights[j, PRECISION, c])
+            spreads[k, c] = spread
+            fields[0, c] += x * weights[j, SHIFT, c] * spread
+            fields[1, c] += x * x * spread
+            term = seen * (_log_count(both, tables) - _log_count(frequency - both, tables))
+            odds[bayes, c] += x * term
+            odds[bayes + 1, c] += term
+        for r in range(n_rates):
+            for c in range(n_categories):
+                odds[1 + r, c] += x * weights[j, FIRST_RATE + r, c]
+    _finish_scores(length, known, intercepts, pairs, totals, fields, odds)
 
 
 @tight
@@ -223,7 +210,7 @@ def learn_experts(
     """Update all experts with the labels (0 or 1) of one document; `odds` (clipped) and `fields` are overwritten."""
     size, n_categories = len(columns), len(pairs)
     for c in range(n_categories):
-        _, first, second = moments(PROBIT, NOISE, 2.0 * labels[c] - 1.0, fields[0, c], fields[1, c])
+        first, second = _tail_moments(labels[c], fields[0, c], fields[2, c], fields[1, c])
         fields[0, c], fields[1, c] = first, second
         shift, change = changed_weight(1.0, first, second, spreads[size, c], intercepts[SHIFT, c])
         intercepts[SHIFT, c] = shift

@@ -135,12 +135,15 @@ def _bend(x: float, knots: Array, inputs: Array, c: int) -> None:
 
 @inlined
 def size_group(count: float) -> int:
-    """The group of a category with so many documents."""
-    group, limit = 0, 2.0
-    while group < N_SIZES - 1 and count + 1.0 >= limit:
-        group += 1
-        limit *= 2.0
-    return group
+    """The group of a category with so many documents: the logarithm of one more to base 2, rounded down."""
+    rest, group = count + 1.0, 0
+    if rest >= 256.0:
+        rest, group = rest / 256.0, 8
+    if rest >= 16.0:
+        rest, group = rest / 16.0, group + 4
+    if rest >= 4.0:
+        rest, group = rest / 4.0, group + 2
+    return group + 1 if rest >= 2.0 else group
 
 
 @tight

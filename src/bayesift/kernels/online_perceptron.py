@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import inlined, kernel, tight
+from bayesift.kernels.compile import inlined, kernel, tight, vectorised
 from bayesift.kernels.online_moments import moments
 
 COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
@@ -287,7 +287,7 @@ def full_fields(
         fields[1, i] = max(clock[SCALE] * v + clock[RIDGE] * length, 0.0)
 
 
-@kernel
+@vectorised
 def learn_diagonal(
     code: int,
     parameters: Array,
@@ -310,18 +310,22 @@ def learn_diagonal(
             if clock[SCALE] < _SMALLEST:
                 apply_diagonal_scales(mean, variances, clock)
             _forget(clock, keep, prior)
-        v = 0.0
+        scale, ridge, mean_scale = clock[SCALE], clock[RIDGE], clock[MEAN_SCALE]
+        h, v = 0.0, 0.0
         for k in range(start, end):
-            v += data[k] * data[k] * (clock[SCALE] * variances[indices[k]] + clock[RIDGE])
-        h = clock[MEAN_SCALE] * _dot(indices, data, start, end, mean)
+            j, x = indices[k], data[k]
+            h += x * mean[j]
+            v += x * x * (scale * variances[j] + ridge)
+        h *= mean_scale
         fields[0, i], fields[1, i] = h, v
         log_evidence, g, q = moments(code, parameters, signs[i], h, v)
         total += log_evidence
+        first, second = g / mean_scale, q / scale
         for k in range(start, end):
             j = indices[k]
-            s = (clock[SCALE] * variances[j] + clock[RIDGE]) * data[k]
-            mean[j] += g * s / clock[MEAN_SCALE]
-            variances[j] += q * s * s / clock[SCALE]
+            s = (scale * variances[j] + ridge) * data[k]
+            mean[j] += first * s
+            variances[j] += second * s * s
     return total
 
 

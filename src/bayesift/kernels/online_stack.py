@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import tight
+from bayesift.kernels.compile import inlined_tight, tight
 from bayesift.kernels.online_experts import COUNT, DOCUMENTS, expert_odds, learn_experts
 from bayesift.kernels.online_mixers import learn_mixers, mix
 
@@ -29,6 +29,16 @@ def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, t
     scale = 1.0 / math.sqrt(length) if length > 0.0 else 0.0
     for k in range(len(columns)):
         values[k] *= scale
+
+
+@inlined_tight
+def _touch(columns: Array, weights: Array, frequencies: Array) -> float:
+    """Read both ends of every row that a document needs, so that they come from memory together, not one by one."""
+    total, field, category = 0.0, weights.shape[1] - 1, weights.shape[2] - 1
+    for k in range(len(columns)):
+        j = columns[k]
+        total += frequencies[j] + weights[j, 0, 0] + weights[j, field, category]
+    return total
 
 
 @tight
@@ -68,6 +78,7 @@ def run_stack(
     for i in range(len(indptr) - 1):
         columns = indices[indptr[i] : indptr[i + 1]]
         x = values[: len(columns)]
+        work[0] = _touch(columns, weights, frequencies)
         weigh_document(columns, data[indptr[i] : indptr[i + 1]], idf, frequencies, totals, x)
         expert_odds(columns, x, largest, weights, frequencies, intercepts, pairs, totals, tables, fields, spreads, odds)
         mixers = shared, by_size, competition, own, calibration

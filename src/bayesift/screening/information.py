@@ -1,16 +1,20 @@
-"""How much the judgement of a document is expected to say about the model, and which of a batch say most."""
+"""Documents to judge for what their judgements teach: how much each says about the model, and which are unlike all."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, xlogy
 
 from bayesift.arrays import Array
 
 Order = Literal["relevance", "information", "mixture"]
+
+_AT_ONCE = 64  # judged documents whose likeness to all others is computed together
 
 
 def information_places(n: int, by: Order, share: float, n_judged: int) -> Array:
@@ -50,3 +54,46 @@ def most_informative(scores: Array, covariance: Array, n: int) -> list[int]:
 def _entropy(p: Array) -> Array:
     entropy: Array = -xlogy(p, p) - xlogy(1.0 - p, 1.0 - p)
     return entropy
+
+
+class Farthest:
+    """The likeness of every document of a pool to the judged document that it is most like.
+
+    Judged documents are taken in one by one; only when one of them is not judged any more it begins again.
+
+    Parameters
+    ----------
+    X : documents x columns
+
+    Examples
+    --------
+    >>> Farthest(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])).choose(np.array([1, 2]), judged=[0], n=1)
+    [2]
+    """
+
+    def __init__(self, X: Array | sparse.csr_array) -> None:
+        self._X = X
+        self._taken: list[int] = []
+        self._nearest = np.full(X.shape[0], -np.inf)
+
+    def choose(self, candidates: Array, judged: Iterable[int], n: int) -> list[int]:
+        """The n candidates that are least like all judged documents and like one another."""
+        rows = list(judged)
+        if rows[: len(self._taken)] != self._taken:
+            self._taken, self._nearest = [], np.full(self._X.shape[0], -np.inf)
+        self._nearest = self._with(self._nearest, rows[len(self._taken) :])
+        self._taken = rows
+        nearest = self._nearest
+        chosen: list[int] = []
+        for _ in range(min(n, len(candidates))):
+            chosen.append(int(candidates[np.argmin(nearest[candidates])]))
+            nearest = self._with(nearest, chosen[-1:])
+            nearest[chosen] = np.inf
+        return chosen
+
+    def _with(self, nearest: Array, rows: list[int]) -> Array:
+        for first in range(0, len(rows), _AT_ONCE):
+            likeness = self._X @ self._X[rows[first : first + _AT_ONCE]].T
+            shown = likeness.toarray() if sparse.issparse(likeness) else likeness
+            nearest = np.maximum(nearest, shown.max(axis=1))
+        return nearest

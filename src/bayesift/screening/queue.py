@@ -17,7 +17,7 @@ from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.priors import resolve
 from bayesift.model_file import ModelContent, load_model, save_model
-from bayesift.screening.information import Order, expected_information, information_places, most_informative
+from bayesift.screening.information import Farthest, Order, expected_information, information_places, most_informative
 from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings
 from bayesift.state import expect_array
 from bayesift.text import TermVectorizer
@@ -27,6 +27,8 @@ KIND = "review-queue"
 UNDO_STEPS = 100
 _CANDIDATES = 500  # documents of the highest scores among which the most informative are sought
 _RELEVANT = "relevant"
+_NEXT_TO_NOTHING = 1e-100  # whose square is still above 0
+_FEW, _LONG, _EXPLORED = 5, 30, 10  # finds up to which, irrelevant in a row from which, and every which one explores
 _SCORE_SPREAD = 0.24  # standard deviation of scores over a pool after the first few judgements, by median over reviews
 _TRUST, _TRUST_VARIANCE = 0.3, 0.1  # prior of the reliability of a witness
 _PATIENCE = 20.0  # irrelevant documents that halve the trust in a witness before the first find
@@ -99,6 +101,7 @@ class ReviewQueue:
         self.grades = np.ones(rows.shape[0])
         self._form_offsets = np.zeros(rows.shape[0]) if offsets is None else _offsets_of(offsets, rows.shape[0])
         self._judged: dict[int, None] = {}
+        self._farthest: Farthest | None = None
         self.words: dict[str, float] = {}
         self._word_offsets = np.zeros(rows.shape[0])
         self._duals = np.zeros(rows.shape[0])
@@ -293,7 +296,7 @@ class ReviewQueue:
 
     def _set_word_offsets(self, values: Array) -> None:
         """Give every document what words say of it: an offset, and a column whose weight corrects it."""
-        told = values[values != 0]
+        told = values[np.abs(values) > _NEXT_TO_NOTHING]
         X = self._X
         if len(told):
             column = sparse.csr_array((values / math.sqrt(np.mean(told**2)))[:, np.newaxis])
@@ -309,8 +312,8 @@ class ReviewQueue:
         Parameters
         ----------
         n : how many; fewer when no more are left
-        by : "relevance", the highest scores; "information", those whose judgements are expected to tell most about
-            the model, each given those before it, so that a batch holds no near copies; or a "mixture"
+        by : "relevance", the highest scores, but see `explores`; "information", those whose judgements are expected to
+            tell most about the model, each given those before it, so that a batch holds no near copies; or a "mixture"
         information_share : share of informative documents in a mixture, spread evenly over the batch or, for single
             documents, over the judgements
         """
@@ -318,19 +321,50 @@ class ReviewQueue:
             raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
         scores, unseen = self.scores, self.unseen
         ranked = unseen[np.argsort(-scores[unseen], kind="stable")]
-        places = information_places(n, by, information_share, self.n_judged)
+        if by == "relevance":
+            places = np.array([self.explores(ahead) for ahead in range(n)], dtype=bool)
+        else:
+            places = information_places(n, by, information_share, self.n_judged)
         if not places.any():
             return [self.ids[row] for row in ranked[:n]]
-        informative = iter(self._informative(ranked[:_CANDIDATES], scores, min(n, int(places.sum()))))
+        wanted = min(n, int(places.sum()))
+        teaching = iter(
+            self.farthest(unseen, wanted)
+            if by == "relevance"
+            else self._informative(ranked[:_CANDIDATES], scores, wanted)
+        )
         chosen: dict[int, None] = {}
         relevant = iter(ranked)
-        for wants_information in places[: len(ranked)]:
-            source = informative if wants_information else relevant
+        for teaches in places[: len(ranked)]:
+            source = teaching if teaches else relevant
             row = next((int(row) for row in source if int(row) not in chosen), None)
             if row is None:
                 row = next(int(row) for row in relevant if int(row) not in chosen)
             chosen[row] = None
         return [self.ids[row] for row in chosen]
+
+    def explores(self, ahead: int = 0) -> bool:
+        """Whether the next document, or the one so many places ahead, is chosen for being unlike all judged ones.
+
+        With at most five finds it is every tenth, from 30 irrelevant documents in a row on: the start may have been an
+        unlucky one.
+        """
+        dry = self.since_find + ahead
+        return 0 < self.n_found <= _FEW and dry >= _LONG and dry % _EXPLORED == 0
+
+    def farthest(self, rows: Array, n: int = 1) -> list[int]:
+        """Of these rows those least like all judged documents, by the leading directions if there are such.
+
+        Documents with a title only are not chosen while there are others.
+        """
+        if self._farthest is None:
+            ends = np.cumsum([part.n_columns for part in self.model.parts])
+            found = [end for part, end in zip(self.model.parts, ends, strict=True) if part.name == "directions"]
+            width = next((part.n_columns for part in self.model.parts if part.name == "directions"), 0)
+            X = self._X[:, found[0] - width : found[0]].toarray().astype(np.float32) if found else self._X
+            self._farthest = Farthest(X)
+        told = self._form_offsets[rows]
+        return self._farthest.choose(rows[told == told.max(initial=-np.inf)], self._judged, n)
 
     def information_gain(self, rows: Array) -> Array:
         """The expected information gain about the model of judging each document, in nats."""

@@ -36,7 +36,7 @@ _SAVED_FROM = 2_000  # records; the vectors of fewer are made in a moment
 _PRIOR_VARIANCE = 4.0
 _STEPS = 25
 _RECALL = 0.95
-_HALF = 0.2  # grade of a record that was included by its abstract and excluded by its full text
+_HALF = 0.1  # grade of a record that was included by its abstract and excluded by its full text
 _IN_ORDER = 20  # largest rank of a record that was read in the order of the ranking, others having been skipped
 
 
@@ -112,7 +112,7 @@ class RankedRecords:
     The query and the inclusion criteria are a document that is known to be relevant, so that records are ranked before
     the first decision. Labels of an older review are scores of a model of them, weighed by how well they agree with the
     decisions. "maybe" counts as relevant until somebody decides, and a record that was included by its abstract and
-    excluded by its full text counts as a fifth of a relevant one.
+    excluded by its full text counts as a tenth of a relevant one.
 
     Parameters
     ----------
@@ -191,11 +191,14 @@ class RankedRecords:
     def next(self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()) -> Record | None:
         """The most relevant record that a reviewer may decide on; None when there is none.
 
-        Records of `without` come after all others.
+        When nothing was found for long, now and then one unlike all decided ones (`ReviewQueue.explores`). Records of
+        `without` come after all others.
         """
         rows = self.open_rows(reviewer, stage)
         kept = [row for row in rows if self.ids[row] not in without] if without else rows
-        row = self._best(kept if len(kept) else rows)
+        chosen = np.asarray(kept if len(kept) else rows, dtype=np.int64)
+        explored = stage == ABSTRACT and len(chosen) and self.queue.explores()
+        row = self.queue.farthest(chosen)[0] if explored else self._best(chosen)
         return None if row is None else self.log.records[self.ids[row]]
 
     def place(self, record: str, reviewer: str, stage: Stage = ABSTRACT) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Text to term vectors: tokens, stop words, stems, a vocabulary that can grow, weights; and to means of vectors."""
 
 from bayesift.text.counting import WEIGHTINGS, weigh
-from bayesift.text.embedding import SimilarText, TextEmbedder, meaning_rows
+from bayesift.text.embedding import SimilarText, TextEmbedder
 from bayesift.text.language import ENGLISH_STOP_WORDS, stemmer, stop_words_of
 from bayesift.text.markup import strip_html
 from bayesift.text.scripts import UNSPACED
@@ -19,7 +19,6 @@ __all__ = [
     "TermVectorizer",
     "TextEmbedder",
     "WordVectors",
-    "meaning_rows",
     "stemmer",
     "stop_words_of",
     "strip_html",

@@ -249,11 +249,3 @@ def vectors_of(given: Any) -> WordVectors:
     if found is None:
         raise MissingExtraError('there are no word vectors here; run: pip install "bayesift[embeddings]"')
     return found
-
-
-def meaning_rows(texts: Iterable[str]) -> Array | None:
-    """The rows of texts by the vectors of the extra `embeddings`; None where it is not installed.
-
-    They are what `Pool.of_texts` of `bayesift.screening` takes as `dense`.
-    """
-    return None if WordVectors.installed() is None else TextEmbedder().fit_transform(texts)

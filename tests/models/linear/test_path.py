@@ -77,11 +77,20 @@ def test_two_classes_and_threads_and_supports():
         assert not np.any(dense(weights)[:, 4:])
 
 
+def test_a_path_has_the_modes_of_single_fits():
+    X, Y = documents()
+    scales = np.geomspace(0.3, 20.0, 12)
+    path = SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-8).path(X, Y, scales=scales)
+    for scale, weights in zip(scales, path.coefficients, strict=True):
+        alone = SparseBayesClassifier(prior=LaplacePrior(gamma=scale**-2.0), tol=1e-8).fit(X, Y)
+        np.testing.assert_allclose(dense(weights), dense(alone.coef_), atol=1e-5)
+
+
 def test_progress_counts_up_to_the_total():
     X, Y = documents()
     calls = []
     SparseBayesClassifier(progress=lambda *counts: calls.append(counts)).path(X, Y, n_scales=4)
-    assert calls == [(k, 12) for k in range(1, 13)]
+    assert calls == [(4, 12), (8, 12), (12, 12)]  # a category at a time
 
 
 def test_an_interrupt_stops_the_threads_and_drops_what_has_not_begun():

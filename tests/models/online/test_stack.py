@@ -36,8 +36,24 @@ def test_log_odds_are_those_of_plain_numpy(idf, n_categories):
     progressive = model.progressive_proba(X, Y)
     np.testing.assert_allclose(progressive, 1 / (1 + np.exp(-expected)), rtol=1e-7)
     later, _ = documents(seed=1, n=10)
-    expected = np.array([oracle.scores(oracle.weigh(x))[0] for x in later])
+    weighed = [oracle.weigh(x) for x in later]
+    expected = np.array([oracle.scores(x)[0] for x in weighed])
     np.testing.assert_allclose(model.predict_log_odds(later), expected, rtol=1e-7)
+    experts = [[oracle.experts(x, c) for c in range(n_categories)] for x in weighed]
+    np.testing.assert_allclose(model.expert_log_odds(later), np.swapaxes(experts, 1, 2), rtol=1e-8)
+
+
+def test_each_mixer_is_that_of_plain_numpy():
+    X, Y = documents()
+    oracle, model = Stack(X.shape[1], 4), OnlineStackedClassifier().partial_fit(X, Y)
+    for x, y in zip(X, Y, strict=True):
+        oracle.learn(x, y)
+    pairs = {"shared": [oracle.shared], "by_size": oracle.by_size, "competition": [oracle.competition]}
+    pairs |= {"own": oracle.own, "calibration": oracle.calibration}
+    for name, regressions in pairs.items():
+        found = getattr(model._state, name)
+        np.testing.assert_allclose(found[:, :, 0], [each.mean for each in regressions], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(found[:, :, 1:], [each.covariance for each in regressions], rtol=1e-6, atol=1e-9)
 
 
 def test_one_model_of_two_classes_is_that_of_plain_numpy():

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.models.base import LinearScoresMixin, Row, compact_row, for_each_model, models_of, stack_rows, terms_of
 from bayesift.models.linear.links import SquaredHinge
-from bayesift.models.linear.priors import GaussianPrior
+from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, document_weights
 from bayesift.models.linear.solvers import solve_all
 from bayesift.state import storable
@@ -87,14 +87,12 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         costs = self._costs(rows, terms, weights, members.shape[0])
         balance = costs if balance is None else costs * balance
         if self._by_blocks(rows, members.shape[0]):
-            intercept = np.array([1.0, 1.0, 0.0])
-            settings = {"tolerance": self.tol, "max_iter": _MAX_ITER[self.loss], "terms": terms, "balance": balance}
-            problem = Problem(rows, members, importance, SquaredHinge(), GaussianPrior(), intercept, **settings)
-            found = _hyperplanes(problem)
+            given = rows, members, importance, SquaredHinge(), prior_of("gaussian"), np.array([1.0, 1.0, 0.0]), terms
+            found = _hyperplanes(Problem(*given, self.tol, _MAX_ITER[self.loss], balance=balance))
         else:
             limits = [None] * members.shape[0] if terms is None else terms
-            given = zip(members, balance.T, limits, strict=True)
-            found = [self._hyperplane(rows, part, importance, *rest) for part, *rest in given]
+            each = zip(members, balance.T, limits, strict=True)
+            found = [self._hyperplane(rows, part, importance, *rest) for part, *rest in each]
         coefficients, intercepts = zip(*found, strict=True)
         return self._set_hyperplanes(targets, stack_rows(list(coefficients)), np.array(intercepts))
 

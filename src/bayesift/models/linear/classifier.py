@@ -347,7 +347,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self._keep_posteriors(posteriors if self.posterior == "normal" else None)
         if self.__dict__.get("stream_") is None:
             self.__dict__.pop("stream_", None)
-        elif not np.array_equal(getattr(self.stream_, "intercept_", None), self.intercept_):
+        elif not np.array_equal(getattr(self.stream_, "intercept_", ()), self.intercept_):
             raise DataError("the weights are not those of its stream")
 
     def _read(self, X: Any, y: Any, sample_weight: Any, feature_mask: Any) -> tuple[Targets, Problem]:

@@ -203,39 +203,43 @@ def softmax_log_evidence(problem: Problem, solutions: list[Solution], *, largest
     >>> round(softmax_log_evidence(problem, nothing), 6)
     -3.295837
     """
-    weights = np.stack([solution.coefficients for solution in solutions])
     intercepts = np.array([solution.intercept for solution in solutions])
-    n_classes, n_terms = weights.shape
-    logarithms = log_softmax(scores_of(problem.rows, stack_rows(list(weights)), intercepts), axis=1)
-    shares, labels = np.exp(logarithms), labels_of(problem)
+    coefficients = stack_rows([solution.weights for solution in solutions])
+    logarithms = log_softmax(scores_of(problem.rows, coefficients, intercepts), axis=1)
+    shares, n_classes = np.exp(logarithms), len(solutions)
     free, precision, centre = problem.intercept
-    value = float(problem.importance @ logarithms[np.arange(len(labels)), labels])
+    value = float(problem.importance @ logarithms[np.arange(len(shares)), labels_of(problem)])
     value -= 0.5 * float(precision * np.sum((intercepts - centre) ** 2))
-    deviations = np.zeros((n_classes, n_terms))
-    for c in range(n_classes):
-        terms, penalty = problem.terms_of(c), problem.penalty(c)
-        distances = (weights[c] - penalty[2])[terms]
-        value -= problem.prior.cost(
-            weights[c] - np.where(np.isin(np.arange(n_terms), terms), penalty[2], weights[c]), c
-        )
-        if problem.prior.smooth:
-            deviations[c, terms] = 1.0 / np.sqrt(penalty[1, terms])
-            continue
-        residuals = problem.importance * ((labels == c) - shares[:, c])
-        curvatures = problem.importance * shares[:, c] * (1.0 - shares[:, c])
-        integrals = KinkIntegrals(
-            distances,
-            (problem.columns.T @ residuals)[terms],
-            (squared(problem.columns).T @ curvatures)[terms],
-            penalty[0, terms],
-        )
-        deviations[c, terms] = integrals.deviations
-        value += integrals.log_total
+    deviations = np.zeros((n_classes, problem.n_terms))
+    for c, solution in enumerate(solutions):
+        height, deviations[c] = _class_height(problem, c, solution.coefficients, shares[:, c])
+        value += height
     if free:
         value += 0.5 * (n_classes * np.log(precision) if precision else (n_classes - 1) * np.log(2.0 * np.pi))
-    determinant = _SoftmaxHessian(problem, deviations, shares)
+    hessian = _SoftmaxHessian(problem, deviations, shares)
     small = np.count_nonzero(deviations) + n_classes <= largest
-    return float(value - 0.5 * (determinant.exact() if small else determinant.by_lanczos()))
+    return float(value - 0.5 * (hessian.exact() if small else hessian.by_lanczos()))
+
+
+def _class_height(problem: Problem, c: int, weights: Array, shares: Array) -> tuple[float, Array]:
+    """The log prior of a class at the mode, with integrals J under a Laplace prior; and deviations of its weights."""
+    terms, penalty = problem.terms_of(c), problem.penalty(c)
+    distances, deviations = np.zeros(problem.n_terms), np.zeros(problem.n_terms)
+    distances[terms] = (weights - penalty[2])[terms]
+    height = -problem.prior.cost(distances, c)
+    if problem.prior.smooth:
+        deviations[terms] = 1.0 / np.sqrt(penalty[1, terms])
+        return height, deviations
+    residuals = -problem.importance * shares
+    residuals[problem.positives(c)] += problem.importance[problem.positives(c)]
+    integrals = KinkIntegrals(
+        distances[terms],
+        (problem.columns.T @ residuals)[terms],
+        (squared(problem.columns).T @ (problem.importance * shares * (1.0 - shares)))[terms],
+        penalty[0, terms],
+    )
+    deviations[terms] = integrals.deviations
+    return height + integrals.log_total, deviations
 
 
 class _SoftmaxHessian:

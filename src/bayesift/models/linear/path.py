@@ -19,11 +19,12 @@ from bayesift.models.base import stack_rows
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import Prior, row_of
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.solvers import solve_all
+from bayesift.models.linear.solvers import solve_path
 
 Progress = Callable[[int, int], None]
 
 WIDTH = 1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
+AHEAD = 10  # scales that a category goes along before the next one: what its solver knows of it stays in memory
 _FIRST_SPREAD = 0.1  # of the scores, under the strongest Gaussian prior
 _BLOCK = 16
 Losses = Callable[[Array, list[int]], tuple[Array, Array]]
@@ -82,16 +83,15 @@ def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, pro
     """The modes of all models at each row of `scales`, which is steps x models, the strongest prior first."""
     n_models = problem.members.shape[0]
     solutions: list[Solution | None] = [None] * n_models
+    problems = [problem.varied(prior=problem.prior.rescaled(column(row))) for row in scales]
     coefficients, intercepts, converged = [], [], []
-    total = n_models * len(scales)
-    for step, row in enumerate(scales):
-        report = _reporter(progress, step * n_models, total)
-        at_scale = problem.varied(prior=problem.prior.rescaled(column(row)))
-        found = solve_all(at_scale, solver, solutions, n_jobs, progress=report)
-        coefficients.append(stack_rows([solution.weights for solution in found]))
-        intercepts.append([solution.intercept for solution in found])
-        converged.append([solution.converged for solution in found])
-        solutions = list(found)
+    for first in range(0, len(scales), AHEAD):
+        report = _reporter(progress, first * n_models, n_models * len(scales))
+        for found in solve_path(problems[first : first + AHEAD], solver, solutions, n_jobs, progress=report):
+            coefficients.append(stack_rows([solution.weights for solution in found]))
+            intercepts.append([solution.intercept for solution in found])
+            converged.append([solution.converged for solution in found])
+            solutions = list(found)
     return Path(np.asarray(scales), coefficients, np.array(intercepts), np.array(converged))
 
 

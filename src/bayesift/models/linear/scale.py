@@ -7,7 +7,7 @@ the estimate wherever a solver stops short of the mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
@@ -22,6 +22,7 @@ from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.path import (
+    AHEAD,
     Choice,
     MinimumSearch,
     Progress,
@@ -32,7 +33,7 @@ from bayesift.models.linear.path import (
     search_scales,
 )
 from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.solvers import solve_all
+from bayesift.models.linear.solvers import solve_all, solve_path
 from bayesift.state import storable
 from bayesift.threads import in_threads
 
@@ -165,12 +166,19 @@ class HeldOut:
 
     def losses(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
         """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh; folds x models."""
-        every = np.ones(self.problem.members.shape[0])
-        every[models] = scales
-        prior = rescaled(self.problem.prior, every, factors)
-        totals = [self._fold(k, part.varied(prior=prior), models) for k, part in enumerate(self.parts)]
-        losses, weights = (np.array(rows) for rows in zip(*totals, strict=True))
-        return losses, weights
+        return next(self.along(scales[np.newaxis], models, factors))
+
+    def along(self, steps: Array, models: list[int], factors: Array | None = None) -> Iterator[tuple[Array, Array]]:
+        """`losses` of each row of scales, in order; all are computed at once."""
+        every = np.ones((len(steps), self.problem.members.shape[0]))
+        every[:, models] = steps
+        priors = [rescaled(self.problem.prior, row, factors) for row in every]
+        folds = [
+            self._fold(k, [part.varied(prior=prior) for prior in priors], models) for k, part in enumerate(self.parts)
+        ]
+        for step in zip(*folds, strict=True):
+            losses, weights = (np.array(rows) for rows in zip(*step, strict=True))
+            yield losses, weights
 
     def _without(self, documents: Array) -> Problem:
         importance = self.problem.importance.copy()
@@ -181,13 +189,13 @@ class HeldOut:
             _ = part.sums
         return part
 
-    def _fold(self, fold: int, problem: Problem, models: list[int]) -> tuple[Array, Array]:
-        """Losses and weights of the documents of a fold, one per model."""
+    def _fold(self, fold: int, problems: list[Problem], models: list[int]) -> list[tuple[Array, Array]]:
+        """Losses and weights of the documents of a fold, one per model, for each problem."""
         documents, last = self.held_out[fold], self.last[fold]
-        found = solve_all(problem, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
-        for c, solution in zip(models, found, strict=True):
+        found = solve_path(problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
+        for c, solution in zip(models, found[-1], strict=True):
             last[c] = solution
-        return held_out_losses(self.problem, documents, models, found)
+        return [held_out_losses(self.problem, documents, models, solutions) for solutions in found]
 
 
 def held_out_losses(
@@ -279,8 +287,13 @@ class CrossValidation:
         n_columns = 1 if shared else scales.shape[1]
         losses, errors = np.full((2, len(scales), n_columns), np.nan)
         going = list(range(scales.shape[1]))
-        for step, row in enumerate(scales):
-            found = held_out.losses(row[going], going)
+        ahead: Iterator[tuple[Array, Array]] = iter(())
+        asked: list[int] = []
+        for step in range(len(scales)):
+            if step % AHEAD == 0:
+                asked, ahead = going, held_out.along(scales[step : step + AHEAD, going], going)
+            places = [asked.index(c) for c in going]
+            found = tuple(table[:, places] for table in next(ahead))
             means = mean_and_error(*(together(*found) if shared else found))
             columns = [0] if shared else going
             losses[step, columns], errors[step, columns] = means

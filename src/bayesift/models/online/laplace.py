@@ -208,7 +208,7 @@ def is_streamed(model: Any) -> bool:
     """Whether a `SparseBayesClassifier` can learn from a stream; tells why not."""
     prior, scale = prior_of(model.prior), model.prior_scale
     centred = prior.kind == "laplace" and not (np.any(prior.mode) or np.any(prior.sign))
-    if not (centred and np.ndim(prior.gamma) == 0 and (scale is None or isinstance(scale, numbers.Real))):
+    if not (centred and np.ndim(prior.strengths[0]) == 0 and (scale is None or isinstance(scale, numbers.Real))):
         raise ValueError("partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for its scale")
     if link_of(model.link).kind != "logit" or model.intercept != "flat" or model.multiclass != "one-vs-rest":
         raise ValueError("partial_fit needs link='logit', intercept='flat' and multiclass='one-vs-rest'")
@@ -220,13 +220,14 @@ def is_streamed(model: Any) -> bool:
 def extended_stream(model: Any, X: Any, y: Any, classes: Any, *, new_pass: bool) -> OnlineLaplaceClassifier:
     """The stream of a `SparseBayesClassifier` after the next documents."""
     scale = 1.0 if model.prior_scale is None else float(model.prior_scale)
-    gamma = float(prior_of(model.prior).gamma) / scale**2
-    stream = getattr(model, "stream_", None)
+    gamma = float(prior_of(model.prior).strengths[0]) ** 2 / scale**2
+    stream: OnlineLaplaceClassifier | None = getattr(model, "stream_", None)
     if stream is None:
         stream = _started(model, y, classes, gamma)
     elif new_pass:
         stream.new_pass()
-    return stream.set_params(gamma=gamma).partial_fit(X, y, classes)
+    stream.set_params(gamma=gamma)
+    return stream.partial_fit(X, y, classes)
 
 
 def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceClassifier:

@@ -21,12 +21,12 @@ from bayesift.kernels.online_experts import (
     PAIRS,
     SHIFT,
     TERMS,
-    perceptron_fields,
+    expert_odds,
 )
 from bayesift.kernels.online_mixers import KNOTS, N_SIZES, OTHERS, OWN, mix
 from bayesift.kernels.online_stack import weigh_rows
 from bayesift.models.online.posteriors import tables
-from bayesift.models.online.stack_state import StackState
+from bayesift.models.online.stack_state import OTHER_EXPERTS, StackState
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +83,10 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
     state, c = parts.state, parts.place
     weights, frequencies = np.ascontiguousarray(state.weights[columns][:, :, [c]]), state.frequencies[columns]
     intercepts = np.ascontiguousarray(state.intercepts[:, [c]])
-    fields, spreads = np.empty((3, 1)), np.empty((len(columns) + 1, 1))
-    local = np.arange(len(columns), dtype=np.int32)
-    variance = float(parts.settings.prior_variance)
-    known = (weights, frequencies, intercepts, state.totals, tables())
-    perceptron_fields(local, x, variance, *known, fields, spreads)
+    spreads, odds = np.empty((len(columns) + 1, 1)), np.empty((OTHER_EXPERTS + state.n_rates, 1))
+    local, variance = np.arange(len(columns), dtype=np.int32), float(parts.settings.prior_variance)
+    known = (weights, frequencies, intercepts, state.pairs[[c]], state.totals, tables())
+    expert_odds(local, x, variance, *known, np.empty((3, 1)), spreads, odds)
     perceptron = x * weights[:, SHIFT, 0] * spreads[:-1, 0]
     linear = x * weights[:, FIRST_RATE:, 0].T
     n, n_pairs, n_terms = state.totals[[DOCUMENTS, PAIRS, TERMS]]

@@ -30,7 +30,7 @@ from bayesift.state import expect_array, storable
 
 SPARE = 1.25  # rows of terms are reserved by this factor, so that few documents need more memory
 _NEW_BIAS_VARIANCE = 0.5
-_OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
+OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
 
 
 @storable("online-stack-state")
@@ -65,7 +65,7 @@ class StackState(KernelArrays):
     @classmethod
     def empty(cls, n_terms: int, n_categories: int, n_rates: int) -> Self:
         """Nothing was learned."""
-        n_fields, n_experts = FIRST_RATE + n_rates, _OTHER_EXPERTS + n_rates
+        n_fields, n_experts = FIRST_RATE + n_rates, OTHER_EXPERTS + n_rates
         return cls(
             weights=np.zeros((n_terms, n_fields, n_categories)),
             frequencies=np.zeros(n_terms),
@@ -96,7 +96,7 @@ class StackState(KernelArrays):
 
         With labels, documents x categories of 0 and 1, each document is learned after it was predicted.
         """
-        n_documents, shape = rows.shape[0], (_OTHER_EXPERTS + self.n_rates, self.n_categories)
+        n_documents, shape = rows.shape[0], (OTHER_EXPERTS + self.n_rates, self.n_categories)
         scores, experts = np.empty((n_documents, shape[1])), np.empty((n_documents if details else 0, *shape))
         y = np.empty((0, shape[1])) if labels is None else labels
         run_stack(
@@ -166,7 +166,7 @@ class StackState(KernelArrays):
         """Refuse arrays that do not fit together; kernels change what remains."""
         self._take_arrays()
         n_terms, n_categories, n_fields = len(self.frequencies), len(self.pairs), len(self.intercepts)
-        n_inputs = n_fields - FIRST_RATE + _OTHER_EXPERTS + 1
+        n_inputs = n_fields - FIRST_RATE + OTHER_EXPERTS + 1
         shapes: dict[str, tuple[int | None, ...]] = {
             "weights": (n_terms, n_fields, n_categories),
             "frequencies": (None,),

@@ -14,7 +14,7 @@ from bayesift.arrays import Array
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
 LEAST_FINDS = 10  # finds from which on the posterior is held to say something
-TAIL_SHARES = {0.005: 0.02, 0.01: 0.062, 0.015: 0.121, 0.02: 0.185, 0.03: 0.289, 0.05: 0.307, 0.1: 0.016}
+TAIL_SHARES = {0.02: 0.004, 0.05: 0.026, 0.1: 0.227, 0.15: 0.423, 0.2: 0.295, 0.3: 0.025}
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 _EXPONENTS = np.linspace(0.5, 6.0, 12)
@@ -24,7 +24,8 @@ _STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
 _RISES = (1, 2, 4, 8, 16)
 _USELESS = (0.25, 0.5, 0.75)
 # Of power laws, stretched exponentials, orders of which a share is random, a constant rate and rising rates.
-_FAMILY_WEIGHTS = (0.2, 0.72, 0.04, 0.02, 0.02)
+_FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
+_TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
 _NEGLIGIBLE = 1e-9
 _OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
 _WEAK = 0.25  # probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand
@@ -71,7 +72,7 @@ class StoppingEstimate:
         Examples
         --------
         >>> print(RankDecay(500).estimate([True] * 15 + [False] * 235))
-        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.80; 95% sure after 190 more without a find
+        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.79; 95% sure after 139 more without a find
         """
         if not self.n_unseen:
             return "nothing is left to read"
@@ -117,14 +118,15 @@ class _Mixture:
 class RankDecay:
     """The number of relevant documents still unseen when a pool is read in ranked order, from when others were found.
 
-    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its rate falls, except
-    for a share e of the relevant documents that the ranking cannot see and that lie anywhere:
+    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its rate falls, and that
+    of a share e of the relevant documents, which the ranking hardly sees, falls slowly:
 
-        rate(t) = a s(t),   s(t) = (1 - e) r(t) / (r(1) + ... + r(N)) + e / N
+        rate(t) = a s(t),   s(t) = (1 - e) r(t) / (r(1) + ... + r(N)) + e q(t) / (q(1) + ... + q(N))
 
     The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t - 1) / N, with b, c
-    and d on a grid; with small probability a large share of it is constant (a useless ranking) or it rises (a harmful
-    one). With S(n) = s(1) + ... + s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
+    and d on a grid, q = exp(-4 u) is the tail; with small probability a large share of r is constant (a useless
+    ranking) or it rises (a harmful one). With S(n) = s(1) + ... + s(n) and k finds at places t_i among n read, the
+    prior 1/a gives closed forms:
 
         p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
         left | r, e, finds     ~ negative binomial of k and S(n)
@@ -175,6 +177,8 @@ class RankDecay:
         self._log_prior = tail_weights[:, np.newaxis] + np.log(np.concatenate(weights))
         sums = np.cumsum(np.vstack(families), axis=1)
         self._sums = sums / sums[:, -1:]
+        tail = np.append(0.0, np.cumsum(np.exp(-np.arange(n_documents) / (n_documents * _TAIL_SCALE))))
+        self._tail_sums = tail / tail[-1]
 
     def remaining(
         self, judgements: Sequence[bool] | Array, *, found_before: int = 0, draws: int = 2000
@@ -254,7 +258,7 @@ class RankDecay:
     def _shares_read(self, n_read: int) -> Array:
         """S(n), tails x shapes, with the sample."""
         ranked = self._sums[:, n_read - 1] if n_read else np.zeros(len(self._sums))
-        read = (1.0 - self._tails) * ranked + self._tails * n_read / self.n_documents
+        read = (1.0 - self._tails) * ranked + self._tails * self._tail_sums[n_read]
         shares: Array = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
         return shares
 
@@ -263,7 +267,7 @@ class RankDecay:
         before = np.where(places > 0, self._sums[:, places - 1], 0.0)
         rates = self._sums[:, places] - before
         tails = self._tails[:, :, np.newaxis]
-        logs: Array = np.log((1.0 - tails) * rates + tails / self.n_documents).sum(axis=2)
+        logs: Array = np.log((1.0 - tails) * rates + tails * np.diff(self._tail_sums)[places]).sum(axis=2)
         return logs
 
     def _log_fits(self, places: Array, n_read: int) -> Array:

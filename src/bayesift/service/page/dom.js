@@ -50,6 +50,18 @@ export function field(label, input, hint) {
 }
 let fields = 0;
 
+/** A place to drop files on, or to choose them. */
+export function dropZone(id, accept, hint, take) {
+  const input = h("input", { type: "file", accept, multiple: true, class: "unseen", id });
+  input.addEventListener("change", () => { const files = [...input.files]; input.value = ""; take(files); });
+  const drop = h("label", { class: "drop", for: id }, h("strong", {}, "Drop files here or choose them"), h("span", { class: "hint" }, hint), input);
+  const over = inside => event => { event.preventDefault(); drop.classList.toggle("over", inside); };
+  drop.addEventListener("dragover", over(true));
+  drop.addEventListener("dragleave", over(false));
+  drop.addEventListener("drop", event => { over(false)(event); take([...event.dataTransfer.files]); });
+  return drop;
+}
+
 /** Announce something to a screen reader, without moving the focus. */
 export function say(text) {
   byId("speech").textContent = text;

@@ -32,7 +32,7 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.em import solve_by_em
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_lbfgs, solve_by_newton
-from bayesift.models.linear.solvers.proximal_newton import solve_by_coordinates
+from bayesift.models.linear.solvers.proximal_newton import solve_along, solve_by_coordinates
 from bayesift.models.linear.solvers.relevance import solve_by_relevance
 from bayesift.models.linear.solvers.softmax import (
     solve_softmax_by_em,
@@ -183,3 +183,37 @@ def solve_all(
         if progress is not None:
             progress(done)
     return [solution for solution in solutions if solution is not None]
+
+
+def solve_path(
+    problems: Sequence[Problem],
+    solver: str,
+    starts: Starts,
+    n_jobs: int | Workers | None,
+    *,
+    categories: Sequence[int] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[list[Solution]]:
+    """`solve_all` under several priors, all else the same, from the strongest on: one list of solutions per prior.
+
+    Coordinate descent takes one category along all of them, so that what it knows of its documents stays in memory.
+    """
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(len(found) * len(starts) + done)
+
+    alone = not problems[0].coupled and choose_solver(solver, problems[0]) == "coordinate"
+    if alone and (n_jobs is None or isinstance(n_jobs, int)):
+        tasks = list(zip(range(len(starts)) if categories is None else categories, starts, strict=True))
+        paths = []
+        for path in in_threads(lambda task: [s.compacted() for s in solve_along(problems, *task)], tasks, n_jobs):
+            paths.append(path)
+            if progress is not None:
+                progress(len(paths) * len(problems))
+        return [list(step) for step in zip(*paths, strict=True)]
+    found: list[list[Solution]] = []
+    for problem in problems:
+        found.append(solve_all(problem, solver, starts, n_jobs, categories=categories, progress=report))
+        starts = list(found[-1])
+    return found

@@ -218,10 +218,11 @@ class _Block:
         whole = len(documents) - len(documents) % size
         chunks = self.generator.permutation(documents[:whole].reshape(-1, size))
         order = np.concatenate([chunks.ravel(), documents[whole:]])
-        matrix = rows.indptr, rows.indices, rows.data
-        given = self.counts, self.offsets, self.reach, self.spread, self.variance, self.least
-        state = self.weights, self.intercepts, self.duals, self.moves
-        visit(*matrix, order, link.code, link.parameters, *given, *state, np.empty(self.signs.shape[1]))
+        visit(
+            rows.indptr, rows.indices, rows.data, order, link.code, link.parameters, self.counts, self.offsets,
+            self.reach, self.spread, self.variance, self.least, self.weights, self.intercepts, self.duals, self.moves,
+            np.empty(self.signs.shape[1]),
+        )  # fmt: skip
 
     def _estimate(self) -> Array:
         """An estimate of the squared gradient."""

@@ -11,6 +11,8 @@ compiles in a fraction of a second, and none is compiled again within another.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +33,14 @@ from bayesift.kernels.documents import (
     optimise_intercept,
     working_set,
 )
-from bayesift.kernels.lazy_gradient import empty_candidates, empty_gradient, exact_gradient, find_candidates
+from bayesift.kernels.lazy_gradient import (
+    Candidates,
+    LazyGradient,
+    empty_candidates,
+    empty_gradient,
+    exact_gradient,
+    find_candidates,
+)
 from bayesift.kernels.linear import FREE, MODE, PRECISION
 from bayesift.models.linear.problem import Problem, Solution, matrix_of
 
@@ -55,20 +64,36 @@ _ENOUGH_DECREASE = 1e-4
 
 def solve_by_coordinates(problem: Problem, category: int, start: Solution | None = None) -> Solution:
     """The mode of one category's weights."""
+    return next(solve_along([problem], category, start))
+
+
+def solve_along(problems: Sequence[Problem], category: int, start: Solution | None = None) -> Iterator[Solution]:
+    """The modes of one category under several priors, all else the same: each is found from the one before.
+
+    Documents and the gradient of all terms stay as the last mode left them.
+    """
+    problem = problems[0]
     weights = _start(problem, category) if start is None else start.coefficients.copy()
     bias = float(problem.start_intercepts[category] if start is None else start.intercept)
     model = _model(problem, category)
-    absolute = model.penalty[0, model.terms]
-    scale = float(absolute.min()) if len(absolute) and absolute.min() > 0 else 1.0
-    tolerance = problem.tolerance * scale
     matrix, documents = matrix_of(problem), group_documents(model, bias)
     descent = Descent(matrix, model, documents, weights, np.array([bias]))
-    descent.start(tolerance)
+    descent.start(problem.tolerance * _scale(model))
     lazy, candidates = empty_gradient(matrix, model), empty_candidates(model)
+    for problem in problems:
+        descent.model = model._replace(penalty=problem.penalty(category))
+        solution = _descend(problem, descent, lazy, candidates)
+        yield replace(solution, weights=weights.copy())
+
+
+def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates) -> Solution:
+    """Rounds on working sets, from where the descent stands, until the mode is found."""
+    model, weights, scale = descent.model, descent.weights, _scale(descent.model)
+    tolerance = problem.tolerance * scale
     threshold = _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
     trace, worst = [], np.inf
     for k in range(problem.max_iter):
-        found = find_candidates(matrix, model, documents, lazy, candidates, weights, threshold)
+        found = find_candidates(descent.matrix, model, descent.documents, lazy, candidates, weights, threshold)
         worst = max(found.worst, abs(descent.bias_neg_gradient()))
         trace.append(descent.loss + found.cost + intercept_penalty(model, descent.bias[0]))
         if worst <= tolerance:
@@ -77,6 +102,12 @@ def solve_by_coordinates(problem: Problem, category: int, start: Solution | None
         descent.growing = len(chosen) < len(found.found)
         descent.improve(chosen, worst, tolerance, cautious=k < CAUTIOUS, neg_gradient=found.neg_gradient[chosen])
     return Solution(weights, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance))
+
+
+def _scale(model: Model) -> float:
+    """The smallest factor of |beta - mode|, of which the tolerance is a share; 1 if there is none."""
+    absolute = model.penalty[0, model.terms]
+    return float(absolute.min()) if len(absolute) and absolute.min() > 0 else 1.0
 
 
 def _start(problem: Problem, category: int) -> Array:

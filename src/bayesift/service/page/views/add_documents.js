@@ -1,10 +1,11 @@
 // Add documents: pasted text, or files with progress.
 
 import { api } from "../api.js";
-import { button, field, h, say } from "../dom.js";
+import { button, dropZone, field, h, say } from "../dom.js";
 import { documentOf, documentsOf } from "../document_files.js";
 import { count, percent, plural } from "../format.js";
 
+const ACCEPTED = ".jsonl,.ndjson,.csv,.tsv,.xlsx,.parquet,.ris,.nbib,.enw,.bib,.ciw,.xml,.txt,.md";
 const BATCH = 100;
 const SHOWN_REJECTIONS = 20;
 const LONGEST_WAIT = 30_000;
@@ -42,19 +43,12 @@ function pasteSection(signal) {
 }
 
 function fileSection(signal) {
-  const input = h("input", { type: "file", accept: ".jsonl,.ndjson,.csv,.tsv,.xlsx,.parquet,.ris,.nbib,.enw,.bib,.ciw,.xml,.txt,.md", multiple: true, class: "unseen", id: "files" });
   const report = h("div", { class: "upload-report" });
   const uploadAll = async files => {
     for (const file of files) await new Upload(file, report, signal).run();
   };
-  input.addEventListener("change", () => { const files = [...input.files]; input.value = ""; uploadAll(files); });
-  const drop = h("label", { class: "drop", for: "files" }, h("strong", {}, "Drop files here or choose them"),
-    h("span", { class: "hint" }, "Tables with a column of texts (CSV, Excel, JSON lines), records (RIS, PubMed, EndNote, BibTeX), or plain text"), input);
-  const over = inside => event => { event.preventDefault(); drop.classList.toggle("over", inside); };
-  drop.addEventListener("dragover", over(true));
-  drop.addEventListener("dragleave", over(false));
-  drop.addEventListener("drop", event => { over(false)(event); uploadAll([...event.dataTransfer.files]); });
-  return h("section", { class: "card" }, h("h2", {}, "Upload files"), drop, report);
+  return h("section", { class: "card" }, h("h2", {}, "Upload files"),
+    dropZone("files", ACCEPTED, "Tables with a column of texts (CSV, Excel, JSON lines), records (RIS, PubMed, EndNote, BibTeX), or plain text", uploadAll), report);
 }
 
 /** The upload of one file in batches, retried while the server is busy. */

@@ -1,7 +1,7 @@
 // A new review: drop files or choose records that are here, see what was understood and which are duplicates, say what you look for.
 
 import { api, Problem } from "../api.js";
-import { button, field, h, newest, notify, openDialog, say, written } from "../dom.js";
+import { button, dropZone, field, h, newest, notify, openDialog, say, written } from "../dom.js";
 import { count, percent, plural } from "../format.js";
 import { byline } from "./record_parts.js";
 import { reviewLink } from "./review_frame.js";
@@ -28,21 +28,9 @@ class Draft {
     this.error = h("p", { class: "error", role: "alert" });
     this.submit = h("button", { type: "submit", class: "primary", disabled: true }, "Begin screening");
     this.node = h("div", { class: "narrow" }, h("h1", {}, "New review"),
-      h("section", { class: "card" }, h("h2", {}, "1. Records"), this.#drop(), this.#here(), this.list, this.preview),
+      h("section", { class: "card" }, h("h2", {}, "1. Records"), dropZone("records", ACCEPTED, "RIS, PubMed, EndNote, BibTeX, Web of Science, CSV, Excel; several at once", files => this.add(files)), this.#here(), this.list, this.preview),
       h("form", { class: "card form", on: { submit: this.begin } }, h("h2", {}, "2. What you look for"), field("Name of the review", this.name), settingsFields(this.inputs),
         this.error, h("p", { class: "row" }, this.submit, h("a", { class: "button quiet", href: "#/reviews" }, "Cancel"))));
-  }
-
-  #drop() {
-    const input = h("input", { type: "file", accept: ACCEPTED, multiple: true, class: "unseen", id: "records" });
-    input.addEventListener("change", () => { const files = [...input.files]; input.value = ""; this.add(files); });
-    const drop = h("label", { class: "drop", for: "records" }, h("strong", {}, "Drop files here or choose them"),
-      h("span", { class: "hint" }, "RIS, PubMed, EndNote, BibTeX, Web of Science, CSV, Excel; several at once"), input);
-    const over = inside => event => { event.preventDefault(); drop.classList.toggle("over", inside); };
-    drop.addEventListener("dragover", over(true));
-    drop.addEventListener("dragleave", over(false));
-    drop.addEventListener("drop", event => { over(false)(event); this.add([...event.dataTransfer.files]); });
-    return drop;
   }
 
   #here() {

@@ -33,7 +33,7 @@ export async function recordsView({ id }, signal) {
       review.full_texts && field("Stage", stage), review.tags.length > 0 && field("Tag", tag)), list));
 }
 
-const rows = (id, records) => h("ul", { class: "rows" }, records.map(record => h("li", {},
+const rows = (id, records) => h("ul", { class: "rows records" }, records.map(record => h("li", {},
   h("span", { class: "grow" }, h("a", { href: reviewLink(id, "record", record.id) }, written(record.title || "(no title)")),
     h("br"), h("span", { class: "soft" }, written([record.authors, record.journal, record.year].filter(Boolean).join(", ")))),
   record.tags.map(tag => h("span", { class: "tag" }, written(tag))), h("span", { class: "soft" }, `rank ${record.rank}, ${percent(record.probability)}`), statusTag(record.status))));

@@ -4,8 +4,9 @@ import { api } from "../api.js";
 import { button, field, h } from "../dom.js";
 import { tokenCard } from "./users.js";
 
-export function signInView() {
-  const token = h("input", { name: "token", type: "password", autocomplete: "current-password", required: true, spellcheck: "false", "data-focus": true });
+export async function signInView() {
+  const isNew = await api.firstStart().then(({ may_set_up }) => may_set_up, () => false);
+  const token = h("input", { name: "token", type: "password", autocomplete: "current-password", required: true, spellcheck: "false", "data-focus": !isNew });
   const reveal = button("Show", { class: "quiet", "aria-pressed": "false" }, () => {
     const shown = token.type === "text";
     token.type = shown ? "password" : "text";
@@ -18,7 +19,7 @@ export function signInView() {
     field("Your token", token, "An admin of this service gave it to you. The first start of the service prints the token of the first admin."),
     h("p", { class: "row" }, submit, reveal), error);
   const place = h("div", {}, form);
-  api.firstStart().then(({ may_set_up }) => may_set_up && token.value === "" && offerSetUp(place), () => {});
+  if (isNew) offerSetUp(place);
   return {
     title: "Sign in",
     node: h("div", { class: "sign-in" }, h("h1", {}, "Documents come in. You judge. It learns."), place),
@@ -27,7 +28,7 @@ export function signInView() {
 
 /** On the machine of a new service only. */
 function offerSetUp(place) {
-  const name = h("input", { name: "name", autocomplete: "username", required: true, maxlength: "60", spellcheck: "false" });
+  const name = h("input", { name: "name", autocomplete: "username", required: true, maxlength: "60", spellcheck: "false", "data-focus": true });
   const error = h("p", { class: "error", role: "alert" });
   const submit = h("button", { type: "submit", class: "primary" }, "Set up");
   const setUp = async event => {
@@ -42,7 +43,6 @@ function offerSetUp(place) {
   };
   place.prepend(h("form", { class: "card", on: { submit: setUp } }, h("h2", {}, "This service is new"),
     field("Your name", name, "You become its admin and get a token to sign in with. Only this machine is offered this."), h("p", { class: "row" }, submit), error));
-  name.focus();
 }
 
 function newToken(user) {
