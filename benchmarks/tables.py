@@ -1,8 +1,8 @@
 """`python -m benchmarks.tables [rows]`: a generated CSV file, beside `csv.DictReader`, and `fit` on one of short texts.
 
 Prints CPU seconds of each step in one process, and their ratio to `csv.DictReader`, which makes a dictionary per row
-and checks nothing. Then CPU seconds and peak memory of `bayesift fit --model naive-bayes` on pieces of 20 words of Reuters
-and 20 Newsgroups, of the same `--out-of-core`, and of a scikit-learn script that does the same, in processes of their own.
+and checks nothing. Then CPU seconds and peak memory of `bayesift fit --model naive-bayes` on pieces of 20 words of
+Reuters and 20 Newsgroups, of the same `--out-of-core`, and of a scikit-learn script, in processes of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,8 @@ def read_dictionaries(path: Path) -> int:
 @if_present
 def write_pieces(path: Path, n_rows: int) -> Path:
     """Rows of 20 words of Reuters or 20 Newsgroups and the first category of their document, shuffled."""
-    documents = [
-        document for corpus in (load_newsgroups(), load_reuters()) for document in corpus if document.categories
-    ]
-    rows = []
-    for document in documents:
+    rows: list[tuple[str, str]] = []
+    for document in chain(load_newsgroups().labelled(), load_reuters().labelled()):
         words = document.full_text.split()
         rows += [(" ".join(words[k : k + 20]), document.categories[0]) for k in range(0, len(words), 20)]
     random.Random(0).shuffle(rows)
