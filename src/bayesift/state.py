@@ -76,6 +76,10 @@ def _is_known(kind: str) -> bool:
 
 def kind_of(value: object) -> str | None:
     """The name that files have for the class of a value; None when it is not registered."""
+    if type(value) not in _KIND_NAMES:
+        for prefix, register in _LATE.items():
+            if type(value).__module__.startswith(prefix.removesuffix("-")):
+                register()
     return _KIND_NAMES.get(type(value))
 
 
