@@ -25,7 +25,7 @@ Weights = tuple[Array, Array]
 
 VARIANCE = 10.0
 GAP = 1e-6
-_TOLERANCE = 3e-3
+_TOLERANCE = 2e-3
 
 
 @cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -155,7 +156,7 @@ def render(measured: dict[str, Any]) -> list[str]:
         "",
         "![Time against gap](pictures/linear-gap.svg)",
         "",
-        "CPU seconds of the first run with a gap of at most 1e-3, 1e-5 and 1e-7 (-: none of its runs):",
+        "CPU seconds of the quickest run with a gap of at most 1e-3, 1e-5 and 1e-7 (-: none of its runs):",
         "",
         "| shape, prior | solver | 1e-3 | 1e-5 | 1e-7 |",
         "|---|---|---|---|---|",
@@ -169,15 +170,24 @@ def render(measured: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _ticks(least: float, most: float) -> tuple[float, ...]:
+    """1, 3, 10 and so on, around a range."""
+    ticks = sorted(factor * 10.0**power for power in range(-4, 4) for factor in (1, 3))
+    first = max(place for place, tick in enumerate(ticks) if tick <= least)
+    last = min(place for place, tick in enumerate(ticks) if tick >= most)
+    return tuple(float(f"{tick:.4g}") for tick in ticks[first : last + 1])
+
+
 def draw(curves: dict[str, dict[str, list[tuple[float, float]]]]) -> Figure:
     """A panel for each shape (across) and prior (down)."""
     panels, width, height = [], 300, 240
     for place, (problem, by_solver) in enumerate(curves.items()):
         down, right = divmod(place, len(SHAPES))
         left, top = 60 + right * width, 30 + down * height
-        shown = {name: [(t, max(gap, _FLOOR)) for t, gap in points] for name, points in by_solver.items()}
-        x = Axis.over("CPU seconds", [t for points in shown.values() for t, _ in points], log=True)
-        y = Axis("relative gap", tuple(10.0**k for k in range(-10, 1)), log=True)
+        shown = {name: [(t, math.log10(max(gap, _FLOOR))) for t, gap in points] for name, points in by_solver.items()}
+        times = [t for points in shown.values() for t, _ in points]
+        x = Axis("CPU seconds", _ticks(min(times), max(times)), log=True)
+        y = Axis("log10 of the relative gap", tuple(range(-10, 1, 2)))
         lines = [Line(shown[name], f"series-{1 + list(CONTENDERS).index(name)}", name, marked=True) for name in shown]
         frame = Frame(left, left + width - 50, top, top + height - 70)
         panels.append(Panel(x, y, lines, frame, problem, y_shown=right == 0))

@@ -1,22 +1,42 @@
-"""`python -m benchmarks.tables [rows]`: reading and checking a generated CSV file, beside `csv.DictReader`.
+"""`python -m benchmarks.tables [rows]`: a generated CSV file, beside `csv.DictReader`, and `fit` on one of short texts.
 
 Prints CPU seconds of each step in one process, and their ratio to `csv.DictReader`, which makes a dictionary per row
-and checks nothing.
+and checks nothing. Then CPU seconds and peak memory of `bayesift fit --model naive-bayes` on pieces of 20 words of
+Reuters and 20 Newsgroups, of the same `--out-of-core`, and of a scikit-learn script, in processes of their own.
 """
 
 from __future__ import annotations
 
 import csv
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from bayesift.datasets import check_corpus, load_table
+from bayesift.datasets import check_corpus, load_newsgroups, load_reuters, load_table
 from bayesift.datasets.streaming import TextReader
+from benchmarks.corpora import if_present
+
+_SCRIPT = """
+import csv, sys
+import joblib
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+texts, labels = [], []
+with open(sys.argv[1], newline="", encoding="utf-8") as file:
+    for row in csv.DictReader(file):
+        texts.append(row["text"])
+        labels.append(row["label"])
+joblib.dump(make_pipeline(CountVectorizer(), MultinomialNB()).fit(texts, labels), sys.argv[2])
+"""
 
 
 def write_file(path: Path, n_rows: int, seed: int = 0) -> None:
@@ -36,6 +56,58 @@ def read_dictionaries(path: Path) -> int:
     """The number of rows, each read into a dictionary."""
     with path.open(encoding="utf-8", newline="") as stream:
         return len(list(csv.DictReader(stream)))
+
+
+@if_present
+def write_pieces(path: Path, n_rows: int) -> Path:
+    """Rows of 20 words of Reuters or 20 Newsgroups and the first category of their document, shuffled."""
+    rows: list[tuple[str, str]] = []
+    for document in chain(load_newsgroups().labelled(), load_reuters().labelled()):
+        words = document.full_text.split()
+        rows += [(" ".join(words[k : k + 20]), document.categories[0]) for k in range(0, len(words), 20)]
+    random.Random(0).shuffle(rows)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("text", "label"), *rows[:n_rows]])
+    return path
+
+
+def fit_race(folder: Path, n_rows: int, repeats: int = 3) -> None:
+    """CPU seconds and peak memory of the commands and the script, in turns."""
+    path = write_pieces(folder / "pieces.csv", n_rows)
+    if path is None:
+        print("Reuters and 20 Newsgroups are not in the data directory: fit is left out")
+        return
+    fit = [
+        sys.executable,
+        "-m",
+        "bayesift",
+        "fit",
+        str(path),
+        "--model",
+        "naive-bayes",
+        "-o",
+        str(folder / "model.zip"),
+    ]
+    commands = {
+        "scikit-learn script": [sys.executable, "-c", _SCRIPT, str(path), str(folder / "model.joblib")],
+        "bayesift fit": fit,
+        "bayesift fit --out-of-core": [*fit, "--out-of-core"],
+    }
+    used: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    for _ in range(repeats):
+        for name, command in commands.items():
+            used[name].append(_usage(command))
+    best = {name: (min(cpu for cpu, _ in turns), max(mb for _, mb in turns)) for name, turns in used.items()}
+    unit, memory = best["scikit-learn script"]
+    for name, (cpu, mb) in best.items():
+        print(f"{name}: {cpu:.2f} CPU s, ratio {cpu / unit:.2f}; {mb:.0f} MB, ratio {mb / memory:.2f}")
+
+
+def _usage(command: list[str]) -> tuple[float, float]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, command
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def timed(step: str, work: Callable[[], Any], unit: float | None = None) -> tuple[Any, float]:
@@ -58,6 +130,7 @@ def main(n_rows: int = 300_000) -> None:
         corpus, _ = timed("load_table (fit)", lambda: load_table(path), unit)
         timed("check_corpus, inside fit", lambda: check_corpus(corpus, thorough=False), unit)
         timed("check_corpus, thorough", lambda: check_corpus(corpus), unit)
+        fit_race(Path(folder), n_rows)
 
 
 if __name__ == "__main__":

@@ -58,9 +58,9 @@ BENCHMARK = Benchmark(
         Contender("CountVectorizer, stemmed", _fit(CountVectorizer(analyzer=_stemming_analyzer()))),
     ],
     comparisons=[
-        Comparison("bayesift", "CountVectorizer", asked=10),
+        Comparison("bayesift", "CountVectorizer", asked=15),
         Comparison("bayesift", "HashingVectorizer"),
-        Comparison("bayesift, stemmed", "CountVectorizer, stemmed", asked=15),
+        Comparison("bayesift, stemmed", "CountVectorizer, stemmed", asked=20),
         Comparison("bayesift, 2 threads", "bayesift", asked=1.7, clock="wall"),
     ],
     check=_check,

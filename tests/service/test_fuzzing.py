@@ -51,7 +51,7 @@ def test_answers_keep_to_the_description(lively):
             @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
             @given(case=operation.ok().as_strategy())
             def keeps_to_it(case):
-                case.call_and_validate(headers=headers, checks=CHECKS)
+                case.call_and_validate(headers=headers, checks=CHECKS, timeout=300)
 
             keeps_to_it()
 

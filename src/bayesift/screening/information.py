@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -83,7 +83,8 @@ class Farthest:
             self._taken, self._nearest = [], np.full(self._X.shape[0], -np.inf)
         self._nearest = self._with(self._nearest, rows[len(self._taken) :])
         self._taken = rows
-        nearest, chosen = self._nearest, []
+        nearest = self._nearest
+        chosen: list[int] = []
         for _ in range(min(n, len(candidates))):
             chosen.append(int(candidates[np.argmin(nearest[candidates])]))
             nearest = self._with(nearest, chosen[-1:])
@@ -92,7 +93,7 @@ class Farthest:
 
     def _with(self, nearest: Array, rows: list[int]) -> Array:
         for first in range(0, len(rows), _AT_ONCE):
-            likeness = self._X @ self._X[rows[first : first + _AT_ONCE]].T
+            likeness: Any = self._X @ self._X[rows[first : first + _AT_ONCE]].T
             shown = likeness.toarray() if sparse.issparse(likeness) else likeness
             nearest = np.maximum(nearest, shown.max(axis=1))
         return nearest

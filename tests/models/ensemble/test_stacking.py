@@ -1,6 +1,7 @@
 """Stacked classifiers: members, weights, label coupling, and the presets."""
 
 import json
+import time
 import tracemalloc
 from itertools import product
 
@@ -35,7 +36,15 @@ from bayesift.models.ensemble import (
 )
 from bayesift.models.ensemble.calibration import label_couplings
 from bayesift.models.ensemble.members import Hyperplanes, Sample, Settings
-from bayesift.models.ensemble.stacking import Candidate, CrossFitting, OutOfFold, as_new, stacking_weights
+from bayesift.models.ensemble.stacking import (
+    VECTORS,
+    WORDS,
+    Candidate,
+    CrossFitting,
+    OutOfFold,
+    as_new,
+    stacking_weights,
+)
 
 
 def documents(n=120, n_terms=30, seed=0):
@@ -462,3 +471,32 @@ def test_neighbours_that_would_take_longer_than_the_others_are_left_out(monkeypa
     assert model.weights_[1] == 0.0
     restored = StackedClassifier.from_state(*model.get_state())
     np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
+    """The pace of earlier fits says how long one with dense columns takes; only the first candidate is always tried."""
+    clock = [0.0]
+
+    class Timed(Member):
+        def fit(self, sample, settings):
+            clock[0] += 1.0 + 0.1 * (sample.rows.shape[1] - 5)
+            return Hyperplanes(np.zeros((1, sample.rows.shape[1])), np.ones(1))
+
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.random((40, 5)), rng.random((40, 64))])
+    labels = sparse.csr_array(rng.integers(0, 2, size=(40, 1)).astype(float))
+    sample = Sample(sparse.csr_array(X), labels, np.ones(40))
+    candidates = [Candidate(Timed(), (WORDS,)), Candidate(Timed(), (WORDS, VECTORS)), Candidate(Timed(), (WORDS,))]
+    lengths, settings = np.array([1] * 5 + [0] * 64), Settings(1e-2, 0, None)
+
+    def tried(deadline):
+        clock[0] = 0.0
+        fitting = CrossFitting(
+            candidates, sample, settings, n_folds=4, enough=100, ngram_lengths=lengths, deadline=deadline
+        )
+        return [(fitting.score(place), clock[0]) for place in range(3)]
+
+    assert tried(None) == [(True, 4.0), (True, pytest.approx(33.6)), (True, pytest.approx(37.6))]
+    assert tried(10.1) == [(True, 4.0), (False, 4.0), (True, 8.0)]
+    assert tried(0.0) == [(True, 4.0), (False, 4.0), (False, 4.0)]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.integrate import quad
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit, ndtr, xlogy
 from sklearn.exceptions import ConvergenceWarning
 
@@ -67,24 +66,57 @@ def test_inclusion_probabilities_are_near_those_of_a_long_gibbs_run(link, off):
     assert np.mean(differences) < off
 
 
+def truncated_newton(design, offsets, signs, weights, link, precisions, forcings):
+    """Newton steps of five conjugate directions, preconditioned by the diagonal, with Armijo's condition."""
+    u = np.zeros(design.shape[1])
+
+    def parts(u):
+        logs, slopes, curvatures = log_likelihoods(link_of(link), signs * (offsets + design @ u))
+        gradient = precisions * u - design.T @ (weights * signs * slopes)
+        return 0.5 * precisions @ u**2 - weights @ logs, gradient, weights * curvatures
+
+    for forcing in forcings:
+        now, gradient, curvatures = parts(u)
+        hessian = design.T @ (design * curvatures[:, None]) + np.diag(precisions)
+        step, residual, diagonal = np.zeros_like(u), -gradient, np.diag(hessian)
+        search = residual / diagonal
+        power = residual @ search
+        goal = forcing(gradient, curvatures) ** 2 * power
+        for _ in range(5):
+            image = hessian @ search
+            length = power / (search @ image)
+            step, residual = step + length * search, residual - length * image
+            after = residual @ (residual / diagonal)
+            if after <= goal:
+                break
+            search, power = residual / diagonal + after / power * search, after
+        length = 1.0
+        while parts(u + length * step)[0] > now + 1e-4 * length * (gradient @ step):
+            length /= 2
+        u = u + length * step
+    return u
+
+
 @pytest.mark.parametrize("link", ["logit", "probit"])
-def test_the_background_is_the_mode_beside_the_words_that_matter(link):
+def test_the_background_is_three_newton_steps_beside_the_words_that_matter(link):
     X, y, _ = planted(200, 15, link=link, density=0.3)
     weights = np.random.default_rng(1).integers(1, 3, 200).astype(float)
     settings = {"link": link, "inclusion": 0.1, "slab_variance": 4.0, "tol": 1e-6, "max_iter": 2000}
     without = SpikeSlabClassifier(background_variance=0.0, **settings).fit(X, y, sample_weight=weights)
     model = SpikeSlabClassifier(background_variance=0.5, **settings).fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(model.inclusion_.toarray(), without.inclusion_.toarray())
-    offsets, signs = without.decision_function(X), 2.0 * y - 1.0
+    design, precisions = np.column_stack([X, np.ones(200)]), np.append(np.full(15, 2.0), 1e-3)
+    sizes = []
 
-    def objective(u):
-        margins = signs * (offsets + X @ u[:-1] + u[-1])
-        logs = log_likelihoods(link_of(link), margins)[0]
-        return u[:-1] @ u[:-1] + u[-1] ** 2 / 2000 - weights @ logs
+    def forcing(gradient, curvatures):
+        scale = precisions + np.append(np.zeros(15), curvatures.sum())
+        sizes.append(np.sum(gradient**2 / scale))
+        return min(0.3, (sizes[-1] / sizes[0]) ** 0.25)
 
-    best = minimize(objective, np.zeros(16), method="BFGS", options={"gtol": 1e-6}).x
+    arguments = design, without.decision_function(X), 2.0 * y - 1.0, weights, link, precisions
+    expected = truncated_newton(*arguments, [forcing] * 3)
     found = np.ravel(model.coef_) - np.ravel(sparse.csr_array(without.coef_).toarray())
-    np.testing.assert_allclose(np.append(found, model.intercept_ - without.intercept_), best, atol=1e-4)
+    np.testing.assert_allclose(np.append(found, model.intercept_ - without.intercept_), expected, atol=1e-8)
 
 
 def test_one_word_is_included_as_quadrature_says():

@@ -47,7 +47,7 @@ screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
 exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 
 _CANDIDATES = 30
-_REST = 10.0  # times as long as an estimate takes, until a gauge is computed again
+_REST = 30.0  # times as long as an estimate takes, until a gauge is computed again
 InStage = Annotated[Stage, Query()]
 
 
@@ -360,10 +360,18 @@ async def _act_on(
     record: str,
     **values: Any,
 ) -> schemas.RecordOut:
-    """Do something to a record, and show it as it is then."""
-    await service.do(person, lambda unit: reviews.act(unit, review, type, record=record, **values))
+    """Do something to a record, and show it as it is then; if it is ranked, without waiting for the lock again."""
     stage: Stage = values.get("stage") or "abstract"
-    return await run_in_threadpool(show_record, review, record, person, service, stage)
+
+    def act(unit: UnitOfWork) -> schemas.RecordOut | None:
+        reviews.act(unit, review, type, record=record, **values)
+        opened = reviews.opened_in(unit, review)
+        return None if opened.ranked is None else shown_record(opened, opened.ranked, record, person.name, stage)
+
+    shown: schemas.RecordOut | None = await service.do(person, act)
+    if shown is None:
+        shown = await run_in_threadpool(show_record, review, record, person, service, stage)
+    return shown
 
 
 def _decision(body: schemas.DecisionIn) -> dict[str, Any]:
