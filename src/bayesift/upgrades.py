@@ -91,7 +91,8 @@ def _filter(header: Code) -> Code:
         settings["strategy"] = {"kind": "strategy", **settings["strategy"]}
         settings["goal"] = {**settings["goal"], "kind": f"{settings['goal']['kind']}-goal"}
         counters = {_RENAMED.get(name, name): count for name, count in profile["counters"].items()}
-        profiles.append({**profile, "settings": {"kind": "profile-settings", **settings}, "counters": counters})
+        settings = {"kind": "profile-settings", **settings, "model": "perceptron"}
+        profiles.append({**profile, "settings": settings, "counters": counters})
     output = header.get("output")
     return {**header, "profiles": profiles, "output": None if output is None else {"kind": "output-mark", **output}}
 
