@@ -73,7 +73,7 @@ class ServiceSettings:
     max_text: int = 1_000_000
     max_upload: int = 100 * 1024 * 1024
     max_batch: int = 1_000
-    chunk: int = 70
+    chunk: int = 40
     waiting_people: int = 1_000
     waiting_batches: int = 64
     streams: int = 100
