@@ -36,8 +36,11 @@ def test_converged_solutions_are_modes_where_line_searches_fail():
 
 def test_models_that_do_not_converge_are_warned_about():
     X, y = ill_conditioned()
-    with pytest.warns(ConvergenceWarning, match="[1-8] of 9 models did not converge"):
-        SparseBayesClassifier(prior=GaussianPrior(variance=100.0), max_iter=40).fit(X, y)
+    with pytest.warns(ConvergenceWarning) as warned:
+        model = SparseBayesClassifier(prior=GaussianPrior(variance=100.0), max_iter=40).fit(X, y)
+    left = sum(not solution.converged for solution in model.solutions_)
+    assert 0 < left < 9
+    assert f"{left} of 9 models did not converge" in str(warned[0].message)
 
 
 def test_an_abnormal_line_search_of_lbfgs_is_no_convergence(monkeypatch):
