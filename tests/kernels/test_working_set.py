@@ -52,18 +52,19 @@ def test_logit_derivatives_far_out_and_in_blocks():
     scores = np.r_[np.linspace(-45, 45, 701), 0.0, -700.0, 700.0, 1e4, -1e4]
     signs = np.resize([1.0, -1.0, -1.0], len(scores))
     importance = np.resize([1.0, 1.0, 2.5, 1.0, 0.0], len(scores))
-    out = np.empty((3, len(scores)))
-    loss = differentiate_logit(signs, importance, scores, *out, False)
+    out, totals = np.empty((3, len(scores))), np.empty(2)
+    loss = differentiate_logit(signs, importance, scores, *out, totals, False)
     t = signs * scores
     assert loss == pytest.approx(importance @ np.logaddexp(0, -t), rel=1e-13)
     np.testing.assert_allclose(out[0], importance * signs * expit(-t), rtol=1e-14, atol=1e-300)
     np.testing.assert_allclose(out[1], importance * expit(t) * expit(-t), rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(totals, out[:2].sum(axis=1), rtol=1e-13)
 
 
 def test_cautious_curvature_is_that_of_the_bound_below_zero():
     scores = np.array([-6.0, -1.0, 1.0])
     out = np.empty((3, 3))
-    differentiate_logit(np.ones(3), np.ones(3), scores, *out, True)
+    differentiate_logit(np.ones(3), np.ones(3), scores, *out, np.empty(2), True)
     np.testing.assert_allclose(out[1, :2], np.tanh(scores[:2] / 2) / (2 * scores[:2]), rtol=1e-14)
     np.testing.assert_allclose(out[1, 2], expit(1.0) * expit(-1.0), rtol=1e-14)
 
@@ -78,9 +79,11 @@ def test_documents_without_a_place_are_counted_together(link):
     assert evaluate(model, documents, False) == pytest.approx(alone, rel=1e-13)
     signs = np.full(len(X), -1.0)
     signs[model.members] = 1.0
-    expected = np.empty((2, len(X)))
-    loss = differentiate(link, np.zeros(3), signs, model.importance, np.full(len(X), -0.7), *expected)
+    expected, totals = np.empty((2, len(X))), np.empty(2)
+    loss = differentiate(link, np.zeros(3), signs, model.importance, np.full(len(X), -0.7), *expected, totals)
     assert loss == pytest.approx(alone, rel=1e-13)
+    np.testing.assert_allclose(documents.totals, totals, rtol=1e-12)
+    np.testing.assert_allclose(totals, expected.sum(axis=1), rtol=1e-12)
     np.testing.assert_allclose(by_document(model, documents, documents.residuals), expected[0], rtol=1e-12)
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.likelihoods import LOGIT, derivative_at
-from bayesift.kernels.linear import CENTRE, FREE, PRECISION, differentiate, differentiate_logit
+from bayesift.kernels.linear import FREE, differentiate, differentiate_logit
 
 INSIDE, OUTSIDE = 0, 1
+RESIDUAL, CURVATURE = 0, 1
 _STEEP, _FAR = 2.0, 30.0  # the longest Newton step of an intercept, and the largest intercept that is stepped from
 
 
@@ -46,9 +47,13 @@ class Model(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Arrays by place, first the two groups; `numbers`: the document of each place, `filled`: the number of places."""
+    """Arrays by place, first the two groups; `numbers`: the document of each place, `filled`: the number of places.
+
+    `totals`: the sums of residuals and of curvatures, as of the last evaluation of all places.
+    """
 
     filled: Array
+    totals: Array
     places: Array
     numbers: Array
     signs: Array
@@ -69,7 +74,7 @@ def group_documents(model: Model, bias: float) -> Documents:
     signs[:2], scores[:2] = (1.0, -1.0), bias
     importance[INSIDE] = model.importance[model.members].sum()
     importance[OUTSIDE] = max(model.importance.sum() - importance[INSIDE], 0.0)
-    return Documents(np.full(1, 2), places, numbers, signs, importance, scores, *np.empty((4, size)))
+    return Documents(np.full(1, 2), np.zeros(2), places, numbers, signs, importance, scores, *np.empty((4, size)))
 
 
 def separate_documents(model: Model, scores: Array) -> Documents:
@@ -140,22 +145,35 @@ def add_scores(
             scores[np.uint32(places[np.uint32(indices[k])])] += weight * data[k]
 
 
-def evaluate(model: Model, documents: Documents, cautious: bool, first: int = 0, last: int | None = None) -> float:
-    """Write residuals and curvatures of the documents at these places, of all by default; minus the log-likelihood."""
-    places = slice(first, int(documents.filled[0]) if last is None else last)
+def evaluate(model: Model, documents: Documents, cautious: bool) -> float:
+    """Write residuals and curvatures of all documents and their totals; returns minus the log-likelihood."""
+    return _evaluate(model, documents, slice(0, int(documents.filled[0])), documents.totals, cautious)
+
+
+def evaluate_moved(model: Model, documents: Documents, known: int, cautious: bool) -> None:
+    """Write those of the groups and of documents that got places after `known`; what they add up to stays the same."""
+    for places in (slice(0, 2), slice(known, int(documents.filled[0]))):
+        _evaluate(model, documents, places, np.empty(2), cautious)
+
+
+def _evaluate(model: Model, documents: Documents, places: slice, totals: Array, cautious: bool) -> float:
     given = documents.signs[places], documents.importance[places], documents.scores[places]
-    written = documents.residuals[places], documents.curvatures[places], documents.likelihoods[places]
+    written = documents.residuals[places], documents.curvatures[places]
     if model.link == LOGIT:
-        return float(differentiate_logit(*given, *written, cautious))
-    return float(differentiate(model.link, model.parameters, *given, written[0], written[1]))
+        return float(differentiate_logit(*given, *written, documents.likelihoods[places], totals, cautious))
+    return float(differentiate(model.link, model.parameters, *given, *written, totals))
 
 
 def intercept_neg_gradient(model: Model, documents: Documents, bias: float) -> float:
     """Minus the derivative of the objective by the intercept."""
-    free, precision, centre = model.intercept
-    if free == 0.0:
-        return 0.0
-    return float(documents.residuals[: documents.filled[0]].sum() - precision * (bias - centre))
+    free, precision, centre = model.intercept.tolist()
+    return float(documents.totals[RESIDUAL]) - precision * (bias - centre) if free else 0.0
+
+
+def intercept_curvature(model: Model, documents: Documents) -> float:
+    """The second derivative of the objective by the intercept; 0 if it is fixed."""
+    free, precision, _ = model.intercept.tolist()
+    return float(documents.totals[CURVATURE]) + precision if free else 0.0
 
 
 def optimise_intercept(
@@ -165,10 +183,10 @@ def optimise_intercept(
     n = int(documents.filled[0])
     loss = evaluate(model, documents, cautious)
     for _ in range(steps if model.intercept[FREE] else 0):
-        neg_gradient = intercept_neg_gradient(model, documents, bias[0])
+        neg_gradient = intercept_neg_gradient(model, documents, float(bias[0]))
         if abs(neg_gradient) <= goal or abs(bias[0]) > _FAR:
             break
-        curvature = float(documents.curvatures[:n].sum() + model.intercept[PRECISION])
+        curvature = intercept_curvature(model, documents)
         step = min(max(neg_gradient / curvature, -_STEEP), _STEEP) if curvature > 0.0 else 0.0
         bias[0] += step
         documents.scores[:n] += step
@@ -178,16 +196,17 @@ def optimise_intercept(
 
 def intercept_penalty(model: Model, bias: float) -> float:
     """The cost Q of the intercept."""
-    return float(0.5 * model.intercept[PRECISION] * (bias - model.intercept[CENTRE]) ** 2)
+    _, precision, centre = model.intercept.tolist()
+    return float(0.5 * precision * (bias - centre) ** 2)
 
 
-def group_residuals(model: Model, documents: Documents) -> tuple[float, float]:
+def group_residuals(model: Model, documents: Documents) -> Array:
     """The residual of a document of importance 1 in each group, inside the category and outside."""
-    inside, outside = float(documents.scores[INSIDE]), float(documents.scores[OUTSIDE])
+    inside, outside = documents.scores[:2].tolist()
     if model.link == LOGIT:
-        return 1.0 / (1.0 + math.exp(min(inside, 700.0))), -1.0 / (1.0 + math.exp(min(-outside, 700.0)))
+        return np.array([1.0 / (1.0 + math.exp(min(inside, 700.0))), -1.0 / (1.0 + math.exp(min(-outside, 700.0)))])
     derivatives = (derivative_at(model.link, model.parameters, margin) for margin in (inside, -outside))
-    return next(derivatives), -next(derivatives)
+    return np.array([next(derivatives), -next(derivatives)])
 
 
 class WorkingSet(NamedTuple):

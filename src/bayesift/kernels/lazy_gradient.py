@@ -78,26 +78,23 @@ def _add_rows(indptr: Array, indices: Array, data: Array, documents: Array, fact
 def update_gradient(matrix: Matrix, model: Model, documents: Documents, lazy: LazyGradient, threshold: float) -> float:
     """Include the residuals that changed by more than the threshold; returns the norm rho of what was left out."""
     count, known = int(documents.filled[0]), int(lazy.known[0])
-    outside_of = documents.signs[known:count] < 0.0
-    lazy.included[known:count] = documents.importance[known:count] * np.where(
-        outside_of, lazy.groups[OUTSIDE], lazy.groups[INSIDE]
-    )
-    lazy.known[0] = count
-    inside, outside = group_residuals(model, documents)
-    inside_shift, outside_shift = inside - lazy.groups[INSIDE], outside - lazy.groups[OUTSIDE]
-    lazy.groups[INSIDE], lazy.groups[OUTSIDE] = inside, outside
-    lazy.neg_gradient[:] += outside_shift * model.sums + (inside_shift - outside_shift) * lazy.inside_sums
+    if count > known:
+        residuals = np.where(documents.signs[known:count] < 0.0, lazy.groups[OUTSIDE], lazy.groups[INSIDE])
+        lazy.included[known:count] = documents.importance[known:count] * residuals
+        lazy.known[0] = count
+    shifts = group_residuals(model, documents) - lazy.groups
+    lazy.groups[:] += shifts
     return float(
-        _update_rows(
+        _update(
             count, matrix.row_indptr, matrix.row_indices, matrix.row_data, documents.numbers, documents.signs,
-            documents.importance, documents.residuals, inside_shift, outside_shift, threshold, lazy.neg_gradient,
-            lazy.included,
+            documents.importance, documents.residuals, model.sums, lazy.inside_sums, shifts, threshold,
+            lazy.neg_gradient, lazy.included,
         )
     )  # fmt: skip
 
 
 @kernel
-def _update_rows(
+def _update(
     count: int,
     indptr: Array,
     indices: Array,
@@ -106,13 +103,16 @@ def _update_rows(
     signs: Array,
     importance: Array,
     residuals: Array,
-    inside: float,
-    outside: float,
+    sums: Array,
+    inside_sums: Array,
+    shifts: Array,
     threshold: float,
     neg_gradient: Array,
     included: Array,
 ) -> float:
-    square = 0.0
+    square, inside, outside = 0.0, shifts[INSIDE], shifts[OUTSIDE]
+    for j in range(len(neg_gradient)):
+        neg_gradient[j] += outside * sums[j] + (inside - outside) * inside_sums[j]
     for place in range(2, count):
         included[place] += importance[place] * (outside if signs[place] < 0.0 else inside)
         move = residuals[place] - included[place]
@@ -179,13 +179,19 @@ def _unsettled_terms(
 
 def exact_gradient(matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array) -> Array:
     """The negative gradient of these terms; by_document is scratch."""
-    np.take(documents.residuals, documents.places, out=by_document)
-    for group, residual in zip((INSIDE, OUTSIDE), group_residuals(model, documents), strict=True):
-        alike = np.flatnonzero(documents.places == group)
-        by_document[alike] = residual * model.importance[alike]
+    _residuals_by_document(
+        documents.places, documents.residuals, group_residuals(model, documents), model.importance, by_document
+    )
     out = np.empty(len(terms))
     column_sums(matrix.indptr, matrix.indices, matrix.data, terms, by_document, out)
     return out
+
+
+@kernel
+def _residuals_by_document(places: Array, residuals: Array, groups: Array, importance: Array, out: Array) -> None:
+    for i in range(len(out)):
+        place = np.uint32(places[i])
+        out[i] = groups[place] * importance[i] if place < np.uint32(len(groups)) else residuals[place]
 
 
 @kernel

@@ -91,14 +91,21 @@ def differentiate(
     scores: Array,
     residuals: Array,
     curvatures: Array,
+    totals: Array,
 ) -> float:
-    """Write the residual and the curvature of every document under any link; returns minus the log-likelihood."""
+    """Write the residual and the curvature of every document under any link, and their sums (`totals`).
+
+    Returns minus the log-likelihood.
+    """
     loss = 0.0
+    totals[:] = 0.0
     for i in range(len(scores)):
         logarithm, derivative, curvature = parts(link, parameters, signs[i] * scores[i])
         loss -= importance[i] * logarithm
         residuals[i] = importance[i] * signs[i] * derivative
         curvatures[i] = importance[i] * curvature
+        totals[0] += residuals[i]
+        totals[1] += curvatures[i]
     return loss
 
 
@@ -128,6 +135,7 @@ def differentiate_logit(
     residuals: Array,
     curvatures: Array,
     likelihoods: Array,
+    totals: Array,
     cautious: bool,
 ) -> float:
     """`differentiate` for the logit link; also writes the likelihood of the likelier side of each document.
@@ -147,16 +155,19 @@ def differentiate_logit(
         likelihoods[i] = near
         residuals[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
         curvatures[i] = importance[i] * (bound if t < edge else near * far)
-    loss = 0.0
+    loss, residual, curvature = 0.0, 0.0, 0.0
     for first in range(0, len(scores), _BLOCK):
         product, below = 1.0, 0.0
         for i in range(first, min(first + _BLOCK, len(scores))):
+            residual += residuals[i]
+            curvature += curvatures[i]
             below += importance[i] * min(signs[i] * scores[i], 0.0)
             if importance[i] == 1.0:
                 product *= likelihoods[i]
             else:
                 loss -= importance[i] * math.log(likelihoods[i])
         loss -= below + math.log(product)
+    totals[0], totals[1] = residual, curvature
     return loss
 
 

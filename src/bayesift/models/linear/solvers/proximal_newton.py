@@ -19,6 +19,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.kernels import newton_steps as steps
 from bayesift.kernels.documents import (
+    CURVATURE,
     Documents,
     Matrix,
     Model,
@@ -27,7 +28,9 @@ from bayesift.kernels.documents import (
     arrange_rows,
     assign_places,
     evaluate,
+    evaluate_moved,
     group_documents,
+    intercept_curvature,
     intercept_neg_gradient,
     intercept_penalty,
     optimise_intercept,
@@ -41,7 +44,7 @@ from bayesift.kernels.lazy_gradient import (
     exact_gradient,
     find_candidates,
 )
-from bayesift.kernels.linear import FREE, MODE, PRECISION
+from bayesift.kernels.linear import L1, MODE, PRECISION
 from bayesift.models.linear.problem import Problem, Solution, matrix_of
 
 CAUTIOUS = 3  # rounds
@@ -106,8 +109,9 @@ def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates:
 
 def _scale(model: Model) -> float:
     """The smallest factor of |beta - mode|, of which the tolerance is a share; 1 if there is none."""
-    absolute = model.penalty[0, model.terms]
-    return float(absolute.min()) if len(absolute) and absolute.min() > 0 else 1.0
+    rates = model.penalty[L1]
+    least = float((rates if len(model.terms) == len(rates) else rates[model.terms]).min(initial=np.inf))
+    return least if 0.0 < least < np.inf else 1.0
 
 
 def _start(problem: Problem, category: int) -> Array:
@@ -157,7 +161,7 @@ class Descent:
 
     def bias_neg_gradient(self) -> float:
         """Minus the derivative of the objective by the intercept."""
-        return intercept_neg_gradient(self.model, self.documents, self.bias[0])
+        return intercept_neg_gradient(self.model, self.documents, float(self.bias[0]))
 
     def improve(
         self, chosen: Array, worst: float, tolerance: float, *, cautious: bool, neg_gradient: Array | None = None
@@ -166,8 +170,7 @@ class Descent:
         matrix, documents, known = self.matrix, self.documents, int(self.documents.filled[0])
         assign_places(matrix, self.model, documents, chosen)
         if documents.filled[0] > known:
-            evaluate(self.model, documents, cautious, last=2)
-            evaluate(self.model, documents, cautious, first=known)
+            evaluate_moved(self.model, documents, known, cautious)
         goal = max(0.1 * worst, 0.5 * tolerance)
         terms, pairs = self._copy(chosen)
         if terms is None:
@@ -220,17 +223,13 @@ class Descent:
 
     def _reduced_gram(self, terms: WorkingSet, matrix: Array) -> float:
         """Write the Gram matrix with the intercept eliminated; returns the curvature of the intercept, 0 if fixed."""
-        curvatures = self.documents.curvatures[: self.documents.filled[0]]
-        total = self._total(curvatures)
+        documents, total = self.documents, intercept_curvature(self.model, self.documents)
         matrix[:], terms.sums[:] = 0.0, 0.0
-        least = _LITTLE * float(curvatures.sum()) / len(self.model.importance)
+        least = _LITTLE * float(documents.totals[CURVATURE]) / len(self.model.importance)
         rows = terms.row_starts, terms.row_columns, terms.row_values
-        steps.gram(*rows, curvatures, least, matrix.reshape(matrix.size), terms.sums)
+        steps.gram(*rows, documents.curvatures, least, matrix.reshape(matrix.size), terms.sums)
         steps.complete_gram(matrix, terms.sums, total)
         return total
-
-    def _total(self, curvatures: Array) -> float:
-        return float(curvatures.sum() + self.model.intercept[PRECISION]) if self.model.intercept[FREE] else 0.0
 
     def _violation_left(self, terms: WorkingSet) -> float:
         """The largest violation within a set and of the intercept; writes the gradient of the set."""
@@ -261,7 +260,7 @@ class Descent:
         squares, rest, sums, step = np.zeros((4, len(chosen)))
         columns = matrix.indptr, matrix.indices, matrix.data
         steps.weigh_columns(*columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
-        total, moved = self._total(curvatures), np.zeros(len(numbers))
+        total, moved = intercept_curvature(model, documents), np.zeros(len(numbers))
         rounds = min(max(_ROUNDS[0], len(matrix.data) // (4 * int(starts[-1]) + 1)), _ROUNDS[1])
         steps.minimise_by_columns(
             chosen, starts, places, scaled, squares, rest, sums, total, neg_gradient, bias_gradient, model.penalty,
@@ -296,18 +295,18 @@ class Descent:
         """Halve a step that the scores have taken until the objective decreases enough (Armijo); weights follow."""
         model, documents, bias = self.model, self.documents, float(self.bias[0])
         n, given = int(documents.filled[0]), (chosen, model.penalty, self.weights, step)
-        before = intercept_penalty(model, bias)
+        before, share, loss = intercept_penalty(model, bias), 1.0, self.loss
+        cost = steps.cost_change(*given, share)
         # minus the directional derivative, with the whole change of the penalty
-        gain = bias_gradient * common + float(np.dot(neg_gradient, step)) - steps.cost_change(*given, 1.0)
-        gain -= 0.5 * model.intercept[PRECISION] * common**2
-        share, loss = 1.0, self.loss
+        gain = bias_gradient * common + float(np.dot(neg_gradient, step)) - cost
+        gain -= 0.5 * float(model.intercept[PRECISION]) * common**2
         for _ in range(60):
             loss = evaluate(model, documents, cautious)
-            change = loss - self.loss + steps.cost_change(*given, share)
-            change += intercept_penalty(model, bias + share * common) - before
+            change = loss - self.loss + cost + intercept_penalty(model, bias + share * common) - before
             if change <= -_ENOUGH_DECREASE * share * max(gain, 0.0) + 1e-14 * abs(self.loss):
                 break
             share *= 0.5
+            cost = steps.cost_change(*given, share)
             documents.scores[:n] -= share * documents.direction[:n]
         steps.move_weights(*given, share)
         self.bias[0] += share * common
