@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ Data = tuple[Any, Any]
 Fit = tuple[Array, Array]
 
 RATE, GAP = 0.1, 1e-6
-TOLERANCE = 7e-3  # of the optimality conditions, relative to lambda: total gap below 1e-6 on every data set here
+TOLERANCE = 7e-3  # of the optimality conditions, relative to lambda: total gap below 1e-6 on most data sets here
 _SUBSET = 10  # of the categories, for peers that take minutes for all
 
 
@@ -156,13 +156,13 @@ BENCHMARK_SKGLM = _against("skglm", _ALL)
 BENCHMARK_CELER = _against("celer", Dataset(f"the same, {_SUBSET} of the 40 largest categories", _some))
 
 
-def _on(name: str, dataset: Dataset) -> Benchmark:
+def _on(name: str, dataset: Dataset, tol: float = TOLERANCE) -> Benchmark:
     """The same race on another matrix; nothing of the solver was chosen on it alone."""
     return Benchmark(
         name=f"linear_laplace_{name}",
         objective=BENCHMARK.objective,
         datasets=[dataset],
-        contenders=[Contender("bayesift", fit), Contender("liblinear", liblinear)],
+        contenders=[Contender("bayesift", partial(fit, tol=tol)), Contender("liblinear", liblinear)],
         comparisons=[Comparison("bayesift", "liblinear", asked=15)],
         check=_check(dataset.load),
         repeats=1,
@@ -171,7 +171,7 @@ def _on(name: str, dataset: Dataset) -> Benchmark:
 
 BENCHMARKS_OTHERS = [
     _on("stems", Dataset("Reuters-21578 ModApte, ltc of stems, 30 categories", stems)),
-    _on("pairs", Dataset("Reuters-21578 ModApte, ltc of words and pairs, 30 categories", pairs)),
+    _on("pairs", Dataset("Reuters-21578 ModApte, ltc of words and pairs, 30 categories", pairs), tol=2e-3),
     _on("ohsumed", Dataset("OHSUMED, ltc, 8 categories", ohsumed)),
     _on("rcv1_sample", Dataset("RCV1 sample, 34 topics", rcv1_sample)),
 ]
