@@ -1,0 +1,243 @@
+"""Documents and the categories they may belong to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.errors import DataError
+from bayesift.records.document import Document, Note, Problem
+from bayesift.records.table import DocumentTable, csr_of, hashed_bytes
+from bayesift.threads import computed_once
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents and the categories they may belong to.
+
+    Parameters
+    ----------
+    documents : in the order of their source, with unique ids
+    categories : the columns of the label indicator
+    name : of the corpus
+    parents : parent of each category, for categories that form a tree
+    vectors : term weights, documents x terms, for corpora without text
+    problems : records of the source that were skipped
+    notes : what was guessed in reading the source
+
+    Examples
+    --------
+    >>> corpus = Corpus(
+    ...     (
+    ...         Document("1", "wheat and corn", categories=("grain",), split="train"),
+    ...         Document("2", "oil tankers", categories=("crude", "ship"), split="test"),
+    ...     ),
+    ...     categories=("crude", "grain", "ship"),
+    ... )
+    >>> corpus.splits
+    ('train', 'test')
+    >>> corpus.split("test").indicator.toarray()
+    array([[1, 0, 1]], dtype=int8)
+    """
+
+    documents: Sequence[Document]
+    categories: tuple[str, ...]
+    name: str = ""
+    parents: Mapping[str, str] = field(default_factory=dict)
+    vectors: sparse.csr_array | None = None
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", tuple(self.categories))
+        object.__setattr__(self, "parents", MappingProxyType(dict(self.parents)))
+        _refuse_duplicates("category", self.categories)
+        if isinstance(self.documents, DocumentTable):
+            object.__setattr__(self, "documents", self.documents.with_categories(self.categories))
+        else:
+            object.__setattr__(self, "documents", tuple(self.documents))
+            self._check_documents()
+        if self.vectors is not None and self.vectors.shape[0] != len(self.documents):
+            raise DataError(f"{self.vectors.shape[0]} vectors for {len(self.documents)} documents")
+
+    def _check_documents(self) -> None:
+        _refuse_duplicates("document id", (document.id for document in self.documents))
+        known = set(self.categories)
+        for document in self.documents:
+            if not known.issuperset(document.categories):
+                unknown = ", ".join(sorted(set(document.categories) - known))
+                raise DataError(f"document {document.id!r} has categories the corpus does not list: {unknown}")
+
+    def __reduce__(self) -> tuple[type[Corpus], tuple[object, ...]]:
+        # A read-only mapping cannot be pickled.
+        parents = dict(self.parents)
+        return Corpus, (self.documents, self.categories, self.name, parents, self.vectors, self.problems, self.notes)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def __repr__(self) -> str:
+        return (
+            f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} categories, "
+            f"splits={self.splits})"
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        """Title and body of every document."""
+        texts: Any = self.text_column
+        return texts if isinstance(texts, list) else texts.to_pylist()
+
+    @property
+    def text_column(self) -> list[str] | pa.ChunkedArray:
+        """Title and body of every document, as an Arrow array where the documents are held as one."""
+        if isinstance(self.documents, DocumentTable):
+            return self.documents.full_texts
+        return [document.full_text for document in self.documents]
+
+    @property
+    def text_lengths(self) -> Array:
+        """The number of characters of each body."""
+        if isinstance(self.documents, DocumentTable):
+            import pyarrow.compute as pc
+
+            lengths: Array = pc.utf8_length(self.documents.texts).to_numpy()
+            return lengths
+        return np.array([len(document.text) for document in self.documents])
+
+    @property
+    def ids(self) -> list[str]:
+        """The document ids, in order."""
+        if isinstance(self.documents, DocumentTable):
+            names: list[str] = self.documents.ids.to_pylist()
+            return names
+        return [document.id for document in self.documents]
+
+    @property
+    def _splits(self) -> list[str | None]:
+        """The split of each document."""
+        if isinstance(self.documents, DocumentTable):
+            column = self.documents.splits
+            return [None] * len(self) if column is None else column.to_pylist()
+        return [document.split for document in self.documents]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits, in order of first appearance."""
+        if isinstance(self.documents, DocumentTable) and self.documents.splits is None:
+            return ()
+        return tuple(name for name in dict.fromkeys(self._splits) if name is not None)
+
+    @property
+    def is_single_label(self) -> bool:
+        """Whether every document has exactly one category."""
+        return bool((self.n_labels == 1).all())
+
+    @property
+    def is_multilabel(self) -> bool:
+        """Whether documents without a category belong to none: some have several, or there is but one to belong to.
+
+        Otherwise every document has one category, and those without are not labelled.
+        """
+        if self.n_labels.max(initial=0) > 1:
+            return True
+        return not self.is_single_label and len(np.unique(self.indicator.indices)) < 2
+
+    @property
+    def labels(self) -> list[str]:
+        """The category of each document; an error if a document has none or several."""
+        if not self.is_single_label:
+            raise DataError("documents have none or several categories; use `indicator`")
+        return [self.categories[j] for j in self.indicator.indices.tolist()]
+
+    @property
+    def n_labels(self) -> Array:
+        """The number of categories of each document."""
+        return np.diff(self.indicator.indptr)
+
+    @computed_once
+    def indicator(self) -> sparse.csr_array:
+        """Documents x categories, 1 where the document belongs to the category."""
+        if isinstance(self.documents, DocumentTable):
+            return self.documents.labels.sorted_indices()
+        return indicator_of((document.categories for document in self.documents), self.categories)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of ids, texts, categories, splits and vectors."""
+        digest = hashlib.sha256()
+        held = self.documents
+        for part in held.hashed_parts() if isinstance(held, DocumentTable) else map(hashed_bytes, held):
+            digest.update(part)
+        if self.vectors is not None:
+            for array in (self.vectors.indptr, self.vectors.indices, self.vectors.data):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
+        """The corpus of the documents in these rows, with all categories."""
+        places = np.asarray(rows, dtype=np.int64)
+        vectors = None if self.vectors is None else self.vectors[places]
+        if isinstance(self.documents, DocumentTable):
+            return replace(self, documents=self.documents.select(places), vectors=vectors)
+        return replace(self, documents=tuple(self.documents[i] for i in places.tolist()), vectors=vectors)
+
+    def split(self, name: str) -> Corpus:
+        """The corpus of the documents of one split."""
+        rows = [i for i, split in enumerate(self._splits) if split == name]
+        if not rows:
+            raise DataError(f"no split {name!r}; there are: {', '.join(self.splits) or 'none'}")
+        return self.select(rows)
+
+    def with_categories(self, categories: Iterable[str]) -> Corpus:
+        """The corpus with only these categories."""
+        kept = tuple(categories)
+        if isinstance(self.documents, DocumentTable):
+            return replace(self, documents=self.documents.with_categories(kept), categories=kept)
+        keep = set(kept)
+        documents = tuple(replace(d, categories=tuple(c for c in d.categories if c in keep)) for d in self.documents)
+        return replace(self, documents=documents, categories=kept)
+
+    def labelled(self) -> Corpus:
+        """The corpus of the documents with at least one category."""
+        return self.select(np.flatnonzero(self.n_labels))
+
+    def category_counts(self) -> Counter[str]:
+        """Number of documents of each category."""
+        counts = np.bincount(self.indicator.indices, minlength=len(self.categories))
+        return Counter(dict(zip(self.categories, counts.tolist(), strict=True)))
+
+
+def indicator_of(
+    labels: Iterable[Iterable[object]], categories: Sequence[str], *, skip_unknown: bool = False
+) -> sparse.csr_array:
+    """Documents x categories, 1 where the document has the category; unknown ones are refused or skipped."""
+    column = {name: j for j, name in enumerate(categories)}
+    try:
+        rows = [{column[str(name)] for name in label if not skip_unknown or str(name) in column} for label in labels]
+    except KeyError as error:
+        raise DataError(f"unknown category {error.args[0]!r}") from None
+    codes = np.array([j for row in rows for j in sorted(row)], dtype=np.int32)
+    return csr_of(codes, list(map(len, rows)), len(categories))
+
+
+def _refuse_duplicates(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"duplicate {what} {name!r}")
+        seen.add(name)
