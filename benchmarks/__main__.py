@@ -17,6 +17,7 @@ from benchmarks import (
     linear_shapes,
     linear_svm,
     linear_synthetic,
+    linear_whole,
     naive_bayes,
     online,
     online_gp,
@@ -31,6 +32,7 @@ from benchmarks import (
     term_scores,
     text_footprint,
     text_to_csr,
+    threads,
     thresholds,
     topics,
 )
@@ -65,6 +67,7 @@ RACES = {
         linear_laplace.BENCHMARK_CELER,
         *linear_laplace.BENCHMARKS_OTHERS,
         linear_synthetic.BENCHMARK,
+        *linear_synthetic.BENCHMARKS_TEN_TIMES,
         spike_slab.BENCHMARK,
         spike_slab.BENCHMARK_PROBIT,
         topics.BENCHMARK,
@@ -73,6 +76,7 @@ RACES = {
         online.BENCHMARK,
         online.BENCHMARK_STREAM,
         classify_throughput.BENCHMARK,
+        threads.BENCHMARK,
     )
 }
 FOOTPRINTS = {
@@ -81,6 +85,7 @@ FOOTPRINTS = {
     text_footprint.NAME: text_footprint,
     linear_synthetic.NAME: linear_synthetic,
     linear_shapes.NAME: linear_shapes,
+    linear_whole.NAME: linear_whole,
     filtering.NAME: filtering,
     service.NAME: service,
 }

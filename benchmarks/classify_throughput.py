@@ -41,7 +41,7 @@ def _prepare(corpus: Corpus) -> _Work:
     with (folder / "documents.jsonl").open("w") as stream:
         for i in range(N_DOCUMENTS):
             stream.write(json.dumps({"id": f"document-{i}", "text": rng.choice(texts)}) + "\n")
-    TextClassifier().fit(corpus.texts, corpus.labels).save(folder / "model.zip")
+    TextClassifier(model="naive-bayes").fit(corpus.texts, corpus.labels).save(folder / "model.zip")
     pipeline = make_pipeline(CountVectorizer(), MultinomialNB()).fit(corpus.texts, corpus.labels)
     return _Work(folder, folder / "model.zip", folder / "documents.jsonl", pipeline)
 

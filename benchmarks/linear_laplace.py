@@ -52,12 +52,12 @@ def _one_by_one(data: Data, make: Callable[[int], Any], label: Callable[[Array],
     return np.vstack([m.coef_.reshape(1, -1) for m in fitted]), np.array([np.ravel(m.intercept_)[0] for m in fitted])
 
 
-def liblinear(data: Data) -> Fit:
+def liblinear(data: Data, *, tol: float = 1e-5) -> Fit:
     """scikit-learn's, to a tolerance that brings it to a gap of about 1e-6."""
     return _one_by_one(
         data,
         lambda n: LogisticRegression(
-            solver="liblinear", l1_ratio=1.0, C=1 / RATE, tol=1e-5, max_iter=5000, random_state=0
+            solver="liblinear", l1_ratio=1.0, C=1 / RATE, tol=tol, max_iter=5000, random_state=0
         ),
     )
 
@@ -96,16 +96,17 @@ def _best(load: Callable[[], Data], *, penalised: bool) -> float:
     return objective(X, Y, weights[:, :-1], weights[:, -1], penalised=True)
 
 
-def _check(load: Callable[[], Any]) -> Callable[[dict[str, Any]], None]:
+def check_gap(load: Callable[[], Any], largest: float = GAP) -> Callable[[dict[str, Any]], None]:
+    """Ours lies within the gap; what the peers reach of their own objectives is printed beside."""
+
     def check(results: dict[str, Any]) -> None:
-        """Ours lies within the gap; what the peers reach of their own objectives is printed beside."""
         for name, (coefficients, intercepts) in results.items():
             penalised = name.split(",")[0] in _PENALISED
             X, Y = load()
             reached = objective(X, Y, coefficients, intercepts, penalised=penalised)
             gap = reached / _best(load, penalised=penalised) - 1
             print(f"{name}: relative gap {gap:.1e}")
-            assert not name.startswith("bayesift") or gap <= GAP, name
+            assert not name.startswith("bayesift") or gap <= largest, name
 
     return check
 
@@ -130,7 +131,7 @@ def _against(name: str, dataset: Dataset) -> Benchmark:
         datasets=[dataset] if there else [],
         contenders=[Contender("bayesift", fit), Contender(name, PEERS[name])],
         comparisons=[Comparison("bayesift", name, asked=10)],
-        check=_check(dataset.load),
+        check=check_gap(dataset.load),
         repeats=1 if name == "celer" else 3,
     )
 
@@ -149,7 +150,7 @@ BENCHMARK = Benchmark(
         Comparison("bayesift", "liblinear", asked=15),
         Comparison("bayesift, 2 threads", "liblinear", asked=25, clock="wall"),
     ],
-    check=_check(reuters),
+    check=check_gap(reuters),
     repeats=3,
 )
 BENCHMARK_SKGLM = _against("skglm", _ALL)
@@ -164,7 +165,7 @@ def _on(name: str, dataset: Dataset, tol: float = TOLERANCE) -> Benchmark:
         datasets=[dataset],
         contenders=[Contender("bayesift", partial(fit, tol=tol)), Contender("liblinear", liblinear)],
         comparisons=[Comparison("bayesift", "liblinear", asked=15)],
-        check=_check(dataset.load),
+        check=check_gap(dataset.load),
         repeats=1,
     )
 
