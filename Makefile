@@ -17,6 +17,7 @@ $(INSTALLED): pyproject.toml
 	@echo "Setting up $(VENV) (once; about a minute) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 demo: $(INSTALLED)  ## see what bayesift does, on a corpus that needs no download
