@@ -19,9 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import kernel
+from bayesift.kernels.compile import inlined, kernel
 
 _FEW = 32
+_MOST_BITS_OF_TWO = 22  # bits of a column that two passes of the sort of rows can take
 SMALL = 1 << 18  # tokens or entries up to which NumPy counts
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
@@ -32,7 +33,16 @@ def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tup
     """Rows with terms by first appearance, and documents and tokens of each term; term_of is -1 for tokens left out."""
     if len(tokens) > _MOST_TOKENS:
         raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
-    return (_count_terms if len(tokens) > SMALL else _count_few_terms)(tokens, ends, term_of, n_terms)
+    if len(tokens) <= SMALL:
+        return _count_few_terms(tokens, ends, term_of, n_terms)
+    indptr = np.zeros(len(ends) + 1, dtype=np.int64)
+    indices, values = (np.empty(len(tokens) + 1, dtype=np.int32) for _ in range(2))
+    seen = np.zeros((n_terms + 1, 3), dtype=np.int32)
+    seen[:, 0] = -1
+    _count_terms(tokens, ends, term_of, indptr, indices, values, seen)
+    for part in (indices, values):
+        part.resize(indptr[-1], refcheck=False)
+    return indptr, indices, values, seen[:-1, 1].copy(), seen[:-1, 2].copy()
 
 
 def _count_few_terms(
@@ -55,77 +65,76 @@ def _owners(ends: Array) -> Array:
 
 
 @kernel
-def _count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
-    indptr = np.zeros(len(ends) + 1, dtype=np.int64)
-    indices = np.empty(len(tokens), dtype=np.int32)
-    values = np.empty(len(tokens), dtype=np.int32)
-    # place, documents and tokens of a term are adjacent, so that a token touches one cache line.
-    seen = np.zeros((n_terms, 3), dtype=np.int32)
-    seen[:, 0] = -1
+def _count_terms(
+    tokens: Array, ends: Array, term_of: Array, indptr: Array, indices: Array, values: Array, seen: Array
+) -> None:
+    """Count without a branch: about half of the tokens are new to their document, which cannot be predicted.
+
+    seen: place, documents and tokens of each term, adjacent, so that a token touches one cache line. Term -1 is its
+    last row, whose place is the last of the output: what is left out is written there.
+    """
     n, begin = 0, 0
     for document in range(len(ends)):
         row = n
         for i in range(begin, ends[document]):
-            term = term_of[tokens[i]]
-            if term < 0:
-                continue
+            term = int(term_of[tokens[i]])
+            place = int(seen[term, 0])
+            is_new = int((place < row) & (term >= 0))
+            place += is_new * (n - place)
+            values[place] = values[place] * (1 - is_new) + 1
+            indices[place] = term
+            seen[term, 0] = place
+            seen[term, 1] += is_new
             seen[term, 2] += 1
-            place = seen[term, 0]
-            if place >= row:
-                values[place] += 1
-            else:
-                seen[term, 0] = n
-                seen[term, 1] += 1
-                indices[n] = term
-                values[n] = 1
-                n += 1
+            n += is_new
         begin = ends[document]
         indptr[document + 1] = n
-    return indptr, indices[:n].copy(), values[:n].copy(), seen[:, 1].copy(), seen[:, 2].copy()
 
 
-def kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
-    """How many entries of each row have a rank (-1: none)."""
+def kept_per_row(indptr: Array, indices: Array, column_of: Array) -> Array:
+    """How many entries of each row have a column (-1: none)."""
+    if column_of.min(initial=0) >= 0:
+        return np.diff(indptr)
     if len(indices) > SMALL:
-        return _kept_per_row(indptr, indices, rank)
-    before = np.concatenate([[0], np.cumsum(rank[indices] >= 0, dtype=np.int64)])
-    kept: Array = np.diff(before[indptr])
-    return kept
+        kept = np.zeros(len(indptr) - 1, dtype=np.int64)
+        _kept_per_row(indptr, indices, column_of, kept)
+        return kept
+    before = np.concatenate([[0], np.cumsum(column_of[indices] >= 0, dtype=np.int64)])
+    return np.diff(before[indptr])
 
 
 @kernel
-def _kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
-    kept = np.zeros(len(indptr) - 1, dtype=np.int64)
+def _kept_per_row(indptr: Array, indices: Array, column_of: Array, kept: Array) -> None:
     for row in range(len(kept)):
         for i in range(indptr[row], indptr[row + 1]):
-            if rank[indices[i]] >= 0:
-                kept[row] += 1
-    return kept
+            kept[row] += int(column_of[indices[i]] >= 0)
 
 
 def order_rows(
     indptr: Array,
     indices: Array,
     values: Array,
-    rank: Array,
-    columns: Array,
+    column_of: Array,
     row_begins: Array,
     out_indices: Array,
     out_values: Array,
 ) -> None:
-    """Write rows sorted by column from row_begins on; rank: the order of kept old columns, or -1; columns: the new.
-
-    The rows follow one another in the output.
-    """
+    """Write rows sorted by new columns, -1 for those left out, from row_begins on; they follow one another."""
     if len(indices) > SMALL:
-        _order_rows(indptr, indices, values, rank, columns, row_begins, out_indices, out_values)
+        n_bits = int(column_of.max(initial=0)).bit_length()
+        n_passes = 2 * max(-(-n_bits // _MOST_BITS_OF_TWO), 1)
+        entries, scratch = (np.empty(int(np.diff(indptr).max()), dtype=np.int64) for _ in range(2))
+        digit_bits = -(-n_bits // n_passes)
+        digit_ends = np.empty((1 << digit_bits) + 1, dtype=np.int32)
+        unordered = indptr, indices, values, column_of, row_begins, out_indices, out_values
+        _order_rows(*unordered, n_passes, digit_bits, entries, scratch, digit_ends)
         return
-    ranks, rows = rank[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    kept = np.flatnonzero(ranks >= 0)
-    order = kept[np.lexsort((ranks[kept], rows[kept]))]
+    columns, rows = column_of[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    kept = np.flatnonzero(columns >= 0)
+    order = kept[np.lexsort((columns[kept], rows[kept]))]
     if len(order):
         first = row_begins[0]
-        out_indices[first : first + len(order)] = columns[ranks[order]]
+        out_indices[first : first + len(order)] = columns[order]
         out_values[first : first + len(order)] = values[order]
 
 
@@ -134,31 +143,30 @@ def _order_rows(
     indptr: Array,
     indices: Array,
     values: Array,
-    rank: Array,
-    columns: Array,
+    column_of: Array,
     row_begins: Array,
     out_indices: Array,
     out_values: Array,
+    n_passes: int,
+    digit_bits: int,
+    entries: Array,
+    scratch: Array,
+    digit_ends: Array,
 ) -> None:
-    longest = 0
-    for row in range(len(row_begins)):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    entries = np.empty(longest, dtype=np.int64)
-    scratch = np.empty(longest, dtype=np.int64)
-    digit_ends = np.empty(257, dtype=np.int32)
     for row in range(len(row_begins)):
         n = 0
         for i in range(indptr[row], indptr[row + 1]):
-            if rank[indices[i]] >= 0:
-                entries[n] = (np.int64(rank[indices[i]]) << 32) | np.int64(values[i])
-                n += 1
+            column = int(column_of[indices[i]])
+            entries[n] = (column << 32) | np.int64(values[i])
+            n += int(column >= 0)
         if n <= _FEW:
             _sort_few(entries, n)
         else:
-            _sort_many(entries, scratch, n, len(columns), digit_ends)
+            _sort_many(entries, scratch, n, n_passes, digit_bits, digit_ends)
+        begin = row_begins[row]
         for i in range(n):
-            out_indices[row_begins[row] + i] = columns[entries[i] >> 32]
-            out_values[row_begins[row] + i] = entries[i] & 0xFFFFFFFF
+            out_indices[begin + i] = entries[i] >> 32
+            out_values[begin + i] = entries[i] & 0xFFFFFFFF
 
 
 @kernel
@@ -174,23 +182,25 @@ def _sort_few(entries: Array, n: int) -> None:
 
 
 @kernel
-def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends: Array) -> None:
-    """Radix sort by the rank in the upper half, a byte at a time; the work stays in the first-level cache."""
-    shift = 32
-    while n_ranks > 0:
-        digit_ends[:] = 0
-        for i in range(n):
-            digit_ends[((entries[i] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            digit_ends[digit + 1] += digit_ends[digit]
-        for i in range(n):
-            digit = (entries[i] >> shift) & 255
-            scratch[digit_ends[digit]] = entries[i]
-            digit_ends[digit] += 1
-        for i in range(n):
-            entries[i] = scratch[i]
-        n_ranks >>= 8
-        shift += 8
+def _sort_many(entries: Array, scratch: Array, n: int, n_passes: int, digit_bits: int, digit_ends: Array) -> None:
+    """Radix sort by the column in the upper half, in an even number of passes; they stay in the first-level cache."""
+    for shift in range(32, 32 + n_passes * digit_bits, 2 * digit_bits):
+        _move_by_digit(entries, scratch, n, shift, digit_ends)
+        _move_by_digit(scratch, entries, n, shift + digit_bits, digit_ends)
+
+
+@inlined
+def _move_by_digit(entries: Array, moved: Array, n: int, shift: int, digit_ends: Array) -> None:
+    mask = len(digit_ends) - 2
+    digit_ends[:] = 0
+    for i in range(n):
+        digit_ends[((entries[i] >> shift) & mask) + 1] += 1
+    for digit in range(mask):
+        digit_ends[digit + 1] += digit_ends[digit]
+    for i in range(n):
+        digit = (entries[i] >> shift) & mask
+        moved[digit_ends[digit]] = entries[i]
+        digit_ends[digit] += 1
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:

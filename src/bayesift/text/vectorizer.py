@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -185,7 +186,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """The terms in the order of their columns."""
         check_is_fitted(self, "vocabulary_")
-        return np.array(self.vocabulary_.names, dtype=object)
+        return self.vocabulary_.to_numpy()
 
     def inverse_transform(self, X: Any) -> list[Array]:
         """The terms with a weight in each row of X."""
@@ -208,7 +209,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         table = WordTable()
         (counts,) = self._count([text], table, grow=True)
         names = table.words.to_strings()
-        numbers = counts.terms[counts.indices]
+        numbers = np.arange(len(names))[counts.terms][counts.indices]
         return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
 
     def count_terms(self, texts: Iterable[str]) -> tuple[sparse.csr_array, Words]:
@@ -378,7 +379,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         done = 0
         with self._threads() as (pool, width):
             encoded = map(tokeniser.encode, batches_of(texts))
-            batches = in_order(tokeniser.split, encoded, pool, width)
+            # Threads number the words of their batches apart; one thread needs no second table.
+            split = tokeniser.split if pool else partial(tokeniser.split, shared=lexicon.words)
+            batches = in_order(split, encoded, pool, width)
             for counts in count_batches(batches, lexicon, pool, width):
                 done += counts.n_documents
                 if self.progress is not None:
