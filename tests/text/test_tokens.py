@@ -77,7 +77,7 @@ def test_a_shared_table_numbers_the_words_of_all_batches():
     found = [Tokeniser().split(Tokeniser().encode(batch), table) for batch in batches]
     names = []
     for tokens_of in found:
-        listed = table.words.to_strings() if tokens_of.words is None else tokens_of.words.to_strings()
+        listed = (tokens_of.table or tokens_of).words.to_strings()
         names.append([listed[token] for token in tokens_of.tokens])
     assert names == [" ".join(batch).split() for batch in batches]
 

@@ -115,7 +115,7 @@ class Lexicon:
         self._are_ngrams = are_ngrams
         self._units = WordTable()
         self._seen = WordTable()
-        self._unit_of_seen = np.zeros(0, dtype=np.int32)
+        self._numbers_of: dict[WordTable, Array] = {}
         if ngram_range == (1, 1):
             self._numbered, self._number_kept = (terms if grow else None), self._number_terms
         else:
@@ -132,7 +132,7 @@ class Lexicon:
         if len(batch.tokens) > kernels.SMALL:
             for table in (self._terms, self._units, self._seen):
                 table.use_hashes()
-        units = self._number(batch.words)
+        units = self._number(batch.words, batch.table)
         if self._ngrams == (1, 1):
             return partial(_count, batch.tokens, batch.ends, units, len(self._terms))
         grams, ends, words = _form_ngrams(
@@ -140,16 +140,27 @@ class Lexicon:
         )
         return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
-    def _number(self, words: Words | None) -> Array:
-        """The number of each word, -1 for stop words; a word is stemmed only when it is first seen."""
-        if self._keeps_words and words is not None:
+    def _number(self, words: Words, table: WordTable | None) -> Array:
+        """The number of each word, or of all words of a table to which these are new; -1 for stop words."""
+        if table is None:
+            return self._number_words(words)
+        if table is self.words and table is not self._seen:
+            return np.arange(len(table), dtype=np.int32)
+        return self._extend(table, self._number_new(words) if table is self._seen else self._number_words(words))
+
+    def _number_words(self, words: Words) -> Array:
+        """The number of each word; one is stemmed only when it is first seen."""
+        if self._keeps_words:
             return self._number_kept(words)
-        if self.words is not self._seen:
-            return np.arange(len(self.words), dtype=np.int32)
-        seen = None if words is None else self._seen.add(words)
-        new = self._seen.words.after(len(self._unit_of_seen))
-        self._unit_of_seen = np.concatenate([self._unit_of_seen, self._number_new(new)])
-        return self._unit_of_seen if seen is None else self._unit_of_seen[seen]
+        n_known = len(self._seen)
+        seen = self._seen.add(words)
+        return self._extend(self._seen, self._number_new(self._seen.words.after(n_known)))[seen]
+
+    def _extend(self, table: WordTable, numbers: Array) -> Array:
+        """The numbers of all words of a table, with those of its newest words."""
+        known = self._numbers_of.get(table, numbers[:0])
+        self._numbers_of[table] = np.concatenate([known, numbers])
+        return self._numbers_of[table]
 
     def _number_new(self, words: Words) -> Array:
         kept = np.flatnonzero(self._stop_words.find(words) < 0) if len(self._stop_words) else np.arange(len(words))

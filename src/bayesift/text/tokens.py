@@ -85,12 +85,13 @@ _LONGEST = {IDEOGRAPH: 2, COMPLEX: 3}  # n-grams of scripts without spaces
 class Tokens:
     """The tokens of a batch of texts: the index into `words` of each, the end of each text, and the distinct words.
 
-    Without `words` the tokens are numbers of the table that the tokeniser was given.
+    With a `table` that numbers the words of several batches, tokens are its numbers, and words those new to it.
     """
 
     tokens: Array
     ends: Array
-    words: Words | None
+    words: Words
+    table: WordTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,10 @@ class Tokeniser:
                 return self._few_words(texts)
         find = self._words if self.analyzer == "word" else self._characters
         if shared is not None:
-            return Tokens(*find(text, offsets, shared.use_hashes()), None)
+            n_known, table = len(shared), shared.use_hashes()
+            return Tokens(*find(text, offsets, table), table.words.after(n_known), shared)
         table = HashTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
-        return Tokens(*find(text, offsets, table), table.words.copy())
+        return Tokens(*find(text, offsets, table), table.words)
 
     def are_ngrams(self, words: Words) -> Array:
         """Which words are n-grams of scripts without spaces."""

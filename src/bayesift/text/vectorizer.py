@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from threading import local
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -379,9 +379,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         done = 0
         with self._threads() as (pool, width):
             encoded = map(tokeniser.encode, batches_of(texts))
-            # Threads number the words of their batches apart; one thread needs no second table.
-            split = tokeniser.split if pool else partial(tokeniser.split, shared=lexicon.words)
-            batches = in_order(split, encoded, pool, width)
+            # Each of several threads has a table for the words of its batches; one thread needs no second table.
+            own = _OfThread(WordTable if pool else lambda: lexicon.words)
+            batches = in_order(lambda batch: tokeniser.split(batch, own.table), encoded, pool, width)
             for counts in count_batches(batches, lexicon, pool, width):
                 done += counts.n_documents
                 if self.progress is not None:
@@ -436,6 +436,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             )
         if self.min_length < 1:
             raise ValueError(f"min_length must be at least 1, got {self.min_length!r}")
+
+
+class _OfThread(local):
+    """A table of words for each thread that asks for it."""
+
+    def __init__(self, make: Callable[[], WordTable]) -> None:
+        self.table = make()
 
 
 def _escaped(term: str) -> str:

@@ -40,10 +40,6 @@ class Words:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def copy(self) -> Words:
-        """The words in buffers of their own."""
-        return Words(self.pool.copy(), self.starts.copy())
-
     def to_strings(self) -> list[str]:
         """The words as Python strings."""
         strings: list[str] = self.to_arrow().to_pylist()
