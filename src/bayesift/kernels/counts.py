@@ -1,6 +1,6 @@
 """Term counts: tokens to sorted compressed rows, and sums of rows by category.
 
-    tokens, ends   int32, int64     term ids of all documents (at most 2^31 - 1), and where those of each document end
+    terms, ends   int32, int64      term ids of all documents (at most 2^31 - 1), and where those of each document end
     x_indptr, x_indices, x_values   documents x terms
     weights   float64[documents]    a document of weight w counts as w documents; one of weight 0 is ignored
     y_indptr, y_documents           categories x documents: the documents of each category, in their order
@@ -20,35 +20,31 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.words import trailing_zeros
 
-_FEW = 32
-_MOST_BITS_OF_TWO = 22  # bits of a column that two passes of the sort of rows can take
+_ONE = np.uint64(1)
 SMALL = 1 << 18  # tokens or entries up to which NumPy counts
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
 
 
-def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Rows with terms by first appearance, and documents and tokens of each term; term_of is -1 for tokens left out."""
-    if len(tokens) > _MOST_TOKENS:
+def count_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Rows with terms by first appearance, and documents and tokens of each term; terms of -1 are left out."""
+    if len(terms) > _MOST_TOKENS:
         raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
-    if len(tokens) <= SMALL:
-        return _count_few_terms(tokens, ends, term_of, n_terms)
+    if len(terms) <= SMALL:
+        return _count_few_terms(terms, ends, n_terms)
     indptr = np.zeros(len(ends) + 1, dtype=np.int64)
-    indices, values = (np.empty(len(tokens) + 1, dtype=np.int32) for _ in range(2))
-    seen = np.zeros((n_terms + 1, 3), dtype=np.int32)
-    seen[:, 0] = -1
-    _count_terms(tokens, ends, term_of, indptr, indices, values, seen)
+    indices, values = (np.empty(len(terms), dtype=np.int32) for _ in range(2))
+    counts, totals = np.zeros(n_terms + 1, dtype=np.int32), np.zeros((n_terms, 2), dtype=np.int32)
+    _count_terms(terms, ends, indptr, indices, values, counts, totals)
     for part in (indices, values):
         part.resize(indptr[-1], refcheck=False)
-    return indptr, indices, values, seen[:-1, 1].copy(), seen[:-1, 2].copy()
+    return indptr, indices, values, totals[:, 0].copy(), totals[:, 1].copy()
 
 
-def _count_few_terms(
-    tokens: Array, ends: Array, term_of: Array, n_terms: int
-) -> tuple[Array, Array, Array, Array, Array]:
-    terms = term_of[tokens]
+def _count_few_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
     kept = np.flatnonzero(terms >= 0)
     terms, owners = terms[kept].astype(np.int64), _owners(ends)[kept]
     cells, firsts, values = np.unique(owners * n_terms + terms, return_index=True, return_counts=True)
@@ -66,27 +62,26 @@ def _owners(ends: Array) -> Array:
 
 @kernel
 def _count_terms(
-    tokens: Array, ends: Array, term_of: Array, indptr: Array, indices: Array, values: Array, seen: Array
+    terms: Array, ends: Array, indptr: Array, indices: Array, values: Array, counts: Array, totals: Array
 ) -> None:
-    """Count without a branch: about half of the tokens are new to their document, which cannot be predicted.
+    """Count document by document in `counts`, zeros before and after, whose last place is that of the term -1.
 
-    seen: place, documents and tokens of each term, adjacent, so that a token touches one cache line. Term -1 is its
-    last row, whose place is the last of the output: what is left out is written there.
+    No branch asks whether a token is the first of its term: about half are, which cannot be predicted.
     """
     n, begin = 0, 0
     for document in range(len(ends)):
         row = n
         for i in range(begin, ends[document]):
-            term = int(term_of[tokens[i]])
-            place = int(seen[term, 0])
-            is_new = int((place < row) & (term >= 0))
-            place += is_new * (n - place)
-            values[place] = values[place] * (1 - is_new) + 1
-            indices[place] = term
-            seen[term, 0] = place
-            seen[term, 1] += is_new
-            seen[term, 2] += 1
-            n += is_new
+            term = terms[i]
+            indices[n] = term
+            n += int((counts[term] == 0) & (term >= 0))
+            counts[term] += 1
+        for i in range(row, n):
+            term = indices[i]
+            values[i] = counts[term]
+            counts[term] = 0
+            totals[term, 0] += 1
+            totals[term, 1] += values[i]
         begin = ends[document]
         indptr[document + 1] = n
 
@@ -121,13 +116,11 @@ def order_rows(
 ) -> None:
     """Write rows sorted by new columns, -1 for those left out, from row_begins on; they follow one another."""
     if len(indices) > SMALL:
-        n_bits = int(column_of.max(initial=0)).bit_length()
-        n_passes = 2 * max(-(-n_bits // _MOST_BITS_OF_TWO), 1)
-        entries, scratch = (np.empty(int(np.diff(indptr).max()), dtype=np.int64) for _ in range(2))
-        digit_bits = -(-n_bits // n_passes)
-        digit_ends = np.empty((1 << digit_bits) + 1, dtype=np.int32)
-        unordered = indptr, indices, values, column_of, row_begins, out_indices, out_values
-        _order_rows(*unordered, n_passes, digit_bits, entries, scratch, digit_ends)
+        n_columns = int(column_of.max(initial=0)) + 1
+        low, middle, high = (np.zeros((n_columns >> bits) + 1, dtype=np.uint64) for bits in (6, 12, 18))
+        counts = np.empty(n_columns, dtype=np.int32)
+        unordered = indptr, indices, values, column_of, row_begins
+        _order_rows(*unordered, out_indices, out_values, counts, low, middle, high)
         return
     columns, rows = column_of[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     kept = np.flatnonzero(columns >= 0)
@@ -147,60 +140,48 @@ def _order_rows(
     row_begins: Array,
     out_indices: Array,
     out_values: Array,
-    n_passes: int,
-    digit_bits: int,
-    entries: Array,
-    scratch: Array,
-    digit_ends: Array,
+    counts: Array,
+    low: Array,
+    middle: Array,
+    high: Array,
 ) -> None:
+    """Order each row by a tree of bits, which are clear before and after.
+
+    A bit of `low` is a column, one of `middle` 64 columns with a bit in `low`, one of `high` 64 with one in `middle`.
+    """
     for row in range(len(row_begins)):
-        n = 0
         for i in range(indptr[row], indptr[row + 1]):
-            column = int(column_of[indices[i]])
-            entries[n] = (column << 32) | np.int64(values[i])
-            n += int(column >= 0)
-        if n <= _FEW:
-            _sort_few(entries, n)
-        else:
-            _sort_many(entries, scratch, n, n_passes, digit_bits, digit_ends)
-        begin = row_begins[row]
-        for i in range(n):
-            out_indices[begin + i] = entries[i] >> 32
-            out_values[begin + i] = entries[i] & 0xFFFFFFFF
-
-
-@kernel
-def _sort_few(entries: Array, n: int) -> None:
-    """Insertion sort."""
-    for i in range(1, n):
-        entry = entries[i]
-        k = i
-        while k > 0 and entries[k - 1] > entry:
-            entries[k] = entries[k - 1]
-            k -= 1
-        entries[k] = entry
-
-
-@kernel
-def _sort_many(entries: Array, scratch: Array, n: int, n_passes: int, digit_bits: int, digit_ends: Array) -> None:
-    """Radix sort by the column in the upper half, in an even number of passes; they stay in the first-level cache."""
-    for shift in range(32, 32 + n_passes * digit_bits, 2 * digit_bits):
-        _move_by_digit(entries, scratch, n, shift, digit_ends)
-        _move_by_digit(scratch, entries, n, shift + digit_bits, digit_ends)
+            column = column_of[indices[i]]
+            if column >= 0:
+                counts[column] = values[i]
+                _set_bit(low, column)
+                _set_bit(middle, column >> 6)
+                _set_bit(high, column >> 12)
+        n = row_begins[row]
+        for top in range(len(high)):
+            tops = high[top]
+            high[top] = 0
+            while tops != 0:
+                branch = (top << 6) + int(trailing_zeros(tops))
+                tops &= tops - _ONE
+                branches = middle[branch]
+                middle[branch] = 0
+                while branches != 0:
+                    leaf = (branch << 6) + int(trailing_zeros(branches))
+                    branches &= branches - _ONE
+                    leaves = low[leaf]
+                    low[leaf] = 0
+                    while leaves != 0:
+                        column = (leaf << 6) + int(trailing_zeros(leaves))
+                        leaves &= leaves - _ONE
+                        out_indices[n] = column
+                        out_values[n] = counts[column]
+                        n += 1
 
 
 @inlined
-def _move_by_digit(entries: Array, moved: Array, n: int, shift: int, digit_ends: Array) -> None:
-    mask = len(digit_ends) - 2
-    digit_ends[:] = 0
-    for i in range(n):
-        digit_ends[((entries[i] >> shift) & mask) + 1] += 1
-    for digit in range(mask):
-        digit_ends[digit + 1] += digit_ends[digit]
-    for i in range(n):
-        digit = (entries[i] >> shift) & mask
-        moved[digit_ends[digit]] = entries[i]
-        digit_ends[digit] += 1
+def _set_bit(bits: Array, place: int) -> None:
+    bits[place >> 6] |= _ONE << np.uint64(place & 63)
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:

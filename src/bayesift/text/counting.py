@@ -135,17 +135,19 @@ class Lexicon:
         units = self._number(batch.words, batch.table)
         if self._ngrams == (1, 1):
             return partial(_count, batch.tokens, batch.ends, units, len(self._terms))
-        grams, ends, words = _form_ngrams(
-            units[batch.tokens], batch.ends, self._units.words, self._ngrams, self._are_ngrams
-        )
+        tokens = batch.tokens if units is None else units[batch.tokens]
+        grams, ends, words = _form_ngrams(tokens, batch.ends, self._units.words, self._ngrams, self._are_ngrams)
         return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
-    def _number(self, words: Words, table: WordTable | None) -> Array:
-        """The number of each word, or of all words of a table to which these are new; -1 for stop words."""
+    def _number(self, words: Words, table: WordTable | None) -> Array | None:
+        """The number of each word, or of all words of a table to which these are new; -1 for stop words.
+
+        None if the table's own numbers are the numbers.
+        """
         if table is None:
             return self._number_words(words)
         if table is self.words and table is not self._seen:
-            return np.arange(len(table), dtype=np.int32)
+            return None
         return self._extend(table, self._number_new(words) if table is self._seen else self._number_words(words))
 
     def _number_words(self, words: Words) -> Array:
@@ -183,14 +185,15 @@ def _call(work: Callable[[], Counts]) -> Counts:
     return work()
 
 
-def _count(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> Counts:
+def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> Counts:
     """Count the terms of tokens; a small batch has columns for its own terms only."""
-    if len(tokens) > kernels.SMALL:
-        return Counts(slice(n_terms), *kernels.count_terms(tokens, ends, term_of, n_terms))
-    local_of = np.full(len(term_of), -1, dtype=np.int32)
-    present = np.flatnonzero(term_of >= 0)
-    terms, local_of[present] = np.unique(term_of[present], return_inverse=True)
-    return Counts(terms, *kernels.count_terms(tokens, ends, local_of, len(terms)))
+    terms = tokens if term_of is None else term_of[tokens]
+    if len(terms) > kernels.SMALL:
+        return Counts(slice(n_terms), *kernels.count_terms(terms, ends, n_terms))
+    present, columns = np.unique(terms, return_inverse=True)
+    n_left_out = int(np.searchsorted(present, 0))
+    columns = np.maximum(columns - n_left_out, -1).astype(np.int32)
+    return Counts(present[n_left_out:], *kernels.count_terms(columns, ends, len(present) - n_left_out))
 
 
 def _form_ngrams(

@@ -135,7 +135,12 @@ class Tokeniser:
             wide = pc.invert(pc.string_is_ascii(texts))
             exact = [self._exact(text) for text in texts.filter(wide).to_pylist()]
             return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string())) if exact else texts
-        return pa.array([text if text.isascii() else self._exact(text) for text in texts], pa.large_string())
+        others = [place for place, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
+        if others:
+            texts = texts.copy()
+            for place in others:
+                texts[place] = self._exact(texts[place])
+        return pa.array(texts, pa.large_string())
 
     def split(self, encoded: Any, shared: WordTable | None = None) -> Tokens:
         """Find the tokens of encoded texts, without the GIL; a shared table may number the words of a large batch."""
