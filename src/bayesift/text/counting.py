@@ -116,16 +116,18 @@ class Lexicon:
         self._units = WordTable()
         self._seen = WordTable()
         self._numbers_of: dict[WordTable, Array] = {}
-        if ngram_range == (1, 1):
-            self._numbered, self._number_kept = (terms if grow else None), self._number_terms
-        else:
-            self._numbered, self._number_kept = self._units, self._units.add
         self._keeps_words = not len(self._stop_words) and stem is None
+        # What is kept of the words is numbered as terms, or as the units of n-grams.
+        kept, self._number_kept = (
+            (terms, self._number_terms) if ngram_range == (1, 1) else (self._units, self._units.add)
+        )
+        self._adds_words = self._keeps_words and (grow or kept is self._units)
+        self._words = kept if self._adds_words else self._seen
 
     @property
     def words(self) -> WordTable:
         """The table that may number the words of batches, before stop words, stems and n-grams."""
-        return self._numbered if self._keeps_words and self._numbered is not None else self._seen
+        return self._words
 
     def prepare(self, batch: Tokens) -> Callable[[], Counts]:
         """Number the terms of a batch; the returned function counts them, in any thread."""
@@ -146,7 +148,7 @@ class Lexicon:
         """
         if table is None:
             return self._number_words(words)
-        if table is self.words and table is not self._seen:
+        if table is self._words and self._adds_words:
             return None
         return self._extend(table, self._number_new(words) if table is self._seen else self._number_words(words))
 
@@ -165,6 +167,7 @@ class Lexicon:
         return self._numbers_of[table]
 
     def _number_new(self, words: Words) -> Array:
+        """The number of each word, stemmed; -1 for stop words."""
         kept = np.flatnonzero(self._stop_words.find(words) < 0) if len(self._stop_words) else np.arange(len(words))
         if len(kept) < len(words):
             numbers = np.full(len(words), -1, dtype=np.int32)
