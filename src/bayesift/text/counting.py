@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, get_args
 
@@ -38,6 +38,7 @@ _GLOBAL: dict[str, Callable[[Array], Array]] = {
     "ltc": np.log2,
 }
 _OF_LENGTH_ONE = ("sublinear-tf-idf", "ltc")
+_NONE = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,10 @@ class Counts:
     def n_documents(self) -> int:
         """Number of documents of the batch."""
         return len(self.indptr) - 1
+
+    def rows(self) -> Counts:
+        """The counts without the frequencies, which take room for every term."""
+        return replace(self, document_frequencies=_NONE, collection_frequencies=_NONE)
 
     @property
     def n_vocabulary(self) -> int:

@@ -174,13 +174,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         for counts in self._count(texts, self.vocabulary_.table, grow=True):
             self._frequencies.add(counts)
             if keep is not None:
-                keep(counts)
+                keep(counts.rows())
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Vectors of texts over the vocabulary; other words are ignored."""
         check_is_fitted(self)
         self._check_parameters()
-        counts = list(self._count(texts, self.vocabulary_.table, grow=False))
+        counts = [counts.rows() for counts in self._count(texts, self.vocabulary_.table, grow=False)]
         return self._weighted(counts, np.arange(len(self.vocabulary_), dtype=np.int32))
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
@@ -223,7 +223,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         table = WordTable()
-        counts = list(self._count(texts, table, grow=True))
+        counts = [counts.rows() for counts in self._count(texts, table, grow=True)]
         with self._threads() as (pool, width):
             matrix = assemble(counts, np.arange(len(table), dtype=np.int32), len(table), pool, width)
         return matrix, table.words
@@ -325,7 +325,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         for counts in self._count(texts, table, grow=True):
             frequencies.add(counts)
             if keep is not None:
-                keep(counts)
+                keep(counts.rows())
         return self._choose_terms(table.words, frequencies)
 
     def _choose_terms(self, words: Words, frequencies: Frequencies) -> Array:
