@@ -70,7 +70,9 @@ def test_kernels_run_where_nothing_can_be_written():
 import numpy as np
 from bayesift import TermVectorizer
 from bayesift.kernels.counts import _kept_per_row
-print(_kept_per_row(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([-1, 0])))
+kept = np.zeros(2, dtype=np.int64)
+_kept_per_row(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([-1, 0]), kept)
+print(kept)
 """
     assert run_python(program, BAYESIFT_CACHE="/dev/null/nowhere").strip() == "[1 1]"
 

@@ -4,14 +4,26 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+from bayesift.text import tokens
 from bayesift.text.scripts import N_CODE_POINTS, word_characters
 from bayesift.text.tokens import Tokeniser
+from bayesift.text.words import WordTable
 from tests.oracles import text as oracle
 from tests.text.strategies import NASTY_WORDS, corpora
 
 scikit_learn_tokens = CountVectorizer().build_analyzer()
+
+
+@pytest.fixture(autouse=True, scope="module", params=["expressions", "kernels"])
+def way(request):
+    """The words of a small batch are found by Python's expressions, and here by the kernels too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "kernels":
+            patch.setattr(tokens, "_SMALL", -1)
+        yield
 
 
 def words_of(found):
@@ -44,6 +56,30 @@ def test_words_are_numbered_by_first_appearance():
     found = Tokeniser()(["wheat corn", "corn oats wheat"])
     assert found.words.to_strings() == ["wheat", "corn", "oats"]
     assert found.tokens.tolist() == [0, 1, 1, 2, 0]
+
+
+@given(st.lists(st.text("ab ,", max_size=300), min_size=1, max_size=8), st.integers(1, 4))
+@settings(max_examples=200, deadline=None)
+def test_words_across_every_boundary(texts, min_length):
+    expected = [re.findall(rf"\w{{{min_length},}}", text) for text in texts]
+    assert words_of(Tokeniser(min_length=min_length)(texts)) == expected
+
+
+@pytest.mark.parametrize("length", [8, 16, 17, 63, 64, 65, 5_000])
+def test_words_longer_than_a_block_of_bytes(length):
+    texts = ["x" * length, "a " * 2_000 + "y" * length + " bc", "", "z" * length]
+    assert words_of(Tokeniser(min_length=1)(texts)) == [text.split() for text in texts]
+
+
+def test_a_shared_table_numbers_the_words_of_all_batches():
+    table = WordTable()
+    batches = [["corn wheat corn", ""], ["oats corn"], [], ["wheat rye"]]
+    found = [Tokeniser().split(Tokeniser().encode(batch), table) for batch in batches]
+    names = []
+    for tokens_of in found:
+        listed = (tokens_of.table or tokens_of).words.to_strings()
+        names.append([listed[token] for token in tokens_of.tokens])
+    assert names == [" ".join(batch).split() for batch in batches]
 
 
 def test_more_words_than_the_first_table_holds():

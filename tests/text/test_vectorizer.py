@@ -181,6 +181,29 @@ def test_threads_and_batches_change_nothing(monkeypatch, options):
     assert_same(threaded.transform(texts), threaded.vocabulary_.names, expected, once.vocabulary_.names)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("options", [{}, {"stop_words": ["the", "only3"]}, {"ngram_range": (1, 2)}])
+def test_tables_that_several_batches_share(monkeypatch, options, n_jobs):
+    for module, name in ((tokens, "_SMALL"), (counts, "SMALL"), (words, "_FEW")):
+        monkeypatch.setattr(module, name, -1)
+    monkeypatch.setattr(tokens, "BATCH_TEXTS", 1)
+    texts = [f"the {text} word{i % 300} only{i}" for i in range(300) for text in TEXTS]
+    theirs = CountVectorizer(**options)
+    expected = theirs.fit_transform(texts)
+    ours = TermVectorizer(n_jobs=n_jobs, **options)
+    found = ours.fit_transform(texts)
+    assert_same(found, ours.get_feature_names_out(), sparse.csr_array(expected), theirs.get_feature_names_out())
+    assert_same(ours.transform(texts), ours.vocabulary_.names, found, ours.vocabulary_.names)
+    grown = TermVectorizer(n_jobs=n_jobs, **options).partial_fit(texts[:700]).partial_fit(texts[700:])
+    analyze = theirs.build_analyzer()
+    assert set(grown.vocabulary_) == set(theirs.vocabulary_)
+    if "ngram_range" not in options:
+        assert list(grown.vocabulary_) == list(dict.fromkeys(term for text in texts for term in analyze(text)))
+    order = [grown.vocabulary_[name] for name in ours.vocabulary_]
+    np.testing.assert_array_equal(grown.collection_frequencies_[order], np.asarray(expected.sum(axis=0)).ravel())
+    np.testing.assert_array_equal(grown.document_frequencies_[order], ours.document_frequencies_)
+
+
 @pytest.mark.parametrize(
     "source", [iter, tuple, np.array, pa.array, lambda texts: pa.chunked_array([texts[:2], texts[2:]])]
 )

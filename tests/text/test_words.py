@@ -5,13 +5,25 @@ from hypothesis import strategies as st
 
 from bayesift.kernels import words as kernels
 from bayesift.kernels.compile import kernel
-from bayesift.text.words import Words, WordTable
+from bayesift.text import words as module
+from bayesift.text.words import HashTable, Words, WordTable
+
+
+@pytest.fixture(autouse=True, scope="module", params=["dictionary", "hashes"])
+def way(request):
+    """A few words are numbered by a dictionary, and here by the hash table too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "hashes":
+            patch.setattr(module, "_FEW", -1)
+        yield
+
 
 # Few letters and shared prefixes, so that words meet in their first 8 and 16 bytes.
 words = st.lists(
     st.one_of(
         st.text("ab", max_size=20),
         st.text("ab", max_size=4).map(lambda tail: "x" * 14 + tail),
+        st.text("a\0", max_size=20),
         st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
     ),
     max_size=40,
@@ -45,26 +57,35 @@ def test_take_and_concatenate(strings, data):
 
 
 @kernel
-def _hashes(pool, starts):
-    hashes = np.empty(len(starts) - 1, dtype=np.uint64)
+def _list_keys(pool, starts, keys, hashes):
     for word in range(len(hashes)):
-        length = starts[word + 1] - starts[word]
-        head, following, rest = kernels._key(pool, starts[word], length)
-        hashes[word] = kernels._hash(head, following, rest, length)
-    return hashes
+        keys[word, 0], keys[word, 1] = kernels._key_of_any(pool, starts[word], starts[word + 1] - starts[word])
+        hashes[word] = kernels._hash(keys[word, 0], keys[word, 1])
 
 
-def test_words_of_one_key_and_one_hash_stay_apart():
+def keys_and_hashes(listed):
+    keys, hashes = np.zeros((len(listed), 2), dtype=np.uint64), np.zeros(len(listed), dtype=np.uint32)
+    _list_keys(listed.pool, listed.starts, keys, hashes)
+    return keys, hashes
+
+
+def test_words_of_one_hash_stay_apart():
     strings = [f"{'same_beginning__'}{i:06d}" for i in range(400_000)]
-    listed = Words.of(strings)
-    order = np.argsort(_hashes(listed.pool, listed.starts), kind="stable")
-    hashes = _hashes(listed.pool, listed.starts)[order]
-    twin = np.flatnonzero(hashes[1:] == hashes[:-1])
+    _, hashes = keys_and_hashes(Words.of(strings))
+    order = np.argsort(hashes, kind="stable")
+    twin = np.flatnonzero(np.diff(hashes[order]) == 0)
     assert len(twin), "no two words share a hash: the test tests nothing"
     pair = Words.of([strings[order[twin[0]]], strings[order[twin[0] + 1]]])
-    table = WordTable(pair)
-    assert len(table) == 2
-    assert table.find(pair).tolist() == [0, 1]
+    assert HashTable(pair).find(pair).tolist() == [0, 1]
+
+
+def test_words_of_one_digest_stay_apart():
+    # The words of Thue and Morse have the same value in every odd base modulo 2^64.
+    thue_morse = "".join("ab"[i.bit_count() % 2] for i in range(2048))
+    pair = Words.of([thue_morse, thue_morse.translate(str.maketrans("ab", "ba"))])
+    keys, _ = keys_and_hashes(pair)
+    assert (keys[0] == keys[1]).all(), "the keys differ: the test tests nothing"
+    assert HashTable(pair).find(pair).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("n_words", [0, 1, 31, 32, 33, 5000])

@@ -1,6 +1,6 @@
 """Term counts: tokens to sorted compressed rows, and sums of rows by category.
 
-    tokens, ends   int32, int64     term ids of all documents (at most 2^31 - 1), and where those of each document end
+    terms, ends   int32, int64      term ids of all documents (at most 2^31 - 1), and where those of each document end
     x_indptr, x_indices, x_values   documents x terms
     weights   float64[documents]    a document of weight w counts as w documents; one of weight 0 is ignored
     y_indptr, y_documents           categories x documents: the documents of each category, in their order
@@ -19,26 +19,32 @@ from __future__ import annotations
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.kernels.compile import kernel
+from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.words import trailing_zeros
 
-_FEW = 32
+_ONE = np.uint64(1)
 SMALL = 1 << 18  # tokens or entries up to which NumPy counts
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
 
 
-def count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Rows with terms by first appearance, and documents and tokens of each term; term_of is -1 for tokens left out."""
-    if len(tokens) > _MOST_TOKENS:
+def count_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Rows with terms by first appearance, and documents and tokens of each term; terms of -1 are left out."""
+    if len(terms) > _MOST_TOKENS:
         raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
-    return (_count_terms if len(tokens) > SMALL else _count_few_terms)(tokens, ends, term_of, n_terms)
+    if len(terms) <= SMALL:
+        return _count_few_terms(terms, ends, n_terms)
+    indptr = np.zeros(len(ends) + 1, dtype=np.int64)
+    indices, values = (np.empty(len(terms), dtype=np.int32) for _ in range(2))
+    counts, totals = np.zeros(n_terms + 1, dtype=np.int32), np.zeros((n_terms, 2), dtype=np.int32)
+    _count_terms(terms, ends, indptr, indices, values, counts, totals)
+    for part in (indices, values):
+        part.resize(indptr[-1], refcheck=False)
+    return indptr, indices, values, totals[:, 0].copy(), totals[:, 1].copy()
 
 
-def _count_few_terms(
-    tokens: Array, ends: Array, term_of: Array, n_terms: int
-) -> tuple[Array, Array, Array, Array, Array]:
-    terms = term_of[tokens]
+def _count_few_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
     kept = np.flatnonzero(terms >= 0)
     terms, owners = terms[kept].astype(np.int64), _owners(ends)[kept]
     cells, firsts, values = np.unique(owners * n_terms + terms, return_index=True, return_counts=True)
@@ -55,77 +61,73 @@ def _owners(ends: Array) -> Array:
 
 
 @kernel
-def _count_terms(tokens: Array, ends: Array, term_of: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
-    indptr = np.zeros(len(ends) + 1, dtype=np.int64)
-    indices = np.empty(len(tokens), dtype=np.int32)
-    values = np.empty(len(tokens), dtype=np.int32)
-    # place, documents and tokens of a term are adjacent, so that a token touches one cache line.
-    seen = np.zeros((n_terms, 3), dtype=np.int32)
-    seen[:, 0] = -1
+def _count_terms(
+    terms: Array, ends: Array, indptr: Array, indices: Array, values: Array, counts: Array, totals: Array
+) -> None:
+    """Count document by document in `counts`, zeros before and after, whose last place is that of the term -1.
+
+    No branch asks whether a token is the first of its term: about half are, which cannot be predicted.
+    """
     n, begin = 0, 0
     for document in range(len(ends)):
         row = n
         for i in range(begin, ends[document]):
-            term = term_of[tokens[i]]
-            if term < 0:
-                continue
-            seen[term, 2] += 1
-            place = seen[term, 0]
-            if place >= row:
-                values[place] += 1
-            else:
-                seen[term, 0] = n
-                seen[term, 1] += 1
-                indices[n] = term
-                values[n] = 1
-                n += 1
+            term = terms[i]
+            indices[n] = term
+            n += int((counts[term] == 0) & (term >= 0))
+            counts[term] += 1
+        for i in range(row, n):
+            term = indices[i]
+            values[i] = counts[term]
+            counts[term] = 0
+            totals[term, 0] += 1
+            totals[term, 1] += values[i]
         begin = ends[document]
         indptr[document + 1] = n
-    return indptr, indices[:n].copy(), values[:n].copy(), seen[:, 1].copy(), seen[:, 2].copy()
 
 
-def kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
-    """How many entries of each row have a rank (-1: none)."""
+def kept_per_row(indptr: Array, indices: Array, column_of: Array) -> Array:
+    """How many entries of each row have a column (-1: none)."""
+    if column_of.min(initial=0) >= 0:
+        return np.diff(indptr)
     if len(indices) > SMALL:
-        return _kept_per_row(indptr, indices, rank)
-    before = np.concatenate([[0], np.cumsum(rank[indices] >= 0, dtype=np.int64)])
-    kept: Array = np.diff(before[indptr])
-    return kept
+        kept = np.zeros(len(indptr) - 1, dtype=np.int64)
+        _kept_per_row(indptr, indices, column_of, kept)
+        return kept
+    before = np.concatenate([[0], np.cumsum(column_of[indices] >= 0, dtype=np.int64)])
+    return np.diff(before[indptr])
 
 
 @kernel
-def _kept_per_row(indptr: Array, indices: Array, rank: Array) -> Array:
-    kept = np.zeros(len(indptr) - 1, dtype=np.int64)
+def _kept_per_row(indptr: Array, indices: Array, column_of: Array, kept: Array) -> None:
     for row in range(len(kept)):
         for i in range(indptr[row], indptr[row + 1]):
-            if rank[indices[i]] >= 0:
-                kept[row] += 1
-    return kept
+            kept[row] += int(column_of[indices[i]] >= 0)
 
 
 def order_rows(
     indptr: Array,
     indices: Array,
     values: Array,
-    rank: Array,
-    columns: Array,
+    column_of: Array,
     row_begins: Array,
     out_indices: Array,
     out_values: Array,
 ) -> None:
-    """Write rows sorted by column from row_begins on; rank: the order of kept old columns, or -1; columns: the new.
-
-    The rows follow one another in the output.
-    """
+    """Write rows sorted by new columns, -1 for those left out, from row_begins on; they follow one another."""
     if len(indices) > SMALL:
-        _order_rows(indptr, indices, values, rank, columns, row_begins, out_indices, out_values)
+        n_columns = int(column_of.max(initial=0)) + 1
+        low, middle, high = (np.zeros((n_columns >> bits) + 1, dtype=np.uint64) for bits in (6, 12, 18))
+        counts = np.empty(n_columns, dtype=np.int32)
+        unordered = indptr, indices, values, column_of, row_begins
+        _order_rows(*unordered, out_indices, out_values, counts, low, middle, high)
         return
-    ranks, rows = rank[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    kept = np.flatnonzero(ranks >= 0)
-    order = kept[np.lexsort((ranks[kept], rows[kept]))]
+    columns, rows = column_of[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    kept = np.flatnonzero(columns >= 0)
+    order = kept[np.lexsort((columns[kept], rows[kept]))]
     if len(order):
         first = row_begins[0]
-        out_indices[first : first + len(order)] = columns[ranks[order]]
+        out_indices[first : first + len(order)] = columns[order]
         out_values[first : first + len(order)] = values[order]
 
 
@@ -134,63 +136,52 @@ def _order_rows(
     indptr: Array,
     indices: Array,
     values: Array,
-    rank: Array,
-    columns: Array,
+    column_of: Array,
     row_begins: Array,
     out_indices: Array,
     out_values: Array,
+    counts: Array,
+    low: Array,
+    middle: Array,
+    high: Array,
 ) -> None:
-    longest = 0
+    """Order each row by a tree of bits, which are clear before and after.
+
+    A bit of `low` is a column, one of `middle` 64 columns with a bit in `low`, one of `high` 64 with one in `middle`.
+    """
     for row in range(len(row_begins)):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    entries = np.empty(longest, dtype=np.int64)
-    scratch = np.empty(longest, dtype=np.int64)
-    digit_ends = np.empty(257, dtype=np.int32)
-    for row in range(len(row_begins)):
-        n = 0
         for i in range(indptr[row], indptr[row + 1]):
-            if rank[indices[i]] >= 0:
-                entries[n] = (np.int64(rank[indices[i]]) << 32) | np.int64(values[i])
-                n += 1
-        if n <= _FEW:
-            _sort_few(entries, n)
-        else:
-            _sort_many(entries, scratch, n, len(columns), digit_ends)
-        for i in range(n):
-            out_indices[row_begins[row] + i] = columns[entries[i] >> 32]
-            out_values[row_begins[row] + i] = entries[i] & 0xFFFFFFFF
+            column = column_of[indices[i]]
+            if column >= 0:
+                counts[column] = values[i]
+                _set_bit(low, column)
+                _set_bit(middle, column >> 6)
+                _set_bit(high, column >> 12)
+        n = row_begins[row]
+        for top in range(len(high)):
+            tops = high[top]
+            high[top] = 0
+            while tops != 0:
+                branch = (top << 6) + int(trailing_zeros(tops))
+                tops &= tops - _ONE
+                branches = middle[branch]
+                middle[branch] = 0
+                while branches != 0:
+                    leaf = (branch << 6) + int(trailing_zeros(branches))
+                    branches &= branches - _ONE
+                    leaves = low[leaf]
+                    low[leaf] = 0
+                    while leaves != 0:
+                        column = (leaf << 6) + int(trailing_zeros(leaves))
+                        leaves &= leaves - _ONE
+                        out_indices[n] = column
+                        out_values[n] = counts[column]
+                        n += 1
 
 
-@kernel
-def _sort_few(entries: Array, n: int) -> None:
-    """Insertion sort."""
-    for i in range(1, n):
-        entry = entries[i]
-        k = i
-        while k > 0 and entries[k - 1] > entry:
-            entries[k] = entries[k - 1]
-            k -= 1
-        entries[k] = entry
-
-
-@kernel
-def _sort_many(entries: Array, scratch: Array, n: int, n_ranks: int, digit_ends: Array) -> None:
-    """Radix sort by the rank in the upper half, a byte at a time; the work stays in the first-level cache."""
-    shift = 32
-    while n_ranks > 0:
-        digit_ends[:] = 0
-        for i in range(n):
-            digit_ends[((entries[i] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            digit_ends[digit + 1] += digit_ends[digit]
-        for i in range(n):
-            digit = (entries[i] >> shift) & 255
-            scratch[digit_ends[digit]] = entries[i]
-            digit_ends[digit] += 1
-        for i in range(n):
-            entries[i] = scratch[i]
-        n_ranks >>= 8
-        shift += 8
+@inlined
+def _set_bit(bits: Array, place: int) -> None:
+    bits[place >> 6] |= _ONE << np.uint64(place & 63)
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:

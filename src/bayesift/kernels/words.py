@@ -1,13 +1,17 @@
 """Words of UTF-8 text, numbered in an open-addressing table, exactly: no word is ever taken for another.
 
 Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run of non-zero bytes.
-Its key is its first eight bytes, its next eight (big-endian, padded with zeros, so that keys sort as words do) and its
-length: up to 16 bytes the key is the word, beyond that the remaining bytes are compared too.
+Its key is its first eight bytes and its next eight, padded with zeros: up to 16 bytes the key is the word. The key of
+any other word (longer, empty, or with a zero inside) begins with 0 and ends with a digest; its bytes are compared too.
 
-    table   uint64[2^b, 4]  one row per slot: HEAD and NEXT eight bytes, SIZE (length, and hash in the upper half),
-                            NUMBER (word id + 1, 0 for a free slot); linear probing, at most half full
+    slots   int32[2^b]      number + 1 of the word in each slot, 0 for a free one; linear probing, at most half full
+    keys    uint64[n + 1, 2]  the key of each word, in the row after its number; the first row is no word's
     pool    uint8           the bytes of the words, one after the other, with PADDING bytes at the end
     starts  int64[n + 1]    where the bytes of each word begin and end
+
+Slots are small and frequent words come early, so that most of what is looked up is near. Words of a text are found in
+blocks, in passes without branches: where words begin and end by bits of 64 bytes, their keys, the first word met
+for each; only what is not found there is looked for one by one.
 """
 
 from __future__ import annotations
@@ -36,36 +40,52 @@ def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, value: Any) -> Any:
-    """How many low bits of a non-zero uint64 are zero."""
+    """How many low bits of a uint64 are zero."""
     from llvmlite import ir
     from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
 
 
 @intrinsic
-def swap_bytes(typing_context: Any, value: Any) -> Any:
-    """The bytes of a uint64 in opposite order."""
+def count_ones(typing_context: Any, value: Any) -> Any:
+    """How many bits of a uint64 are set."""
     from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bswap(arguments[0])
+        return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), generate
+    return types.int64(types.uint64), generate
 
 
-HEAD, NEXT, SIZE, NUMBER = 0, 1, 2, 3
+@intrinsic
+def bits_of_words(typing_context: Any, array: Any, index: Any) -> Any:
+    """Which of the 64 bytes of a uint8 array from `index` on are not 0, first byte lowest."""
+    from llvmlite import ir
+    from numba import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        bytes_64 = ir.VectorType(ir.IntType(8), 64)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), bytes_64.as_pointer())
+        is_word = builder.icmp_unsigned("!=", builder.load(address, align=1), ir.Constant(bytes_64, [0] * 64))
+        return builder.bitcast(is_word, ir.IntType(64))
+
+    return types.uint64(array, types.int64), generate
+
+
 SEPARATOR, WORD, IDEOGRAPH, COMPLEX, MARK, JOINER = range(6)  # kinds of characters, see `text.scripts`
-PADDING = 16
+PADDING = 64
+BLOCK = 512  # words that are looked up together; their keys stay in the first-level cache
+ROOM = BLOCK + 64  # of the buffers of a block
 
 _BYTES_ONE = np.uint64(0x0101010101010101)
 _BYTES_TOP = np.uint64(0x8080808080808080)
-_LOWER_HALF = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-_ZERO, _ONE, _THREE = np.uint64(0), np.uint64(1), np.uint64(3)
+_ZERO, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 _MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX_3 = np.uint64(0x165667B19E3779F9)
@@ -165,58 +185,53 @@ def code_point(text: Array, i: int, end: int) -> tuple[int, int]:
 
 
 @inlined
-def _first_zero(eight: np.uint64) -> np.uint64:
-    """A mask whose lowest bit marks the first zero byte; 0 if there is none."""
-    return (eight - _BYTES_ONE) & ~eight & _BYTES_TOP
-
-
-@inlined
-def _before(eight: np.uint64, zero: np.uint64) -> np.uint64:
-    """The bytes before the marked one, big-endian."""
-    before: np.uint64 = swap_bytes(eight & ((_ONE << (trailing_zeros(zero) & ~np.uint64(7))) - _ONE))
-    return before
-
-
-@inlined
-def _hash(head: np.uint64, following: np.uint64, rest: np.uint64, length: int) -> np.uint64:
-    mixed = (head ^ rest) * _MIX_1 ^ (following + np.uint64(length)) * _MIX_2
-    return ((mixed ^ (mixed >> _HALF)) * _MIX_3) >> _HALF
-
-
-@inlined
-def _scan(text: Array, begin: int) -> tuple[int, np.uint64, np.uint64, np.uint64]:
-    """End of the word that begins here, its first and next eight bytes, and a digest of those beyond."""
-    nothing = _ZERO
-    eight = load_eight(text, begin)
-    zero = _first_zero(eight)
-    if zero != 0:
-        return begin + np.int64(trailing_zeros(zero) >> _THREE), _before(eight, zero), nothing, nothing
-    head = swap_bytes(eight)
-    i = begin + 8
-    eight = load_eight(text, i)
-    zero = _first_zero(eight)
-    if zero != 0:
-        return i + np.int64(trailing_zeros(zero) >> _THREE), head, _before(eight, zero), nothing
-    i += 8
-    rest = _ZERO
-    while text[i] != 0:
-        rest = (rest + np.uint64(text[i])) * _MIX_1
-        i += 1
-    return i, head, swap_bytes(eight), rest
+def _key(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
+    """The key of a word without zeros."""
+    bits = _EIGHT * np.uint64(length)
+    head = load_eight(text, begin) << (np.uint64(64) - bits if length < 8 else _ZERO)
+    following = load_eight(text, begin + 8) << (np.uint64(128) - bits if 8 < length < 16 else _ZERO)
+    following = following if length > 8 else _ZERO
+    if length > 16:
+        return _ZERO, _digest(text, begin, length)
+    return head, following
 
 
 @kernel
-def _same_tail(pool: Array, start: int, text: Array, begin: int, length: int) -> bool:
-    """Whether two words that share their first 16 bytes share the others too."""
-    for k in range(16, length):
-        if pool[start + k] != text[begin + k]:
-            return False
-    return True
+def _digest(text: Array, begin: int, length: int) -> np.uint64:
+    digest = np.uint64(length)
+    for i in range(begin, begin + length):
+        digest = (digest + np.uint64(text[i])) * _MIX_1
+    return digest
 
 
 @inlined
-def _probe(
-    table: Array,
+def _key_of_any(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
+    """The key of a word that may be empty or hold zeros."""
+    if length == 0 or _has_zero(text, begin, min(length, 8)) or _has_zero(text, begin + 8, min(length - 8, 8)):
+        return _ZERO, _digest(text, begin, length)
+    return _key(text, begin, length)
+
+
+@inlined
+def _has_zero(text: Array, begin: int, count: int) -> bool:
+    """Whether one of up to eight bytes is 0."""
+    if count <= 0:
+        return False
+    beyond = (_ONE << (np.uint64(64) - _EIGHT * np.uint64(count))) - _ONE
+    eight = (load_eight(text, begin) << (np.uint64(64) - _EIGHT * np.uint64(count))) | beyond
+    return bool(((eight - _BYTES_ONE) & ~eight & _BYTES_TOP) != _ZERO)
+
+
+@inlined
+def _hash(head: np.uint64, following: np.uint64) -> np.uint32:
+    mixed = head * _MIX_1 ^ following * _MIX_2
+    return np.uint32(((mixed ^ (mixed >> _HALF)) * _MIX_3) >> _HALF)
+
+
+@inlined
+def _find(
+    slots: Array,
+    keys: Array,
     pool: Array,
     starts: Array,
     text: Array,
@@ -224,43 +239,144 @@ def _probe(
     length: int,
     head: np.uint64,
     following: np.uint64,
-    hashed: np.uint64,
-) -> tuple[np.uint64, int]:
-    """Slot and number of a word; number 0 and the free slot where it belongs if it is not there."""
-    mask = np.uint64(len(table) - 1)
-    slot = hashed & mask
-    size = np.uint64(length) | (hashed << _HALF)
-    number = np.int64(table[slot, NUMBER])
-    while number != 0 and not (
-        table[slot, HEAD] == head
-        and table[slot, NEXT] == following
-        and table[slot, SIZE] == size
-        and (length <= 16 or _same_tail(pool, starts[number - 1], text, begin, length))
+) -> tuple[int, int]:
+    """Slot of a word and its number + 1; 0 and the free slot where it belongs if it is not there."""
+    mask = len(slots) - 1
+    slot = np.int64(_hash(head, following)) & mask
+    row = np.int64(slots[slot])
+    while row != 0 and not (
+        keys[row, 0] == head
+        and keys[row, 1] == following
+        and (head != 0 or _same_bytes(pool, starts[row - 1], starts[row], text, begin, length))
     ):
-        slot = (slot + _ONE) & mask
-        number = np.int64(table[slot, NUMBER])
-    return slot, number
-
-
-@kernel
-def rehash(table: Array, wider: Array) -> None:
-    """Put the words of a table into an empty one with more slots."""
-    mask = np.uint64(len(wider) - 1)
-    for row in range(len(table)):
-        if table[row, NUMBER] != 0:
-            slot = (table[row, SIZE] >> _HALF) & mask
-            while wider[slot, NUMBER] != 0:
-                slot = (slot + _ONE) & mask
-            for column in range(4):
-                wider[slot, column] = table[row, column]
+        slot = (slot + 1) & mask
+        row = np.int64(slots[slot])
+    return slot, row
 
 
 @inlined
-def _fill(table: Array, slot: int, head: int, following: int, hashed: int, length: int, number: int) -> None:
-    table[slot, HEAD] = head
-    table[slot, NEXT] = following
-    table[slot, SIZE] = np.uint64(length) | (np.uint64(hashed) << _HALF)
-    table[slot, NUMBER] = number
+def _same_bytes(pool: Array, start: int, end: int, text: Array, begin: int, length: int) -> bool:
+    if end - start != length:
+        return False
+    for k in range(length):
+        if pool[start + k] != text[begin + k]:
+            return False
+    return True
+
+
+@inlined
+def _find_or_add(
+    slots: Array,
+    keys: Array,
+    pool: Array,
+    starts: Array,
+    n_words: int,
+    text: Array,
+    begin: int,
+    length: int,
+    head: np.uint64,
+    following: np.uint64,
+) -> int:
+    """Number of a word; a new one gets `n_words`, for which the table has room."""
+    slot, row = _find(slots, keys, pool, starts, text, begin, length, head, following)
+    if row != 0:
+        return row - 1
+    start = starts[n_words]
+    for k in range(length):
+        pool[start + k] = text[begin + k]
+    starts[n_words + 1] = start + length
+    keys[n_words + 1, 0] = head
+    keys[n_words + 1, 1] = following
+    slots[slot] = n_words + 1
+    return n_words
+
+
+@kernel
+def rehash(slots: Array, keys: Array, n_words: int) -> None:
+    """Put the words of a table into empty slots, earlier words first: they are likelier to be met again."""
+    mask = len(slots) - 1
+    for row in range(1, n_words + 1):
+        slot = np.int64(_hash(keys[row, 0], keys[row, 1])) & mask
+        while slots[slot] != 0:
+            slot = (slot + 1) & mask
+        slots[slot] = row
+
+
+@inlined
+def _list_bits(bits: np.uint64, base: int, places: Array, n: int) -> int:
+    """Write where the bits are set from place n on, and up to 16 places too many, which saves a branch per bit."""
+    total = int(count_ones(bits))
+    for k in range(16):
+        places[n + k] = base + np.int64(trailing_zeros(bits))
+        bits &= bits - _ONE
+    k = n + 16
+    while bits != 0:
+        places[k] = base + np.int64(trailing_zeros(bits))
+        bits &= bits - _ONE
+        k += 1
+    return n + total
+
+
+@kernel
+def _list_words(folded: Array, base: int, end: int, is_open: int, begins: Array, stops: Array) -> tuple[int, int, int]:
+    """List where the words of a block begin and stop: the byte it reaches, the words, and whether another is open.
+
+    A word that is open, before or after, has its beginning in the list.
+    """
+    n_begins, n_stops = is_open, 0
+    inside = np.uint64(is_open)
+    while base <= end and n_stops < BLOCK:
+        words = bits_of_words(folded, base)
+        if end - base < 64:
+            words &= (_ONE << np.uint64(end - base)) - _ONE
+        before = (words << _ONE) | inside
+        inside = words >> np.uint64(63)
+        n_begins = _list_bits(words & ~before, base, begins, n_begins)
+        n_stops = _list_bits(before & ~words, base, stops, n_stops)
+        base += 64
+    return base, n_stops, n_begins - n_stops
+
+
+@kernel
+def _list_keys(folded: Array, begins: Array, stops: Array, n: int, min_length: int, keys: Array) -> int:
+    """The keys of words that are long enough; their beginnings and stops move up to the front of the lists."""
+    kept = 0
+    for word in range(n):
+        begin, stop = begins[word], stops[word]
+        keys[kept, 0], keys[kept, 1] = _key(folded, begin, stop - begin)
+        begins[kept] = begin
+        stops[kept] = stop
+        kept += int(stop - begin >= min_length)
+    return kept
+
+
+@kernel
+def _look_up(slots: Array, keys: Array, wanted: Array, n: int, rows: Array, first: int, missed: Array) -> int:
+    """Rows of words, from place `first` on, by one look at the table; those not found so are listed in `missed`."""
+    mask = np.uint32(len(slots) - 1)
+    for word in range(n):
+        rows[first + word] = slots[_hash(wanted[word, 0], wanted[word, 1]) & mask]
+    n_missed = 0
+    for word in range(n):
+        row = np.uint32(rows[first + word])
+        head, following = wanted[word, 0], wanted[word, 1]
+        missed[n_missed] = word
+        n_missed += int((keys[row, 0] != head) | (keys[row, 1] != following) | (head == _ZERO))
+        rows[first + word] -= 1
+    return n_missed
+
+
+@kernel
+def _count_before(places: Array, n: int, end: int) -> int:
+    """How many of n ascending places are before `end`."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) >> 1
+        if places[middle] < end:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -268,85 +384,63 @@ def tokenise_until_full(
     folded: Array,
     ends: Array,
     min_length: int,
-    table: Array,
+    slots: Array,
+    keys: Array,
     pool: Array,
     starts: Array,
+    begins: Array,
+    stops: Array,
+    wanted: Array,
+    missed: Array,
     tokens: Array,
     token_ends: Array,
     state: Array,
 ) -> bool:
-    """Go on from `state` (document, byte, words, tokens) to the end (True) or until the table wants to grow (False)."""
-    document, i, n_words, n_tokens = state[0], state[1], state[2], state[3]
-    done = True
-    while document < len(ends) and done:
-        end = ends[document]
-        while True:
-            while i < end and folded[i] == 0:
-                i += 1
-            if i >= end:
-                token_ends[document] = n_tokens
-                document += 1
-                break
-            if 2 * n_words >= len(table):
-                done = False
-                break
-            begin = i
-            i, head, following, rest = _scan(folded, begin)
-            length = i - begin
-            if length < min_length:
-                continue
-            hashed = _hash(head, following, rest, length)
-            slot, number = _probe(table, pool, starts, folded, begin, length, head, following, hashed)
-            if number == 0:
-                start = starts[n_words]
-                for k in range(length):
-                    pool[start + k] = folded[begin + k]
-                n_words += 1
-                starts[n_words] = start + length
-                number = n_words
-                _fill(table, slot, head, following, hashed, length, number)
-            tokens[n_tokens] = number - 1
-            n_tokens += 1
-    state[0], state[1], state[2], state[3] = document, i, n_words, n_tokens
-    return done
+    """Go on from `state` to the end (True) or until the table wants to grow (False).
 
-
-@inlined
-def _leading(eight: np.uint64, count: int) -> np.uint64:
-    """The first `count` of eight bytes, big-endian."""
-    if count <= 0:
-        return _ZERO
-    swapped: np.uint64 = swap_bytes(eight)
-    return swapped if count >= 8 else swapped & ~((_ONE << np.uint64(64 - 8 * count)) - _ONE)
-
-
-@inlined
-def _key(pool: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """First and next eight bytes of a word of known length, and a digest of those beyond."""
-    rest = _ZERO
-    for i in range(begin + 16, begin + length):
-        rest = (rest + np.uint64(pool[i])) * _MIX_1
-    head = _leading(load_eight(pool, begin), length)
-    return head, _leading(load_eight(pool, begin + 8), length - 8), rest
+    The state: document, byte, words, tokens, whether a word is open. Buffers of a block, kept between calls: begins,
+    stops and missed, int64[ROOM], and wanted, uint64[ROOM, 2].
+    """
+    document, byte, n_words, n_tokens, is_open = state[0], state[1], state[2], state[3], state[4]
+    while document < len(ends) and 2 * (n_words + ROOM) <= len(slots):
+        byte, n, is_open = _list_words(folded, byte, ends[-1], is_open, begins, stops)
+        open_begin = begins[n]
+        kept = _list_keys(folded, begins, stops, n, min_length, wanted)
+        n_missed = _look_up(slots, keys, wanted, kept, tokens, n_tokens, missed)
+        for i in range(n_missed):
+            word = missed[i]
+            begin, length = begins[word], stops[word] - begins[word]
+            number = _find_or_add(
+                slots, keys, pool, starts, n_words, folded, begin, length, wanted[word, 0], wanted[word, 1]
+            )
+            tokens[n_tokens + word] = number
+            n_words = max(n_words, number + 1)
+        while document < len(ends) and ends[document] < byte:
+            token_ends[document] = n_tokens + _count_before(begins, kept, ends[document])
+            document += 1
+        n_tokens += kept
+        begins[0] = open_begin
+    state[0], state[1], state[2], state[3], state[4] = document, byte, n_words, n_tokens, is_open
+    return bool(document == len(ends))
 
 
 @kernel
-def find_words(table: Array, pool: Array, starts: Array, other_pool: Array, other_starts: Array) -> Array:
+def find_words(slots: Array, keys: Array, pool: Array, starts: Array, other_pool: Array, other_starts: Array) -> Array:
     """Ids of other words in the table, -1 for those that are not there."""
     ids = np.empty(len(other_starts) - 1, dtype=np.int32)
     for word in range(len(ids)):
         begin = other_starts[word]
         length = other_starts[word + 1] - begin
-        head, following, rest = _key(other_pool, begin, length)
-        hashed = _hash(head, following, rest, length)
-        _, number = _probe(table, pool, starts, other_pool, begin, length, head, following, hashed)
-        ids[word] = number - 1
+        head, following = _key_of_any(other_pool, begin, length)
+        _, row = _find(slots, keys, pool, starts, other_pool, begin, length, head, following)
+        ids[word] = row - 1
     return ids
 
 
 @kernel
 def add_until_full(
-    table: Array,
+    slots: Array,
+    keys: Array,
     pool: Array,
     starts: Array,
     n_words: int,
@@ -360,18 +454,10 @@ def add_until_full(
     for word in range(first, len(ids)):
         begin = begins[word]
         length = ends[word] - begin
-        start = starts[n_words]
-        if 2 * n_words >= len(table) or start + length + PADDING > len(pool):
+        if 2 * n_words >= len(slots) or starts[n_words] + length + PADDING > len(pool):
             return word, n_words
-        head, following, rest = _key(text, begin, length)
-        hashed = _hash(head, following, rest, length)
-        slot, number = _probe(table, pool, starts, text, begin, length, head, following, hashed)
-        if number == 0:
-            for k in range(length):
-                pool[start + k] = text[begin + k]
-            n_words += 1
-            starts[n_words] = start + length
-            number = n_words
-            _fill(table, slot, head, following, hashed, length, number)
-        ids[word] = number - 1
+        head, following = _key_of_any(text, begin, length)
+        number = _find_or_add(slots, keys, pool, starts, n_words, text, begin, length, head, following)
+        n_words = max(n_words, number + 1)
+        ids[word] = number
     return len(ids), n_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, get_args
 
@@ -38,13 +38,17 @@ _GLOBAL: dict[str, Callable[[Array], Array]] = {
     "ltc": np.log2,
 }
 _OF_LENGTH_ONE = ("sublinear-tf-idf", "ltc")
+_NONE = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Term counts of a batch: compressed rows over its terms, whose numbers in the vocabulary are `terms`."""
+    """Term counts of a batch: compressed rows over its terms, whose numbers in the vocabulary are `terms`.
 
-    terms: Array
+    The terms of a large batch are a slice: all terms from the first on.
+    """
+
+    terms: Array | slice
     indptr: Array
     indices: Array
     values: Array
@@ -55,6 +59,15 @@ class Counts:
     def n_documents(self) -> int:
         """Number of documents of the batch."""
         return len(self.indptr) - 1
+
+    def rows(self) -> Counts:
+        """The counts without the frequencies, which take room for every term."""
+        return replace(self, document_frequencies=_NONE, collection_frequencies=_NONE)
+
+    @property
+    def n_vocabulary(self) -> int:
+        """Number of terms up to the last one of the batch."""
+        return int(self.terms.stop if isinstance(self.terms, slice) else self.terms.max(initial=-1) + 1)
 
 
 @storable("term-frequencies")
@@ -75,7 +88,7 @@ class Frequencies:
     def add(self, counts: Counts) -> None:
         """Add the counts of a batch."""
         self.n_documents += counts.n_documents
-        missing = int(counts.terms.max(initial=-1)) + 1 - len(self.documents)
+        missing = counts.n_vocabulary - len(self.documents)
         if missing > 0:
             self.documents = np.concatenate([self.documents, np.zeros(missing, dtype=np.int64)])
             self.collection = np.concatenate([self.collection, np.zeros(missing, dtype=np.int64)])
@@ -107,39 +120,65 @@ class Lexicon:
         self._are_ngrams = are_ngrams
         self._units = WordTable()
         self._seen = WordTable()
-        self._unit_of_seen = np.zeros(0, dtype=np.int32)
+        self._numbers_of: dict[WordTable, Array] = {}
+        self._keeps_words = not len(self._stop_words) and stem is None
+        # What is kept of the words is numbered as terms, or as the units of n-grams.
+        kept, self._number_kept = (
+            (terms, self._number_terms) if ngram_range == (1, 1) else (self._units, self._units.add)
+        )
+        self._adds_words = self._keeps_words and (grow or kept is self._units)
+        self._words = kept if self._adds_words else self._seen
+
+    @property
+    def words(self) -> WordTable:
+        """The table that may number the words of batches, before stop words, stems and n-grams."""
+        return self._words
 
     def prepare(self, batch: Tokens) -> Callable[[], Counts]:
         """Number the terms of a batch; the returned function counts them, in any thread."""
         if len(batch.tokens) > kernels.SMALL:
             for table in (self._terms, self._units, self._seen):
                 table.use_hashes()
+        units = self._number(batch.words, batch.table)
         if self._ngrams == (1, 1):
-            terms = self._number(batch.words, self._number_terms)
-            return partial(_count, batch.tokens, batch.ends, terms, distinct=self._stem is None)
-        units = self._number(batch.words, self._units.add)
-        grams, ends, words = _form_ngrams(
-            units[batch.tokens], batch.ends, self._units.words, self._ngrams, self._are_ngrams
-        )
-        return partial(_count, grams, ends, self._number_terms(words), distinct=True)
+            return partial(_count, batch.tokens, batch.ends, units, len(self._terms))
+        tokens = batch.tokens if units is None else units[batch.tokens]
+        grams, ends, words = _form_ngrams(tokens, batch.ends, self._units.words, self._ngrams, self._are_ngrams)
+        return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
-    def _number(self, words: Words, number: Callable[[Words], Array]) -> Array:
-        """The number of each word, -1 for stop words; a word is stemmed only when it is first seen."""
-        if self._stem is None:
-            return self._number_kept(words, number)
+    def _number(self, words: Words, table: WordTable | None) -> Array | None:
+        """The number of each word, or of all words of a table to which these are new; -1 for stop words.
+
+        None if the table's own numbers are the numbers.
+        """
+        if table is None:
+            return self._number_words(words)
+        if table is self._words and self._adds_words:
+            return None
+        return self._extend(table, self._number_new(words) if table is self._seen else self._number_words(words))
+
+    def _number_words(self, words: Words) -> Array:
+        """The number of each word; one is stemmed only when it is first seen."""
+        if self._keeps_words:
+            return self._number_kept(words)
+        n_known = len(self._seen)
         seen = self._seen.add(words)
-        new = np.flatnonzero(seen >= len(self._unit_of_seen))
-        units = self._number_kept(words.take(new), number)
-        self._unit_of_seen = np.concatenate([self._unit_of_seen, units])
-        return self._unit_of_seen[seen]
+        return self._extend(self._seen, self._number_new(self._seen.words.after(n_known)))[seen]
 
-    def _number_kept(self, words: Words, number: Callable[[Words], Array]) -> Array:
+    def _extend(self, table: WordTable, numbers: Array) -> Array:
+        """The numbers of all words of a table, with those of its newest words."""
+        known = self._numbers_of.get(table, numbers[:0])
+        self._numbers_of[table] = np.concatenate([known, numbers])
+        return self._numbers_of[table]
+
+    def _number_new(self, words: Words) -> Array:
+        """The number of each word, stemmed; -1 for stop words."""
         kept = np.flatnonzero(self._stop_words.find(words) < 0) if len(self._stop_words) else np.arange(len(words))
         if len(kept) < len(words):
             numbers = np.full(len(words), -1, dtype=np.int32)
-            numbers[kept] = number(self._stemmed(words.take(kept)))
+            numbers[kept] = self._number_kept(self._stemmed(words.take(kept)))
             return numbers
-        return number(self._stemmed(words))
+        return self._number_kept(self._stemmed(words))
 
     def _stemmed(self, words: Words) -> Words:
         return words if self._stem is None else Words.of(self._stem(words.to_strings()))
@@ -154,16 +193,15 @@ def _call(work: Callable[[], Counts]) -> Counts:
     return work()
 
 
-def _count(tokens: Array, ends: Array, term_of: Array, *, distinct: bool) -> Counts:
-    """Count the terms of tokens; `distinct` says that no two words have the same term."""
-    local_of = np.full(len(term_of), -1, dtype=np.int32)
-    present = np.flatnonzero(term_of >= 0)
-    terms = term_of[present]
-    if distinct:
-        local_of[present] = np.arange(len(present), dtype=np.int32)
-    else:
-        terms, local_of[present] = np.unique(terms, return_inverse=True)
-    return Counts(terms, *kernels.count_terms(tokens, ends, local_of, len(terms)))
+def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> Counts:
+    """Count the terms of tokens; a small batch has columns for its own terms only."""
+    terms = tokens if term_of is None else term_of[tokens]
+    if len(terms) > kernels.SMALL:
+        return Counts(slice(n_terms), *kernels.count_terms(terms, ends, n_terms))
+    present, columns = np.unique(terms, return_inverse=True)
+    n_left_out = int(np.searchsorted(present, 0))
+    columns = np.maximum(columns - n_left_out, -1).astype(np.int32)
+    return Counts(present[n_left_out:], *kernels.count_terms(columns, ends, len(present) - n_left_out))
 
 
 def _form_ngrams(
@@ -210,9 +248,9 @@ def assemble(
     """
     left = dict(enumerate(batches))
     batches.clear()
-    ranked = [_rank(batch.terms, columns) for batch in left.values()]
+    column_of = [columns[batch.terms] for batch in left.values()]
     kept = in_order(
-        lambda i: kernels.kept_per_row(left[i].indptr, left[i].indices, ranked[i][0]), range(len(left)), pool, width
+        lambda i: kernels.kept_per_row(left[i].indptr, left[i].indices, column_of[i]), range(len(left)), pool, width
     )
     rows = np.cumsum([0, *(batch.n_documents for batch in left.values())])
     indptr = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *kept]))
@@ -223,24 +261,14 @@ def assemble(
     def write(i: int) -> None:
         batch = left.pop(i)
         begins = indptr[rows[i] : rows[i + 1]]
-        kernels.order_rows(batch.indptr, batch.indices, batch.values, *ranked[i], begins, indices, values)
+        kernels.order_rows(batch.indptr, batch.indices, batch.values, column_of[i], begins, indices, values)
 
-    for _ in in_order(write, range(len(ranked)), pool, width):
+    for _ in in_order(write, range(len(column_of)), pool, width):
         pass
     matrix = sparse.csr_array((values, indices, indptr.astype(index_type)), shape=(rows[-1], n_columns))
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix
-
-
-def _rank(terms: Array, columns: Array) -> tuple[Array, Array]:
-    """Rank of each term of a batch by its column (-1: left out), and the column at each rank."""
-    wanted = columns[terms]
-    is_there = np.zeros(int(wanted.max(initial=-1)) + 1, dtype=np.bool_)
-    is_there[wanted[wanted >= 0]] = True
-    # Columns are distinct: counting those before each is quicker than sorting. The last place is that of -1.
-    ranks = np.append(np.cumsum(is_there, dtype=np.int32) - 1, np.int32(-1))
-    return ranks[wanted], np.flatnonzero(is_there).astype(np.int32)
 
 
 def weigh(

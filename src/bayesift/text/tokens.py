@@ -83,11 +83,15 @@ _LONGEST = {IDEOGRAPH: 2, COMPLEX: 3}  # n-grams of scripts without spaces
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a batch of texts: the index into `words` of each, the end of each text, and the distinct words."""
+    """The tokens of a batch of texts: the index into `words` of each, the end of each text, and the distinct words.
+
+    With a `table` that numbers the words of several batches, tokens are its numbers, and words those new to it.
+    """
 
     tokens: Array
     ends: Array
     words: Words
+    table: WordTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +135,15 @@ class Tokeniser:
             wide = pc.invert(pc.string_is_ascii(texts))
             exact = [self._exact(text) for text in texts.filter(wide).to_pylist()]
             return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string())) if exact else texts
-        return pa.array([text if text.isascii() else self._exact(text) for text in texts], pa.large_string())
+        others = [place for place, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
+        if others:
+            texts = texts.copy()
+            for place in others:
+                texts[place] = self._exact(texts[place])
+        return pa.array(texts, pa.large_string())
 
-    def split(self, encoded: Any) -> Tokens:
-        """Find the tokens of encoded texts, without the GIL."""
+    def split(self, encoded: Any, shared: WordTable | None = None) -> Tokens:
+        """Find the tokens of encoded texts, without the GIL; a shared table may number the words of a large batch."""
         if isinstance(encoded, Tokens):
             return encoded
         text, offsets = utf8_buffers(encoded)
@@ -142,11 +151,12 @@ class Tokeniser:
             texts = encoded.to_pylist()
             if self.unspaced == "words" or not any(not text.isascii() and _unspaced().search(text) for text in texts):
                 return self._few_words(texts)
-        table = HashTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
         find = self._words if self.analyzer == "word" else self._characters
-        tokens, ends = find(text, offsets, table)
-        words = table.words
-        return Tokens(tokens, ends, Words(words.pool.copy(), words.starts.copy()))
+        if shared is not None:
+            n_known, table = len(shared), shared.use_hashes()
+            return Tokens(*find(text, offsets, table), table.words.after(n_known), shared)
+        table = HashTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
+        return Tokens(*find(text, offsets, table), table.words)
 
     def are_ngrams(self, words: Words) -> Array:
         """Which words are n-grams of scripts without spaces."""

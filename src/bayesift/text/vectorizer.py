@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import local
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -173,19 +174,19 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         for counts in self._count(texts, self.vocabulary_.table, grow=True):
             self._frequencies.add(counts)
             if keep is not None:
-                keep(counts)
+                keep(counts.rows())
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Vectors of texts over the vocabulary; other words are ignored."""
         check_is_fitted(self)
         self._check_parameters()
-        counts = list(self._count(texts, self.vocabulary_.table, grow=False))
+        counts = [counts.rows() for counts in self._count(texts, self.vocabulary_.table, grow=False)]
         return self._weighted(counts, np.arange(len(self.vocabulary_), dtype=np.int32))
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """The terms in the order of their columns."""
         check_is_fitted(self, "vocabulary_")
-        return np.array(self.vocabulary_.names, dtype=object)
+        return self.vocabulary_.to_numpy()
 
     def inverse_transform(self, X: Any) -> list[Array]:
         """The terms with a weight in each row of X."""
@@ -208,7 +209,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         table = WordTable()
         (counts,) = self._count([text], table, grow=True)
         names = table.words.to_strings()
-        numbers = counts.terms[counts.indices]
+        numbers = np.arange(len(names))[counts.terms][counts.indices]
         return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
 
     def count_terms(self, texts: Iterable[str]) -> tuple[sparse.csr_array, Words]:
@@ -222,7 +223,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         table = WordTable()
-        counts = list(self._count(texts, table, grow=True))
+        counts = [counts.rows() for counts in self._count(texts, table, grow=True)]
         with self._threads() as (pool, width):
             matrix = assemble(counts, np.arange(len(table), dtype=np.int32), len(table), pool, width)
         return matrix, table.words
@@ -324,7 +325,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         for counts in self._count(texts, table, grow=True):
             frequencies.add(counts)
             if keep is not None:
-                keep(counts)
+                keep(counts.rows())
         return self._choose_terms(table.words, frequencies)
 
     def _choose_terms(self, words: Words, frequencies: Frequencies) -> Array:
@@ -378,7 +379,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         done = 0
         with self._threads() as (pool, width):
             encoded = map(tokeniser.encode, batches_of(texts))
-            batches = in_order(tokeniser.split, encoded, pool, width)
+            # Each of several threads has a table for the words of its batches; one thread needs no second table.
+            own = _OfThread(WordTable if pool else lambda: lexicon.words)
+            batches = in_order(lambda batch: tokeniser.split(batch, own.table), encoded, pool, width)
             for counts in count_batches(batches, lexicon, pool, width):
                 done += counts.n_documents
                 if self.progress is not None:
@@ -433,6 +436,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             )
         if self.min_length < 1:
             raise ValueError(f"min_length must be at least 1, got {self.min_length!r}")
+
+
+class _OfThread(local):
+    """A table of words for each thread that asks for it."""
+
+    def __init__(self, make: Callable[[], WordTable]) -> None:
+        self.table = make()
 
 
 def _escaped(term: str) -> str:

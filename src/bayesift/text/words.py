@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,43 +58,44 @@ class Words:
 
     def take(self, rows: Array) -> Words:
         """The words in these rows."""
-        begins = self.starts[:-1][rows]
-        lengths = self.starts[1:][rows] - begins
-        starts = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        pool = np.zeros(starts[-1] + kernels.PADDING, dtype=np.uint8)
-        pool[: starts[-1]] = self.pool[np.repeat(begins, lengths) + within]
-        return Words(pool, starts)
+        return Words.of(self.to_arrow().take(pa.array(rows)))
+
+    def after(self, n_words: int) -> Words:
+        """The words after so many."""
+        starts = self.starts[n_words:]
+        return Words(self.pool[starts[0] :], starts - starts[0])
 
     def sorted_order(self) -> Array:
         """The order that sorts the words by code point, as Python sorts strings."""
-        head, following = self._keys()
+        head = self._eight_bytes(0)
         order = np.argsort(head)
-        _order_ties(order, head, lambda tied, run: np.lexsort((following[tied], run)))
-        _order_ties(order, np.stack([head, following], axis=1), self._order_by_bytes)
+        places, run = _ties(head[order])
+        tied, following = order[places], self._eight_bytes(8)[order[places]]
+        within = np.lexsort((following, run))
+        order[places] = tied[within]
+        long_places, long_run = _ties(run, following[within])
+        long_places = places[long_places]
+        order[long_places] = order[long_places][self._order_by_bytes(order[long_places], long_run)]
         return order
 
-    def _keys(self) -> tuple[Array, Array]:
-        """First and next eight bytes of each word, big-endian; they order words, but for ties beyond 16 bytes."""
-        places = np.arange(16)
-        keys = self.pool[self.starts[:-1, np.newaxis] + places]
-        keys[places >= np.diff(self.starts)[:, np.newaxis]] = 0
-        head, following = keys.view(">u8").astype(np.uint64).T
-        return head, following
+    def _eight_bytes(self, first: int) -> Array:
+        """Eight bytes of each word from the first of them on as one big-endian number, zeros after its end."""
+        eights = np.ndarray(len(self.pool) - 7, dtype=">u8", buffer=self.pool, strides=(1,))
+        missing = 8 * (8 - np.clip(np.diff(self.starts) - first, 0, 8)).astype(np.uint64)
+        numbers: Array = eights[self.starts[:-1] + first].astype(np.uint64) >> missing << missing
+        return numbers
 
     def _order_by_bytes(self, tied: Array, run: Array) -> list[int]:
         names = [self.pool[self.starts[i] : self.starts[i + 1]].tobytes() for i in tied]
         return sorted(range(len(tied)), key=lambda i: (run[i], names[i]))
 
 
-def _order_ties(order: Array, keys: Array, order_within: Callable[[Array, Array], Array | list[int]]) -> None:
-    """Reorder runs of equal keys in place; `order_within` gets the tied rows and the run of each."""
-    same = keys[order[1:]] == keys[order[:-1]]
-    same = same if same.ndim == 1 else same.all(axis=1)
-    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
-    run = np.cumsum(~np.concatenate([[False], same]))[tied]
-    order[tied] = order[tied][order_within(order[tied], run)]
+def _ties(*keys: Array) -> tuple[Array, Array]:
+    """The places of sorted keys that share all of them with a neighbour, and a number for each run of such places."""
+    same = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
+    after, before = np.concatenate([same, [False]]), np.concatenate([[False], same])
+    places = np.flatnonzero(after | before)
+    return places, np.cumsum(~before[places])
 
 
 def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
@@ -158,22 +159,24 @@ class WordTable:
             self.use_hashes()
         return self._numbers
 
-    def use_hashes(self) -> None:
+    def use_hashes(self) -> HashTable:
         """Change to the hash table, for large batches."""
         if self._numbers is not None:
             self._hashed = HashTable(self.words)
             self._numbers = None
+        return self._hashed
 
 
 class HashTable:
     """A hash table that numbers words by first appearance, without a Python object per word."""
 
     def __init__(self, words: Words | None = None, *, room: int = 0) -> None:
-        n_words = room if words is None else len(words)
-        self._table = np.zeros((1 << max(6, (2 * n_words + 1).bit_length()), 4), dtype=np.uint64)
+        self._slots = np.zeros(64, dtype=np.int32)
+        self._keys = np.zeros((len(self._slots) // 2 + 2, 2), dtype=np.uint64)
         self._pool = np.zeros(kernels.PADDING, dtype=np.uint8)
-        self._starts = np.zeros(len(self._table) // 2 + 2, dtype=np.int64)
+        self._starts = np.zeros(len(self._keys), dtype=np.int64)
         self._n_words = 0
+        self._make_room(room if words is None else len(words), 0)
         if words is not None:
             self.add(words)
 
@@ -195,44 +198,53 @@ class HashTable:
         ids = np.empty(len(begins), dtype=np.int32)
         done = 0
         while True:
-            done, self._n_words = kernels.add_until_full(
-                self._table, self._pool, self._starts, self._n_words, text, begins, ends, ids, done
-            )
+            done, self._n_words = kernels.add_until_full(*self._parts(), self._n_words, text, begins, ends, ids, done)
             if done == len(ids):
                 return ids
-            self._make_room(int(ends[done] - begins[done]))
+            self._make_room(1, int(ends[done] - begins[done]))
 
     def add_text(self, folded: Array, ends: Array, begin: int, min_length: int) -> tuple[Array, Array]:
         """Numbers of the words of folded documents from a byte on, and where those of each document end."""
         n_bytes = int(ends[-1]) - begin if len(ends) else 0
         tokens, token_ends = np.empty(n_bytes // 2 + 1, dtype=np.int32), np.empty(len(ends), dtype=np.int64)
-        state = np.array([0, begin, self._n_words, 0], dtype=np.int64)
-        self._make_room(n_bytes)
-        while not kernels.tokenise_until_full(
-            folded, ends, min_length, self._table, self._pool, self._starts, tokens, token_ends, state
-        ):
+        begins, stops, missed = (np.empty(kernels.ROOM, dtype=np.int64) for _ in range(3))
+        block = begins, stops, np.empty((kernels.ROOM, 2), dtype=np.uint64), missed
+        state = np.array([0, begin, self._n_words, 0, 0], dtype=np.int64)
+        done = False
+        while not done:
+            self._make_room(kernels.ROOM, n_bytes)
+            done = kernels.tokenise_until_full(
+                folded, ends, min_length, *self._parts(), *block, tokens, token_ends, state
+            )
             self._n_words = int(state[2])
-            self._make_room(0)
-        self._n_words = int(state[2])
-        return tokens[: state[3]].copy(), token_ends
+        tokens.resize(state[3], refcheck=False)
+        return tokens, token_ends
 
     def find(self, words: Words) -> Array:
         """Numbers of words, -1 for unknown ones."""
-        found: Array = kernels.find_words(self._table, self._pool, self._starts, words.pool, words.starts)
+        found: Array = kernels.find_words(*self._parts(), words.pool, words.starts)
         return found
 
-    def _make_room(self, n_bytes: int) -> None:
-        """Room for one more word, and for this many bytes of words."""
-        if 2 * self._n_words >= len(self._table):
-            wider = np.zeros((2 * len(self._table), 4), dtype=np.uint64)
-            kernels.rehash(self._table, wider)
-            self._table = wider
-            self._starts = np.concatenate([self._starts, np.zeros(len(wider) // 2 + 2 - len(self._starts), np.int64)])
+    def _parts(self) -> tuple[Array, Array, Array, Array]:
+        return self._slots, self._keys, self._pool, self._starts
+
+    def _make_room(self, n_words: int, n_bytes: int) -> None:
+        """Room for this many more words, and for this many bytes of words."""
+        if 2 * (self._n_words + n_words) > len(self._slots):
+            self._slots = np.zeros(1 << (2 * (self._n_words + n_words) - 1).bit_length(), dtype=np.int32)
+            kernels.rehash(self._slots, self._keys, self._n_words)
+            self._keys = _lengthened(self._keys, len(self._slots) // 2 + 2, self._n_words + 1)
+            self._starts = _lengthened(self._starts, len(self._keys), self._n_words + 1)
         used = int(self._starts[self._n_words])
         if used + n_bytes + kernels.PADDING > len(self._pool):
-            roomier = np.zeros(2 * used + n_bytes + kernels.PADDING, dtype=np.uint8)
-            roomier[:used] = self._pool[:used]
-            self._pool = roomier
+            self._pool = _lengthened(self._pool, 2 * used + n_bytes + kernels.PADDING, used)
+
+
+def _lengthened(array: Array, length: int, used: int) -> Array:
+    """A longer array of zeros with the rows of another that are in use."""
+    longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
+    longer[:used] = array[:used]
+    return longer
 
 
 class Vocabulary(Mapping[str, int]):
@@ -258,6 +270,13 @@ class Vocabulary(Mapping[str, int]):
         if len(self._names) < len(self):
             self._names = self.words.to_strings()
         return self._names
+
+    def to_numpy(self) -> Array:
+        """The terms in column order as an array of strings; of a list of them if there is one."""
+        if len(self._names) == len(self):
+            return np.array(self._names, dtype=object)
+        names: Array = self.words.to_arrow().to_numpy(zero_copy_only=False)
+        return names
 
     def columns(self, terms: Iterable[str]) -> list[int]:
         """The columns of terms, -1 for unknown ones."""
