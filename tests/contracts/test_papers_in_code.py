@@ -16,4 +16,4 @@ def test_names_are_in_the_code(name):
     if name.endswith(".py"):
         assert any((folder / name).is_file() for folder in (ROOT, ROOT / "src" / "bayesift"))
     else:
-        assert set(re.findall(r"[A-Za-z_][\w-]*", name)) <= WORDS
+        assert set(re.findall(r"\b[A-Za-z_][\w-]*", name)) <= WORDS
