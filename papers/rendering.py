@@ -89,6 +89,8 @@ def _number(value: float | str | None, decimals: int) -> str:
 def others_table(others: Sequence[OtherReading]) -> list[list[str]]:
     """Other readings as a heading and rows of text."""
     measures = list(dict.fromkeys(name for other in others for name in other.values))
+    if all(name.isdigit() for name in measures):
+        measures.sort(key=int)
     rows = [["", "what is done", *measures]]
     for other in others:
         values = [_measured(other.values[name]) if name in other.values else "" for name in measures]

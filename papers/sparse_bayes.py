@@ -42,6 +42,7 @@ TEN = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat"
 AVERAGES = ("macro-average", "micro-average")
 CHANGE, CUT = 1e-2, 1e-3  # where an early EM stops, relative to the largest weight, and below which weights become 0
 JEFFREYS_CHANGE = 1e-3  # where EM stops under the Jeffreys prior
+EARLIER = (3e-2, 1e-1)
 EARLY = f"EM stopped at a change of {CHANGE:g}, weights below {CUT:g} cut"
 PEERS: dict[str, Callable[[float], Any]] = {
     "naive Bayes": lambda alpha: NaiveBayesClassifier(smoothing=Laplace(alpha)),
@@ -116,6 +117,17 @@ def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
     counts = dict(zip(vectors.names, parameters.tolist(), strict=True))
     measured |= {f"parameters of {name}": count for name, count in counts.items() if name in TEN}
     return {**measured, "parameters": int(parameters.sum())}
+
+
+def count_parameters(*, gamma: float, change: float, quick: bool, seed: int) -> dict[str, Any]:
+    """How many parameters of each category are not 0 when EM stops at another change of the largest weight."""
+    setting = replace(LAPLACE, parameter=gamma, stop="early")
+    vectors = vectors_of(setting, quick)
+    model = classifier_of(setting).set_params(tol=100 * change)  # EM stops at 1% of tol
+    model.fit(vectors.train, vectors.train_categories, feature_mask=feature_mask_of(setting, vectors))
+    weights = np.array([solution.coefficients for solution in model.solutions_])
+    counts = 1 + np.count_nonzero(np.abs(weights) >= CUT, axis=1)
+    return dict(zip(TEN, counts.tolist(), strict=True))
 
 
 def vectors_of(setting: Setting, quick: bool = False) -> Vectors:
@@ -397,8 +409,18 @@ def _parameters_grid(extent: Extent) -> Grid:
 
 
 def _parameters_alternatives(extent: Extent) -> list[Alternative]:
-    early = {} if extent.quick else {name: replace(setting, stop="early") for name, setting in PRIORS.items()}
-    return [Alternative(name, EARLY, _parameters(setting, extent)) for name, setting in early.items()]
+    if extent.quick:
+        return []
+    early = {name: replace(setting, stop="early") for name, setting in PRIORS.items()}
+    found = [Alternative(name, EARLY, _parameters(setting, extent)) for name, setting in early.items()]
+    for change in EARLIER:
+        for gamma in GAMMAS:
+            label = f"sparse-bayes: Laplace prior, γ = {gamma:g}, EM stopped at {change:g}"
+            settings = {"gamma": gamma, "change": change, **extent.settings}
+            task = Task.of(count_parameters, label, corpora=(LAPLACE.corpus,), **settings)
+            choice = f"EM stopped at a change of {change:g}, weights below {CUT:g} cut"
+            found.append(Alternative(f"Laplace γ = {gamma:g}", choice, {row: reading(task, row) for row in TEN}))
+    return found
 
 
 # Table 6: sparse and dense models, probit and logistic.

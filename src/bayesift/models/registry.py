@@ -156,10 +156,10 @@ for _link, _prior, _description in (
     # Jeffreys' prior keeps very few terms: those of every document must weigh nothing.
     _register = _register_ltc if isinstance(_prior, JeffreysPrior) else _register_linear
     _register(_name, _description, partial(SparseBayesClassifier, link=_link, prior=_prior))
-for _link in ("logit", "probit"):
-    _name = "logistic" if _link == "logit" else "probit"
+for _name, _link, _variance in (("logistic", "logit", 30.0), ("probit", "probit", 10.0)):
     _description = f"{_name} regression that says how probable it is that each word matters (spike and slab)"
-    _register_linear(f"{_name}-spike-slab", _description, partial(SpikeSlabClassifier, link=_link))
+    _make = partial(SpikeSlabClassifier, link=_link, slab_variance=_variance, background_variance=_variance)
+    _register_linear(f"{_name}-spike-slab", _description, _make)
 _register_linear(
     "committee", "two logistic regressions and naive Bayes, stacked; one linear model", StackedClassifier.committee
 )

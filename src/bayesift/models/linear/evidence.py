@@ -16,8 +16,9 @@ them, the others at the mode, its integral is known: with s and h the slope and 
     J = integral of exp(s u - h u^2 / 2 - r (|b + u| - |b|)) du,    b the distance of the weight from its prior's mode
 
 by two normal distribution functions. The evidence is p(y | mode) p(mode) times the product of all J, corrected for the
-correlation of the weights off their modes (the active set A): times the square roots of prod (h_j + r^2 / 2) /
-|X_A'HX_A + r^2 / 2|. The terms r^2 / 2, the prior's own precision, keep it finite where columns are the same.
+correlation of the weights as if the prior were normal, of its own precision r^2 / 2: times the square root of
+prod (h_j + r^2 / 2) / |X'HX + r^2 / 2|. Weights at the kink count, too: what documents say of one of them they do not
+say of another once more. (Correcting for those off the kink alone prefers priors that are too strong.)
 
 A softmax model has one evidence for all classes, with the Hessian of all classes and terms. Flat intercepts have a
 density of 1 on each direction but the common one, which changes no probability.
@@ -74,7 +75,6 @@ def log_evidence(problem: Problem, category: int, solution: Solution, *, largest
         )
         deviations[terms] = integrals.deviations
         value += integrals.log_total
-        terms = terms[integrals.active]
     exact = min(len(terms), problem.rows.shape[0]) <= largest
     determinant, form = _exact(problem, roots, deviations, terms) if exact else _by_lanczos(problem, roots, deviations)
     value -= 0.5 * determinant
@@ -155,25 +155,20 @@ class KinkIntegrals:
     rates: Array
 
     @property
-    def active(self) -> Array:
-        """The weights off the prior's mode."""
-        return np.asarray(self.distances != 0)
-
-    @property
     def deviations(self) -> Array:
-        """Sqrt(2) / rate where a weight is active, else 0."""
-        return np.where(self.active, np.sqrt(2.0) / self.rates, 0.0)
+        """Those of the prior, sqrt(2) / rate."""
+        return np.asarray(np.sqrt(2.0) / self.rates)
 
     @property
     def log_total(self) -> float:
-        """The sum of log(rate / 2 J), and of log(1 + 2 h / rate^2) / 2 over active weights."""
+        """The sum of log(rate / 2 J), and of log(1 + 2 h / rate^2) / 2."""
         curvatures = np.maximum(self.curvatures, (1e-8 * self.rates) ** 2)
         sides = np.where(self.distances < 0, -1.0, 1.0)
         roots, far = np.sqrt(curvatures), np.abs(self.distances) * np.sqrt(curvatures)
         same = _half((self.rates - sides * self.slopes) / roots, far)
         other = _half((self.rates + sides * self.slopes) / roots, -far) + 2.0 * self.rates * np.abs(self.distances)
         heights = np.logaddexp(same, other) + 0.5 * np.log(2.0 * np.pi / curvatures)
-        scaled = np.log1p(2.0 * self.curvatures / self.rates**2)[self.active]
+        scaled = np.log1p(2.0 * self.curvatures / self.rates**2)
         return float(np.sum(np.log(self.rates / 2.0) + heights) + 0.5 * np.sum(scaled))
 
 
