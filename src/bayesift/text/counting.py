@@ -142,7 +142,7 @@ class Lexicon:
         units = self._number(batch.words, batch.table)
         if self._ngrams == (1, 1):
             return partial(_count, batch.tokens, batch.ends, units, len(self._terms))
-        tokens = batch.tokens if units is None else units[batch.tokens]
+        tokens = batch.tokens if units is None else units.take(batch.tokens)
         grams, ends, words = _form_ngrams(tokens, batch.ends, self._units.words, self._ngrams, self._are_ngrams)
         return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
@@ -194,13 +194,14 @@ def _call(work: Callable[[], Counts]) -> Counts:
 
 
 def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> Counts:
-    """Count the terms of tokens; a small batch has columns for its own terms only."""
-    terms = tokens if term_of is None else term_of[tokens]
-    if len(terms) > kernels.SMALL:
+    """Count the terms of tokens; a small batch has columns for the terms of its words only."""
+    if len(tokens) > kernels.SMALL:
+        terms = tokens if term_of is None else term_of.take(tokens)
         return Counts(slice(n_terms), *kernels.count_terms(terms, ends, n_terms))
-    present, columns = np.unique(terms, return_inverse=True)
+    present, places = np.unique(tokens if term_of is None else term_of, return_inverse=True)
     n_left_out = int(np.searchsorted(present, 0))
-    columns = np.maximum(columns - n_left_out, -1).astype(np.int32)
+    columns = np.maximum(places - n_left_out, -1).astype(np.int32)
+    columns = columns if term_of is None else columns.take(tokens)
     return Counts(present[n_left_out:], *kernels.count_terms(columns, ends, len(present) - n_left_out))
 
 
