@@ -21,8 +21,7 @@ scikit_learn_tokens = CountVectorizer().build_analyzer()
 def way(request):
     """The words of a small batch are found by Python's expressions, and here by the kernels too."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "kernels":
-            patch.setattr(tokens, "_SMALL", -1)
+        patch.setattr(tokens, *(("_SMALL", -1) if request.param == "kernels" else ("_TINY", tokens._SMALL)))
         yield
 
 

@@ -17,6 +17,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from bayesift import DataError, TermVectorizer
 from bayesift.kernels import counts
+from bayesift.kernels import words as kernels
 from bayesift.text import ENGLISH_STOP_WORDS, WEIGHTINGS, tokens, words
 from tests.oracles import text as oracle
 from tests.text.strategies import corpora
@@ -345,6 +346,16 @@ def test_sublinear_weights_are_those_of_scikit_learn():
     vectorizer = TermVectorizer(weighting="sublinear-tf-idf")
     np.testing.assert_allclose(vectorizer.fit_transform(TEXTS).toarray(), expected, rtol=1e-13)
     assert vectorizer.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+
+
+def test_compiled_kernels_count_small_inputs_too(monkeypatch):
+    texts = [f"{text} number{i}" for i in range(200) for text in TEXTS]
+    found = {}
+    for is_ready in (False, True):
+        monkeypatch.setattr(type(kernels.tokenise_until_full), "is_ready", is_ready)
+        vectorizer = TermVectorizer(ngram_range=(1, 2), min_df=2)
+        found[is_ready] = vectorizer.fit_transform(texts), vectorizer.get_feature_names_out()
+    assert_same(*found[True], *found[False])
 
 
 @pytest.mark.parametrize("parameters", [{}, {"ngram_range": (1, 3)}, {"stemmer": "english", "stop_words": "english"}])

@@ -104,6 +104,11 @@ class _LazyKernel(_Lazy):
         return (self._made or self.made)(*arguments)
 
     @property
+    def is_ready(self) -> bool:
+        """Whether this process has called it before: it is compiled."""
+        return self._made is not None and bool(self._made.signatures)
+
+    @property
     def _numba_type_(self) -> Any:  # what Numba asks for when it meets the name in a kernel
         return self.made._numba_type_
 

@@ -16,6 +16,8 @@ bits, and nothing to compile.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesift.arrays import Array
@@ -23,17 +25,23 @@ from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.words import trailing_zeros
 
 _ONE = np.uint64(1)
-SMALL = 1 << 18  # tokens or entries up to which NumPy counts
+SMALL = 1 << 18  # tokens or entries up to which NumPy counts, unless the kernel is compiled
+_TINY = 1 << 10  # tokens or entries up to which NumPy is as quick
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
+
+
+def _pays(compiled: Any, size: int) -> bool:
+    """Whether a kernel is worth calling: the input is large, or the kernel is compiled and the input not tiny."""
+    return size > SMALL or (size > _TINY and compiled.is_ready)
 
 
 def count_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
     """Rows with terms by first appearance, and documents and tokens of each term; terms of -1 are left out."""
     if len(terms) > _MOST_TOKENS:
         raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
-    if len(terms) <= SMALL:
+    if not _pays(_count_terms, len(terms)):
         return _count_few_terms(terms, ends, n_terms)
     indptr = np.zeros(len(ends) + 1, dtype=np.int64)
     indices, values = (np.empty(len(terms), dtype=np.int32) for _ in range(2))
@@ -90,7 +98,7 @@ def kept_per_row(indptr: Array, indices: Array, column_of: Array) -> Array:
     """How many entries of each row have a column (-1: none)."""
     if column_of.min(initial=0) >= 0:
         return np.diff(indptr)
-    if len(indices) > SMALL:
+    if _pays(_kept_per_row, len(indices)):
         kept = np.zeros(len(indptr) - 1, dtype=np.int64)
         _kept_per_row(indptr, indices, column_of, kept)
         return kept
@@ -115,7 +123,7 @@ def order_rows(
     out_values: Array,
 ) -> None:
     """Write rows sorted by new columns, -1 for those left out, from row_begins on; they follow one another."""
-    if len(indices) > SMALL:
+    if _pays(_order_rows, len(indices)):
         n_columns = int(column_of.max(initial=0)) + 1
         low, middle, high = (np.zeros((n_columns >> bits) + 1, dtype=np.uint64) for bits in (6, 12, 18))
         counts = np.empty(n_columns, dtype=np.int32)
@@ -186,7 +194,7 @@ def _set_bit(bits: Array, place: int) -> None:
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
     """Number distinct pairs by first appearance, -1 where an entry is negative; also left and right of each pair."""
-    if len(left) > SMALL:
+    if _pays(_number_pairs, len(left)):
         return _number_pairs(left, right)
     present = np.flatnonzero((left >= 0) & (right >= 0))
     keys = (left[present].astype(np.int64) << 32) | right[present]
@@ -253,7 +261,7 @@ def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
 
 def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
     """One stream of the non-negative entries of several that share document ends, document by document."""
-    if streams.size > SMALL:
+    if _pays(_interleave, streams.size):
         return _interleave(streams, ends)
     stream, token = np.nonzero(streams >= 0)
     owners = _owners(ends)[token]

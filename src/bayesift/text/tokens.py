@@ -24,7 +24,8 @@ from bayesift.text.words import HashTable, Words, WordTable, utf8_buffers
 
 BATCH_CHARACTERS = 1 << 22
 BATCH_TEXTS = 1 << 15
-_SMALL = 1 << 20  # bytes of a batch up to which Python finds its words
+_SMALL = 1 << 20  # bytes of a batch up to which Python finds its words, unless the kernels are compiled
+_TINY = 1 << 12  # bytes up to which Python is as quick as they are
 
 
 def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.LargeStringArray]:
@@ -147,7 +148,7 @@ class Tokeniser:
         if isinstance(encoded, Tokens):
             return encoded
         text, offsets = utf8_buffers(encoded)
-        if self.analyzer == "word" and offsets[-1] - offsets[0] <= _SMALL:
+        if self.analyzer == "word" and offsets[-1] - offsets[0] <= _few_bytes():
             texts = encoded.to_pylist()
             if self.unspaced == "words" or not any(not text.isascii() and _unspaced().search(text) for text in texts):
                 return self._few_words(texts)
@@ -235,6 +236,10 @@ class Tokeniser:
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"the tokenizer must return a list of strings, got {found!r:.60}")
         return cast(list[str], words)
+
+
+def _few_bytes() -> int:
+    return min(_TINY, _SMALL) if kernels.tokenise_until_full.is_ready else _SMALL  # type: ignore[attr-defined]
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
