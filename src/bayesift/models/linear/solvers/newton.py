@@ -80,7 +80,7 @@ class _Block:
         size: Array = np.sum(gradient**2 / np.where(scale > 0, scale, 1.0), axis=0)
         return size
 
-    def direction(self, gradient: Array, curvatures: Array, forcing: Array, steps: int = _CONJUGATE_STEPS) -> Array:
+    def direction(self, gradient: Array, curvatures: Array, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
         diagonal = self.precision + np.vstack([self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]])
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
@@ -89,7 +89,7 @@ class _Block:
         search, power = scaled.copy(), np.sum(residual * scaled, axis=0)
         goal = forcing**2 * power
         active = power > 0
-        for _ in range(steps):
+        for _ in range(_CONJUGATE_STEPS):
             image = self.back(curvatures * self.scores(search)) + self.used * self.precision * search
             curvature = np.sum(search * image, axis=0)
             length = np.where(active & (curvature > 0), power / np.where(curvature > 0, curvature, 1.0), 0.0)
@@ -106,21 +106,12 @@ class _Block:
         return step
 
 
-def solve_by_newton(
-    problem: Problem,
-    categories: list[int],
-    starts: list[Solution | None],
-    offsets: Array | float = 0.0,
-    conjugate_steps: int = _CONJUGATE_STEPS,
-) -> list[Solution]:
-    """The modes of a block of categories; `offsets` (documents x these categories) are added to the scores.
-
-    `conjugate_steps` is the largest number of them to a Newton step.
-    """
+def solve_by_newton(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
+    """The modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
     block = _Block(problem, categories, starts)
-    scores = offsets + block.scores(block.weights)
+    scores = block.scores(block.weights)
     loss, residuals, curvatures = block.objective(scores, block.weights)
     trace, first = [loss], None
     done, failed = np.zeros((2, len(categories)), dtype=bool)
@@ -133,11 +124,11 @@ def solve_by_newton(
             break
         first = size if first is None else first
         forcing = np.where(ended, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25))
-        step = block.direction(np.where(ended, 0.0, gradient), curvatures, forcing, conjugate_steps)
+        step = block.direction(np.where(ended, 0.0, gradient), curvatures, forcing)
         found = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
         failed |= ~found.accepted
         block.weights += found.lengths * step
-        scores = offsets + block.scores(block.weights)
+        scores = block.scores(block.weights)
         loss, residuals, curvatures = block.objective(scores, block.weights)
         trace.append(loss)
     objectives = np.array(trace)
