@@ -4,7 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+expect = api.expect
 
 
 def sign_in(page, token):

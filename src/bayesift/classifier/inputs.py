@@ -14,7 +14,8 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.records import Corpus, Document, indicator_of
+from bayesift.records import Corpus, Document
+from bayesift.records.corpus import indicator_of
 from bayesift.state import check_classes, storable
 
 Column = tuple[str, list[Any]]

@@ -19,7 +19,8 @@ from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError, DataWarning
 from bayesift.evaluation import Scores, evaluate_decisions
 from bayesift.kernels.ranking import highest
-from bayesift.records import Corpus, indicator_of
+from bayesift.records import Corpus
+from bayesift.records.corpus import indicator_of
 
 _BATCH = 1000  # documents scored between two reports of progress
 

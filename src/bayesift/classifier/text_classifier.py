@@ -41,7 +41,8 @@ from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
-from bayesift.records import RECORDS, Corpus
+from bayesift.records import Corpus
+from bayesift.records.document import RECORDS
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 

@@ -21,7 +21,8 @@ from bayesift.arrays import Array
 from bayesift.datasets.columns import SAMPLE_ROWS, Columns, read_categories
 from bayesift.datasets.loading import ProblemLog, Rejoined, check_encoding, read_lines
 from bayesift.datasets.rows import Dialect, Row, read_json_lines
-from bayesift.records import DocumentTable, csr_of, rows_of
+from bayesift.records import DocumentTable
+from bayesift.records.table import csr_of, rows_of
 
 if TYPE_CHECKING:
     from bayesift.datasets.tables import TableReader

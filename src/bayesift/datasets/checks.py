@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesift.records import RECORDS, Corpus, Document
+from bayesift.records import Corpus, Document
+from bayesift.records.document import RECORDS
 
 _CHARACTERS = 1000  # of each text are looked at
 

@@ -18,7 +18,8 @@ from bayesift.evaluation import (
     reliability_curve,
     top_label_curve,
 )
-from bayesift.records import Corpus, Document, indicator_of
+from bayesift.records import Corpus, Document
+from bayesift.records.corpus import indicator_of
 from bayesift.report.content import (
     CategoryWords,
     ComparisonContent,

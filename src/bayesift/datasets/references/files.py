@@ -51,7 +51,8 @@ from bayesift.datasets.references.tables import is_reference_table, read_table, 
 from bayesift.datasets.tables import TableReader
 from bayesift.errors import DataError, RequestError
 from bayesift.files import whole_file
-from bayesift.records import RECORDS, Corpus, Note, Problem
+from bayesift.records import Corpus, Note, Problem
+from bayesift.records.document import RECORDS
 
 
 @dataclass(frozen=True)
