@@ -11,6 +11,7 @@ PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lo
 from __future__ import annotations
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,6 +28,7 @@ from bayesift.service.db.tables import Reading, Writing, stored_tables
 
 FILE = "bayesift.sqlite"
 _LOCK = 0x62617965  # "baye", the key of the advisory lock
+_PATIENCE, _PAUSE = 5.0, 0.1  # seconds: PostgreSQL notices only after a moment that a process was killed
 _READERS = 16
 _BUSY_MS = 10_000
 _CHECKED_APART = 1 << 26  # bytes of a SQLite file
@@ -62,10 +64,9 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Writing]:
         """A write transaction: committed to disk when the block ends, rolled back if it raises."""
-        broken = self._writer.invalidated
+        if self._writer.invalidated:
+            _claim(self._writer)
         with self._writer.begin():
-            if broken:
-                _claim(self._writer)
             yield Writing(self._writer)
 
     def verify(self) -> None:
@@ -92,8 +93,8 @@ def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True)
             engine = _engine(place, url)
             resources.callback(engine.dispose)
             writer = resources.enter_context(engine.connect())
+            _claim(writer)
             with writer.begin():
-                _claim(writer)
                 migrate(writer)
             check = _check(place, writer, resources)
             if check is not None and wait:
@@ -179,10 +180,18 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
 
 def _claim(connection: Connection) -> None:
     """Become the only writer for the lifetime of the connection."""
-    if connection.dialect.name == "postgresql":
-        free = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
-        if not free:
+    if connection.dialect.name != "postgresql":
+        return
+    latest = time.monotonic() + _PATIENCE
+    while not _is_claimed(connection):
+        if time.monotonic() > latest:
             raise DataError("another process serves this database")
+        time.sleep(_PAUSE)
+
+
+def _is_claimed(connection: Connection) -> bool:
+    with connection.begin():
+        return bool(connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar())
 
 
 def _first_line(error: Exception) -> str:
