@@ -98,7 +98,7 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
 
     go(page, f"#/review/{review}/numbers")
     expect(page.locator("img.flow")).to_be_visible()
-    assert page.locator("img.flow").evaluate("image => image.complete && image.naturalWidth > 100")
+    page.wait_for_function("document.querySelector('img.flow').naturalWidth > 100")
     page.get_by_role("button", name="Stop screening").click()
     page.get_by_label("Why do you stop here?").fill("time is over")
     page.get_by_role("button", name="Stop", exact=True).click()

@@ -54,27 +54,28 @@ async function show() {
   leaving = new AbortController();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const { signal } = leaving;
+  const address = location.hash;
   const [view, params] = session.value ? place() : [signInView, {}];
   byId("banner").replaceChildren();
-  drawHeader(location.hash);
+  drawHeader(address);
   byId("main").setAttribute("aria-busy", "true");
   try {
     if (!view) throw new Problem(404, "There is no such page.");
-    put(await view(params, signal), signal);
+    put(await view(params, signal), address, signal);
   } catch (problem) {
     if (signal.aborted || problem.status === 401) return;
     if (!(problem instanceof Problem)) console.error(problem);
-    put(failure(problem, params), signal);
+    put(failure(problem, params), address, signal);
   }
 }
 
-function put({ title, node, wide }, signal) {
-  if (signal.aborted) return;
+function put({ title, node, wide }, address, signal) {
+  if (signal.aborted || address !== location.hash) return; // the event that tells of a new address comes a moment after it
   document.title = title ? `${title} · bayesift` : "bayesift";
   const main = byId("main");
   main.removeAttribute("aria-busy");
   main.className = wide ? "wide" : "";
-  main.dataset.place = location.hash;
+  main.dataset.place = address;
   main.replaceChildren(node);
   const heading = main.querySelector("[data-focus]") ?? main.querySelector("h1");
   heading?.setAttribute("tabindex", heading.tabIndex >= 0 ? "0" : "-1");
