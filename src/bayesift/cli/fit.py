@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,65 @@ if TYPE_CHECKING:
     from bayesift.records import Corpus
 
 
+@dataclass(frozen=True)
+class ModelOptions:
+    """The learner and its parameters."""
+
+    model: Annotated[
+        str | None,
+        Option(
+            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on Spark and out of core."
+        ),
+    ] = None
+    effort: Annotated[str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")] = None
+    budget: Annotated[
+        float | None, Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS")
+    ] = None
+    knowledge: Annotated[
+        Path | None, Option(help="YAML or JSON file of what you know about words; for linear models.")
+    ] = None
+    posterior: Annotated[
+        bool,
+        Option("--posterior", help="Keep the uncertainty of each weight for explain and inspect; linear models."),
+    ] = False
+    prior_scale: Annotated[
+        str | None,
+        Option(
+            help="Strength of the prior of a linear model: norm, cross-validation, one-standard-error, search, "
+            "evidence, or a factor of its standard deviations.",
+        ),
+    ] = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the learner that were named."""
+        named = {
+            "posterior": "normal" if self.posterior else None,
+            "prior_scale": None if self.prior_scale is None else _number_or_name(self.prior_scale),
+            "effort": self.effort,
+            "budget": self.budget,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    def read_knowledge(self) -> TermKnowledge | None:
+        """What is known about words."""
+        from bayesift.knowledge import TermKnowledge
+
+        return None if self.knowledge is None else TermKnowledge.read(self.knowledge)
+
+    def check(self, model: str) -> None:
+        """Refuse a learner that cannot be saved, and of auto what only a model with one prior can do."""
+        from bayesift.models import LEARNERS, is_storable
+
+        if model in LEARNERS and not is_storable(LEARNERS[model].make()):
+            raise typer.BadParameter(f"{model} cannot be saved, only compared (bayesift compare)", param_hint="--model")
+        for name in ("knowledge", "posterior", "prior_scale") if model == "auto" else ():
+            if getattr(self, name):
+                raise typer.BadParameter(
+                    "auto has several priors; use --model logistic-gaussian", param_hint=f"--{name.replace('_', '-')}"
+                )
+
+
 def fit(
     corpus: CorpusName,
     output: Annotated[
@@ -42,31 +102,9 @@ def fit(
             help="Where to save the model: a folder, or a file that ends in .zip. By default NAME.model.zip here.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        Option(
-            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on Spark and out of core."
-        ),
-    ] = None,
-    effort: Annotated[str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")] = None,
-    budget: Annotated[
-        float | None, Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS")
-    ] = None,
+    *,
+    choice: ModelOptions = ModelOptions(),
     split: Annotated[str | None, Option(help="Split to learn from; `train` by default, if there is one.")] = None,
-    knowledge: Annotated[
-        Path | None, Option(help="YAML or JSON file of what you know about words; for linear models.")
-    ] = None,
-    posterior: Annotated[
-        bool,
-        Option("--posterior", help="Keep the uncertainty of each weight for explain and inspect; linear models."),
-    ] = False,
-    prior_scale: Annotated[
-        str | None,
-        Option(
-            help="Strength of the prior of a linear model: norm, cross-validation, one-standard-error, search, "
-            "evidence, or a factor of its standard deviations.",
-        ),
-    ] = None,
     bundle_vectors: Annotated[
         bool,
         Option("--bundle-vectors", help="Put the word vectors into the model file; done for those of --vectors."),
@@ -79,7 +117,6 @@ def fit(
             "naive Bayes and online learners.",
         ),
     ] = False,
-    *,
     learner: LearnerOptions = LearnerOptions(),
     source: CorpusOptions = CorpusOptions(),
     engine: EngineOptions = EngineOptions(),
@@ -88,45 +125,40 @@ def fit(
     """Learn the categories of a labelled corpus and save the model."""
     if not engine.is_spark:
         source.check_path(corpus)
-    from bayesift.knowledge import TermKnowledge
     from bayesift.model_file import check_place
 
     output = output or default_place(corpus)
     check_place(output)
-    model = model or ("naive-bayes" if engine.is_spark or out_of_core else "auto")
-    _check_storable(model)
-    if model == "auto":
-        _refuse_for_auto(knowledge=knowledge is not None, posterior=posterior, prior_scale=prior_scale is not None)
-    known = None if knowledge is None else TermKnowledge.read(knowledge)
-    named = {
-        "posterior": "normal" if posterior else None,
-        "prior_scale": None if prior_scale is None else _number_or_name(prior_scale),
-        "effort": effort,
-        "budget": budget,
-    }
-    parameters = {name: value for name, value in named.items() if value is not None}
+    model = choice.model or ("naive-bayes" if engine.is_spark or out_of_core else "auto")
+    choice.check(model)
+    start = time.perf_counter()
     if engine.is_spark:
-        if split is not None or known is not None:
-            raise typer.BadParameter("takes no --split and no --knowledge", param_hint="--engine spark")
+        _refuse("--engine spark", split=split, knowledge=choice.knowledge)
         from bayesift.cli.spark import fit_on_spark
 
-        start = time.perf_counter()
         with usage_errors():
-            classifier = fit_on_spark(engine.master, model, corpus, learner, source, parameters, quiet=quiet)
+            classifier = fit_on_spark(engine.master, model, corpus, learner, source, choice.parameters, quiet=quiet)
     elif out_of_core:
-        if known is not None or budget is not None or effort is not None:
-            raise typer.BadParameter("takes no --knowledge, --budget or --effort", param_hint="--out-of-core")
-        start = time.perf_counter()
-        classifier = _fit_chunks(corpus, model, learner, source, parameters, split, quiet=quiet)
+        _refuse("--out-of-core", knowledge=choice.knowledge, budget=choice.budget, effort=choice.effort)
+        classifier = _fit_chunks(corpus, model, learner, source, choice.parameters, split, quiet=quiet)
     else:
+        knowledge = choice.read_knowledge()
         part = part_of(source.read(corpus, quiet=quiet), split, default="train")
         if not quiet:
             print_findings(corpus, part, strip_html=learner.strip_html)
         start = time.perf_counter()
-        classifier = _fit_part(part, model, learner, known, parameters, multilabel=source.multilabel, quiet=quiet)
+        multilabel = source.multilabel
+        classifier = _fit_part(part, model, learner, knowledge, choice.parameters, multilabel=multilabel, quiet=quiet)
     bundle = bundle_vectors or learner.has_vectors
     _save(classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet)
     return classifier
+
+
+def _refuse(way: str, **given: object) -> None:
+    """Refuse options that a way of fitting does not take."""
+    for name, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"takes no --{name}", param_hint=way)
 
 
 def _fit_part(
@@ -230,19 +262,3 @@ def _number_or_name(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def _refuse_for_auto(**wanted: bool) -> None:
-    """Refuse what only a model with one prior can do."""
-    for name, is_wanted in wanted.items():
-        if is_wanted:
-            option = f"--{name.replace('_', '-')}"
-            raise typer.BadParameter("auto has several priors; use --model logistic-gaussian", param_hint=option)
-
-
-def _check_storable(model: str) -> None:
-    """Refuse a learner that cannot be saved, before it has learned anything."""
-    from bayesift.models import LEARNERS, is_storable
-
-    if model in LEARNERS and not is_storable(LEARNERS[model].make()):
-        raise typer.BadParameter(f"{model} cannot be saved, only compared (bayesift compare)", param_hint="--model")

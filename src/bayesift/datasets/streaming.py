@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
-from bayesift.datasets.blocks import ColumnBlock, read_parts
+from bayesift.datasets.arrow import ColumnBlock, read_parts
 from bayesift.datasets.columns import Columns, read_name, read_text
 from bayesift.datasets.loading import ProblemLog, bare_suffix
 from bayesift.datasets.references import holds_references, read_references

@@ -466,7 +466,7 @@ def read_tables(
     reader: TableReader, wanted: Columns, separator: str | None = None
 ) -> Iterator[tuple[Array, DocumentTable]]:
     """The documents of a table without dates in parts, each with the lines of its documents; ids may repeat."""
-    from bayesift.datasets.blocks import ColumnBlock, read_parts
+    from bayesift.datasets.arrow import ColumnBlock, read_parts
 
     done = 0
     for columns, part in read_parts(reader, wanted):

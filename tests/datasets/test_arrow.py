@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesift import TextClassifier
-from bayesift.datasets import Columns, blocks, load_chunks, load_table
+from bayesift.datasets import Columns, arrow, load_chunks, load_table
 from bayesift.datasets.streaming import TextReader
 from bayesift.datasets.tables import TableReader
 from bayesift.errors import DataError
@@ -23,15 +23,15 @@ FILLED = st.text(st.sampled_from('ab ",é'), min_size=1, max_size=6).filter(str.
 
 @pytest.fixture(params=[64, 1 << 22])
 def block_size(request, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(arrow, "BLOCK_BYTES", request.param)
     return request.param
 
 
 def row_by_row(path, monkeypatch):
     """The corpus of a table of which Arrow parses nothing."""
     with monkeypatch.context() as patch:
-        patch.setattr(blocks, "parse_csv", lambda *_: None)
-        patch.setattr(blocks, "parse_json_lines", lambda *_: None)
+        patch.setattr(arrow, "parse_csv", lambda *_: None)
+        patch.setattr(arrow, "parse_json_lines", lambda *_: None)
         return load_table(path, skip_bad=True)
 
 
@@ -79,11 +79,11 @@ def test_any_table_of_csv(rows, quoting):
 
 
 def test_clean_blocks_are_parsed_by_arrow(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(arrow, "BLOCK_BYTES", 64)
     content = b"text,label\n" + b'"a ""b"",\nc",d\n' * 50
-    parts = [part for _, part in blocks.read_parts(TableReader(io.BytesIO(content)), Columns())]
+    parts = [part for _, part in arrow.read_parts(TableReader(io.BytesIO(content)), Columns())]
     assert len(parts) > 5
-    assert all(isinstance(part, blocks.ColumnBlock) for part in parts)
+    assert all(isinstance(part, arrow.ColumnBlock) for part in parts)
     assert [line for part in parts for line in part.lines] == list(range(2, 102, 2))
 
 
@@ -131,7 +131,7 @@ def peak_of(n_rows):
 
 
 def test_a_stream_is_learned_in_constant_memory(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(arrow, "BLOCK_BYTES", 1 << 14)
     peak_of(500)  # what is loaded once
     small, large = peak_of(2_000), peak_of(16_000)
     assert large < 1.1 * small
@@ -139,7 +139,7 @@ def test_a_stream_is_learned_in_constant_memory(monkeypatch):
 
 
 def test_chunks_say_what_was_wrong_with_them(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 32)
+    monkeypatch.setattr(arrow, "BLOCK_BYTES", 32)
     content = b"body;label\n" + b"wheat rose;grain\n" * 4 + b"bad\n" + b"oil fell;crude\n" * 4
     chunks = list(load_chunks(io.BytesIO(content), skip_bad=True))
     assert [document.text for chunk in chunks for document in chunk] == ["wheat rose"] * 4 + ["oil fell"] * 4
