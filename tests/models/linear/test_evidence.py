@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, sparse
+from scipy import integrate, linalg, sparse
 from scipy.special import expit, log_expit, log_softmax, logsumexp
 
 from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear import Logit, Problem, log_evidence, softmax_log_evidence
-from bayesift.models.linear.evidence import KinkIntegrals
+from bayesift.models.linear.evidence import KinkIntegrals, lanczos_spectra
 from bayesift.models.linear.solvers import solve_all
 from tests.oracles.bayesian_lasso import mean_size_by_gibbs
 
@@ -106,6 +106,20 @@ def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
     rises = np.diff(np.log(rates)) * (np.array(slopes)[1:] + np.array(slopes)[:-1]) / 2
     np.testing.assert_allclose(np.diff(ours), rises, atol=0.8)
     assert np.argmax(ours) == np.argmax(np.append(0.0, np.cumsum(rises)))
+
+
+@pytest.mark.parametrize(
+    "eigenvalues", [np.geomspace(1.0, 1e3, 300), np.repeat([1.0, 2.0, 50.0], 100), np.full(300, 3.0)]
+)
+def test_lanczos_quadrature_is_the_form_with_scipys_functions_of_the_matrix(eigenvalues):
+    generator = np.random.default_rng(0)
+    basis = np.linalg.qr(generator.normal(size=(300, 300)))[0]
+    matrix, starts = (basis * eigenvalues) @ basis.T, generator.choice([-1.0, 1.0], size=(300, 4))
+    spectra = lanczos_spectra(lambda columns: matrix @ columns, starts)
+    logs = np.diagonal(starts.T @ linalg.logm(matrix).real @ starts)
+    np.testing.assert_allclose([spectrum.form(np.log) for spectrum in spectra], logs, atol=0.1)
+    inverses = np.diagonal(starts.T @ linalg.inv(matrix) @ starts)
+    np.testing.assert_allclose([spectrum.form(np.reciprocal) for spectrum in spectra], inverses, rtol=0.01)
 
 
 def test_equal_columns_have_a_finite_evidence():

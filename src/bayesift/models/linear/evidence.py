@@ -26,6 +26,7 @@ density of 1 on each direction but the common one, which changes no probability.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +41,10 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.softmax import NormalModel, labels_of
 
 _LARGEST = 1500  # terms or documents of an exact determinant
-_PROBES, _STEPS = 7, 30
+_PROBES, _STEPS, _CHECK = 7, 150, 3  # of Lanczos quadrature: columns, steps at most, steps between two looks
+_NATS = 0.02  # that they may still change
 _LITTLE = 1e-12
+_NOISE = 1e-10  # of the largest diagonal: a step that leads nowhere
 
 
 def log_evidence(problem: Problem, category: int, solution: Solution, *, largest: int = _LARGEST) -> float:
@@ -101,41 +104,78 @@ def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> t
 
 def _by_lanczos(problem: Problem, roots: Array, deviations: Array) -> tuple[float, float]:
     """As `_exact`, estimated: seven columns of random signs for the determinant, and h^1/2 itself."""
-    n_documents = len(roots)
-    block = np.empty((n_documents, _PROBES + 1))
-    block[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
-    block[:, -1] = np.maximum(roots, _LITTLE)
-    sizes = np.sum(block**2, axis=0)
-    diagonals, sides = _lanczos(problem, roots, deviations, block / np.sqrt(sizes))
-    logs, inverses = [], []
-    for diagonal, side in zip(diagonals.T, sides.T, strict=True):
-        values, vectors = linalg.eigh_tridiagonal(diagonal, side[:-1])
-        shares, grown = vectors[0] ** 2, 1.0 + np.maximum(values, 0.0)
-        logs.append(shares @ np.log(grown))
-        inverses.append(shares @ (1.0 / grown))
-    return float(np.mean(np.array(logs[:-1]) * sizes[:-1])), float(inverses[-1] * sizes[-1])
+    rows, n_documents = problem.rows, len(roots)
+    starts = np.empty((n_documents, _PROBES + 1))
+    starts[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
+    starts[:, -1] = np.maximum(roots, _LITTLE)
+    inner, outer = np.empty((problem.n_terms, _PROBES + 1)), np.empty_like(starts)
+    left, variances = roots[:, np.newaxis], (deviations**2)[:, np.newaxis]
 
-
-def _lanczos(problem: Problem, roots: Array, deviations: Array, starts: Array) -> tuple[Array, Array]:
-    """Diagonals and side diagonals of B in the Krylov space of each column of unit length, which is kept orthogonal."""
-    rows, (n_documents, width) = problem.rows, starts.shape
-    inner, outer = np.empty((problem.n_terms, width)), np.empty((n_documents, width))
-    basis = np.zeros((_STEPS, n_documents, width))
-    diagonals, sides = np.zeros((2, _STEPS, width))
-    vector = starts
-    for k in range(_STEPS):
-        basis[k] = vector
-        transposed_times(rows.indptr, rows.indices, rows.data, roots[:, np.newaxis] * vector, inner)
-        inner *= (deviations**2)[:, np.newaxis]
+    def one_and_b(vectors: Array) -> Array:
+        transposed_times(rows.indptr, rows.indices, rows.data, left * vectors, inner)
+        np.multiply(inner, variances, out=inner)
         times(rows.indptr, rows.indices, rows.data, inner, outer)
-        image = roots[:, np.newaxis] * outer
-        diagonals[k] = np.sum(image * vector, axis=0)
-        for earlier in basis[: k + 1]:
-            image -= np.sum(image * earlier, axis=0) * earlier
-        sides[k] = np.sqrt(np.sum(image**2, axis=0))
-        vector = np.where(sides[k] > _LITTLE, image / np.maximum(sides[k], _LITTLE), 0.0)
-        sides[k] = np.where(sides[k] > _LITTLE, sides[k], 0.0)
-    return diagonals, sides
+        return np.asarray(vectors + left * outer)
+
+    spectra = lanczos_spectra(one_and_b, starts)
+    logs = [spectrum.form(np.log) for spectrum in spectra[:-1]]
+    return float(np.mean(logs)), spectra[-1].form(np.reciprocal)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The eigenvalues of a matrix as one vector z sees them, of which there are few: nodes of Gauss's quadrature.
+
+    Parameters
+    ----------
+    nodes : eigenvalues, at least `_LITTLE`
+    shares : the squared length of z that falls to each
+    """
+
+    nodes: Array
+    shares: Array
+
+    def form(self, function: Callable[[Array], Array]) -> float:
+        """The quadratic form z' f(A) z."""
+        return float(self.shares @ function(self.nodes))
+
+
+def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Spectrum]:
+    """The spectra of a positive definite matrix, given as a product with columns, for each column of `starts`.
+
+    Steps end when they hardly change z' log(A) z. The basis is not kept orthogonal: what rounding adds are copies of
+    eigenvalues that are found already, which share their weight (Golub & Meurant 2010, section 4.1).
+    """
+    sizes = np.sum(starts**2, axis=0)
+    vector, before, side = starts / np.sqrt(sizes), np.zeros_like(starts), np.zeros(len(sizes))
+    diagonals: list[Array] = []
+    sides: list[Array] = []
+    last = np.inf
+    for k in range(_STEPS):
+        image = product(vector)
+        diagonals.append(np.sum(image * vector, axis=0))
+        image -= diagonals[-1] * vector + side * before
+        side = np.sqrt(np.sum(image**2, axis=0))
+        side[side <= _NOISE * np.max(diagonals)] = 0.0
+        if k % _CHECK == _CHECK - 1 or not side.any():
+            spectra = _spectra(np.array(diagonals), np.array(sides), sizes)
+            total = float(np.mean([spectrum.form(np.log) for spectrum in spectra]))
+            if abs(total - last) <= _NATS or not side.any():
+                break
+            last = total
+        sides.append(side)
+        before, vector = vector, np.divide(image, side, out=np.zeros_like(image), where=side > 0.0)
+    return spectra
+
+
+def _spectra(diagonals: Array, sides: Array, sizes: Array) -> list[Spectrum]:
+    """Of tridiagonal matrices, one for each column."""
+    found = []
+    for column, size in enumerate(sizes):
+        side = sides[:, column] if len(sides) else np.empty(0)
+        nodes, vectors = linalg.eigh_tridiagonal(diagonals[:, column], side, lapack_driver="stev")
+        found.append(Spectrum(np.maximum(nodes, _LITTLE), size * vectors[0] ** 2))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,24 +315,15 @@ class _SoftmaxHessian:
         if self.common:
             model.ridge[-1] = 0.0
         random, total = np.random.default_rng(0), 0.0
-        for _ in range(_PROBES):
-            signs = np.where(moves, random.choice([-1.0, 1.0], size=moves.shape), 0.0)
-            total += self._quadrature(model, shares, signs)
-        return total / _PROBES
 
-    def _quadrature(self, model: NormalModel, shares: Array, start: Array) -> float:
-        size = float(np.sum(start**2))
-        vector, basis, diagonals, sides = start / np.sqrt(size), [], [], []
-        for _ in range(min(_STEPS, int(size))):
-            basis.append(vector)
+        def product(vectors: Array) -> Array:
+            vector = vectors.reshape(moves.shape)
             image = model.hessian_product(vector, shares)
             image[-1, : model.n_classes] += self.common * vector[-1, : model.n_classes].sum()
-            diagonals.append(float(np.vdot(image, vector)))
-            for earlier in basis:
-                image -= np.vdot(image, earlier) * earlier
-            sides.append(float(np.linalg.norm(image)))
-            if sides[-1] <= _LITTLE:
-                break
-            vector = image / sides[-1]
-        values, vectors = linalg.eigh_tridiagonal(np.array(diagonals), np.array(sides[:-1]))
-        return float(vectors[0] ** 2 @ np.log(np.maximum(values, _LITTLE))) * size
+            return image.reshape(-1, 1)
+
+        for _ in range(_PROBES):
+            signs = np.where(moves, random.choice([-1.0, 1.0], size=moves.shape), 0.0)
+            (spectrum,) = lanczos_spectra(product, signs.reshape(-1, 1))
+            total += spectrum.form(np.log)
+        return total / _PROBES
