@@ -11,6 +11,7 @@ from scipy import optimize, sparse
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 from bayesift import TermVectorizer
 from bayesift.errors import DataError
@@ -99,6 +100,17 @@ def test_weights_are_where_the_posterior_is_highest(exclusive):
     assert found <= other.fun + 1e-6
     assert weights[0] > weights[1] > weights[2]
     assert weights[3] == 0.0
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_the_number_of_blas_threads_changes_no_bit_of_the_weights(exclusive):
+    generator = np.random.default_rng(0)
+    labels = np.eye(6, dtype=int)[generator.integers(6, size=20_000)]
+    scores, found = labels + generator.normal(size=(4, 20_000, 6)), []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append(np.append(*stacking_weights(scores, labels, np.ones(20_000), exclusive=exclusive)))
+    np.testing.assert_array_equal(*found)
 
 
 def test_weights_are_fitted_to_documents_that_members_were_not_fitted_to():

@@ -5,6 +5,7 @@ import pytest
 from scipy import optimize, sparse
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from bayesift.errors import DataError
 from bayesift.models import GammaPrior, GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
@@ -315,3 +316,15 @@ def test_softmax_models_are_stored():
     for damaged in ({"softmax_": "yes"}, {"multilabel_": True}):
         with pytest.raises(DataError):
             SparseBayesClassifier.from_state({**parameters, **damaged}, arrays)
+
+
+@pytest.mark.parametrize("prior", [GaussianPrior(variance=3.0), LaplacePrior(gamma=1.0)])
+def test_the_number_of_blas_threads_changes_no_bit(prior):
+    """BLAS splits sums of more than 10,000 numbers among its threads."""
+    generator = np.random.default_rng(0)
+    X, y = sparse.random_array((400, 3_000), density=0.02, rng=generator, format="csr"), generator.integers(8, size=400)
+    fitted = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            fitted.append(softmax(prior=prior, tol=1e-3).fit(X, y).predict_proba(X))
+    np.testing.assert_array_equal(*fitted)

@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, inner
 from bayesift.errors import DataError
 from bayesift.models.base import LogOddsMixin, models_of
 from bayesift.models.ensemble.calibration import BetaCalibration
@@ -317,7 +317,7 @@ def _lengths_of(ngram_lengths: Any, n_columns: int) -> Array | None:
 def _typical_length(rows: sparse.csr_array) -> float:
     """The root mean square length of documents that have terms: priors are stated for documents of length one."""
     n_documents = np.count_nonzero(np.diff(rows.indptr))
-    return float(np.sqrt(rows.data @ rows.data / n_documents)) if n_documents else 1.0
+    return float(np.sqrt(inner(rows.data, rows.data) / n_documents)) if n_documents else 1.0
 
 
 def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, inner
 from bayesift.models.base import scores_of
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.baselines.svm import LinearSVM
@@ -140,7 +140,7 @@ class NeighborsMember(Member):
         """Whether a document shares its terms with so few others that comparing it with all is quick."""
         frequencies = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1]).astype(float)
         n_documents, n_categories = sample.labels.shape
-        per_document = n_documents + float(frequencies @ frequencies) / n_documents
+        per_document = n_documents + inner(frequencies, frequencies) / n_documents
         return bool(per_document <= _MOST_COMPARED * n_categories)
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp, softmax
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, inner
 from bayesift.folds import deal_folds
 from bayesift.models.ensemble.members import Fitted, Hyperplanes, Member, Odds, Sample, Settings
 from bayesift.models.linear.design import dense_columns
@@ -325,9 +325,9 @@ class Stacker:
 
 def _sizes(scores: Array, importance: Array | None = None) -> Array:
     """The root mean square of the scores of each member; 0 without documents."""
-    squares = np.einsum("mdc,mdc->md", scores, scores)
     importance = np.ones(scores.shape[1]) if importance is None else importance
-    sizes: Array = np.sqrt(squares @ importance / max(importance.sum() * scores.shape[2], np.finfo(float).tiny))
+    squares = np.einsum("mdc,mdc,d->m", scores, scores, importance)
+    sizes: Array = np.sqrt(squares / max(importance.sum() * scores.shape[2], np.finfo(float).tiny))
     return sizes
 
 
@@ -353,9 +353,9 @@ def stacking_weights(
 
     def objective(point: Array) -> tuple[float, Array]:
         weights, offset = point[:-1], point[-1]
-        z = (weights @ flat).reshape(labels.shape) + offset
+        z = np.einsum("m,mk->k", weights, flat).reshape(labels.shape) + offset
         value, slopes = stacking_loss(z, labels, importance, exclusive=exclusive)
-        gradient = np.append(flat @ slopes.ravel() + weights - start, slopes.sum() + offset)
+        gradient = np.append(np.einsum("mk,k->m", flat, slopes.ravel()) + weights - start, slopes.sum() + offset)
         return value + 0.5 * float(np.sum((weights - start) ** 2) + offset**2), gradient
 
     bounds = [(None if signed else 0.0, None)] * len(scores) + [(0.0, 0.0) if exclusive else (None, None)]
@@ -371,9 +371,9 @@ def stacking_loss(z: Array, labels: Array, importance: Array, *, exclusive: bool
 def _logistic_loss(z: Array, labels: Array, importance: Array) -> tuple[float, Array]:
     margins = np.where(labels, z, -z)
     losses, wrong = -log_expit(margins), expit(-margins)
-    return float(importance @ losses.sum(axis=1)), np.where(labels, -wrong, wrong) * importance[:, np.newaxis]
+    return inner(importance, losses.sum(axis=1)), np.where(labels, -wrong, wrong) * importance[:, np.newaxis]
 
 
 def _softmax_loss(z: Array, labels: Array, importance: Array) -> tuple[float, Array]:
     losses = logsumexp(z, axis=1) - np.sum(z * labels, axis=1)
-    return float(importance @ losses), (softmax(z, axis=1) - labels) * importance[:, np.newaxis]
+    return inner(importance, losses), (softmax(z, axis=1) - labels) * importance[:, np.newaxis]

@@ -16,6 +16,7 @@ matrix. Under Jeffreys' prior the mode found is the local one that EM reaches fr
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import logsumexp
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
@@ -99,7 +100,7 @@ class NormalModel:
         """Minus the log posterior."""
         used = scores[:, : self.n_classes]
         losses = logsumexp(used, axis=1) - used[np.arange(len(used)), self.labels]
-        return float(self.importance @ losses + 0.5 * np.sum(self.ridge * theta**2))
+        return inner(self.importance, losses) + 0.5 * float(np.sum(self.ridge * theta**2))
 
     def probabilities(self, scores: Array) -> Array:
         """Documents x classes; 0 in the padding."""
@@ -114,6 +115,11 @@ class NormalModel:
         residuals[np.arange(len(residuals)), self.labels] -= self.importance
         gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
         return gradient
+
+    def first_slope(self) -> float:
+        """The length of the gradient at 0."""
+        gradient = self.gradient(np.zeros_like(self.spread), self.probabilities(self.base))
+        return math.sqrt(inner(gradient, gradient))
 
     def hessian_product(self, search: Array, probabilities: Array, table: Array | None = None) -> Array:
         """The Hessian of the objective times a step; `table` as for the scores."""
@@ -130,13 +136,13 @@ class NormalModel:
         diagonal[diagonal <= 0] = 1.0
         step, residual = np.zeros_like(gradient), -gradient
         search = residual / diagonal
-        power = float(np.vdot(residual, search))
+        power = inner(residual, search)
         goal = precision**2 * power
         for _ in range(_CONJUGATE_STEPS):
             if power <= goal:
                 break
             image = self.hessian_product(search, probabilities, self.single)
-            curvature = float(np.vdot(search, image))
+            curvature = inner(search, image)
             if curvature <= 0:
                 break
             flat = (array.ravel() for array in (search, image, diagonal, step, residual))
@@ -149,16 +155,16 @@ class NormalModel:
         """The mode, the objective of each round, and whether the gradient fell to the tolerance of its size at 0."""
         scores = self.base + self.moves(theta)
         trace, converged = [self.objective(theta, scores)], False
-        first = float(np.linalg.norm(self.gradient(np.zeros_like(theta), self.probabilities(self.base))))
+        first = self.first_slope()
         for _ in range(rounds):
             probabilities = self.probabilities(scores)
             gradient = self.gradient(theta, probabilities)
-            size = float(np.linalg.norm(gradient))
+            size = math.sqrt(inner(gradient, gradient))
             converged = size <= tolerance * first
             if converged:
                 break
             step = self.direction(gradient, probabilities, min(_LOOSEST, (size / max(first, 1e-300)) ** 0.5))
-            share, scores, objective = self._search(theta, scores, step, float(np.vdot(gradient, step)), trace[-1])
+            share, scores, objective = self._search(theta, scores, step, inner(gradient, step), trace[-1])
             theta = theta + share * step
             trace.append(objective)
             if share == 0.0:
@@ -235,7 +241,7 @@ def solve_softmax_by_lbfgs(problem: Problem, starts: list[Solution | None]) -> l
     """The mode under a normal prior by a quasi-Newton method, scipy's L-BFGS."""
     model = normal_model(problem)
     shape, trace = model.spread.shape, []
-    first = float(np.linalg.norm(model.gradient(np.zeros(shape), model.probabilities(model.base))))
+    first = model.first_slope()
     left = np.inf
 
     def value(flat: Array) -> tuple[float, Array]:
@@ -243,7 +249,7 @@ def solve_softmax_by_lbfgs(problem: Problem, starts: list[Solution | None]) -> l
         theta = flat.reshape(shape)
         scores = model.base + model.moves(theta)
         gradient = model.gradient(theta, model.probabilities(scores))
-        left = float(np.linalg.norm(gradient))
+        left = math.sqrt(inner(gradient, gradient))
         return model.objective(theta, scores), gradient.ravel()
 
     def note(intermediate_result: OptimizeResult) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.kernels.documents import Model, evaluate, separate_documents
 from bayesift.kernels.likelihoods import LOGIT
@@ -85,7 +85,7 @@ class SoftmaxSearch:
         for c, weights in enumerate(self.weights):
             penalty, used = self.penalty(c), self.places[c, : self.counts[c]]
             distance = weights[used] - penalty[MODE, used]
-            cost += float(penalty[L1, used] @ np.abs(distance) + 0.5 * penalty[L2, used] @ distance**2)
+            cost += inner(penalty[L1, used], np.abs(distance)) + 0.5 * inner(penalty[L2, used], distance**2)
         return float(self.loss + cost)
 
     def find_violations(self) -> float:
@@ -231,7 +231,7 @@ def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: Array, now: Array
 def _cost(penalty: Array, intercept: Array, point: Array) -> float:
     size, (_, precision, centre) = penalty.shape[1], intercept
     distance = point[:size] - penalty[MODE]
-    cost = penalty[L1] @ np.abs(distance) + 0.5 * penalty[L2] @ distance**2
+    cost = inner(penalty[L1], np.abs(distance)) + 0.5 * inner(penalty[L2], distance**2)
     return float(cost + 0.5 * precision * np.sum((point[size:] - centre) ** 2))
 
 
@@ -254,19 +254,19 @@ def _conjugate_gradients(apply: Callable[[Array], Array], diagonal: Array, targe
     """An approximate solution; the target has no part along flat directions."""
     step, residual = np.zeros_like(target), target.copy()
     scaled = residual / diagonal
-    search, power = scaled.copy(), float(residual @ scaled)
+    search, power = scaled.copy(), inner(residual, scaled)
     goal = _PRECISION**2 * power
     for _ in range(_CONJUGATE_STEPS):
         if power <= max(goal, 0.0):
             break
         image = apply(search)
-        curvature = float(search @ image)
+        curvature = inner(search, image)
         if curvature <= 0.0:
             break
         step += power / curvature * search
         residual -= power / curvature * image
         scaled = residual / diagonal
-        after = float(residual @ scaled)
+        after = inner(residual, scaled)
         search = scaled + after / power * search
         power = after
     return step
