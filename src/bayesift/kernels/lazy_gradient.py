@@ -126,15 +126,7 @@ def _update(
         move = residuals[place] - included[place]
         if abs(move) > threshold:
             i = numbers[place]
-            first, last = indptr[i], indptr[i + 1]
-            middle = last - (last - first) % 4
-            for k in range(first, middle, 4):  # terms of a row differ, so that no sum waits for the one before it
-                e, f = np.uint32(indices[k]), np.uint32(indices[k + 1])
-                g, h = np.uint32(indices[k + 2]), np.uint32(indices[k + 3])
-                p, q = neg_gradient[e] + move * data[k], neg_gradient[f] + move * data[k + 1]
-                r, s = neg_gradient[g] + move * data[k + 2], neg_gradient[h] + move * data[k + 3]
-                neg_gradient[e], neg_gradient[f], neg_gradient[g], neg_gradient[h] = p, q, r, s
-            for k in range(middle, last):
+            for k in range(indptr[i], indptr[i + 1]):
                 neg_gradient[np.uint32(indices[k])] += move * data[k]
             included[place] = residuals[place]
         else:
@@ -149,10 +141,12 @@ def find_candidates(
     lazy: LazyGradient,
     candidates: Candidates,
     weights: Array,
+    tolerance: float,
 ) -> Search:
     """Find the terms off their mode or in violation, by a gradient that is up to date (`update_gradient`).
 
-    The gradient is approximate while the largest violation certainly is one, and exact otherwise.
+    The gradient is approximate while the largest violation certainly is one, or certainly none above the tolerance, and
+    exact otherwise.
     """
     rho = float(lazy.rho[0])
     count = _unsettled_terms(
@@ -160,12 +154,12 @@ def find_candidates(
         candidates.unsettled, candidates.neg_gradient,
     )  # fmt: skip
     unsettled, gradient = candidates.unsettled[:count], candidates.neg_gradient[:count]
-    given = unsettled, matrix.norms, model.penalty, weights, gradient, candidates.found, candidates.priority
-    size, moved, worst, norm, cost = _find_violations(*given)
+    given = unsettled, matrix.norms, model.penalty, weights, gradient, rho, candidates.found, candidates.priority
+    size, moved, worst, norm, bound, cost = _find_violations(*given)
     of_all = lazy.neg_gradient
-    if rho * norm >= _DOUBTFUL * worst:
+    if rho * norm >= _DOUBTFUL * worst and bound > tolerance:
         gradient[:] = exact_gradient(matrix, model, documents, unsettled, candidates.by_document)
-        size, moved, worst, norm, cost = _find_violations(*given)
+        size, moved, worst, _, _, cost = _find_violations(*given)
         of_all = of_all.copy()
         of_all[unsettled] = gradient
     return Search(candidates.found[:size], candidates.priority[:size], moved, worst, cost, of_all)
@@ -226,13 +220,25 @@ def column_sums(indptr: Array, indices: Array, data: Array, terms: Array, factor
 
 @kernel
 def _find_violations(
-    unsettled: Array, norms: Array, penalty: Array, weights: Array, neg_gradient: Array, found: Array, priority: Array
-) -> tuple[int, int, float, float, float]:
-    """Write terms off their mode or in violation, and priorities; their number, how many off, worst, norm, penalty."""
-    count, moved, worst, norm, cost = 0, 0, 0.0, 0.0, 0.0
+    unsettled: Array,
+    norms: Array,
+    penalty: Array,
+    weights: Array,
+    neg_gradient: Array,
+    rho: float,
+    found: Array,
+    priority: Array,
+) -> tuple[int, int, float, float, float, float]:
+    """Write terms off their mode or in violation, and priorities.
+
+    Returns their number, how many are off, the worst violation, the norm of its column, a bound of all violations
+    where a gradient may be off by rho times the norm of its column, and the penalty.
+    """
+    count, moved, worst, norm, bound, cost = 0, 0, 0.0, 0.0, 0.0, 0.0
     for place in range(len(unsettled)):
         j = unsettled[place]
         size = violation(penalty, j, weights[j], neg_gradient[place])
+        bound = max(bound, size + rho * norms[j])
         off = weights[j] != penalty[MODE, j]
         if off or size > 0.0:
             found[count], priority[count] = j, size / max(norms[j], 1e-12)
@@ -242,4 +248,4 @@ def _find_violations(
                 cost += penalty_of(penalty, j, weights[j])
                 moved += 1
             count += 1
-    return count, moved, worst, norm, cost
+    return count, moved, worst, norm, bound, cost

@@ -99,7 +99,7 @@ def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates:
     tolerance, threshold = problem.tolerance * scale, _negligible(model, scale)
     trace, worst = [], np.inf
     for k in range(problem.max_iter):
-        found = find_candidates(matrix, model, documents, lazy, candidates, weights)
+        found = find_candidates(matrix, model, documents, lazy, candidates, weights, tolerance)
         worst = max(found.worst, abs(descent.bias_neg_gradient()))
         trace.append(descent.loss + found.cost + intercept_penalty(model, descent.bias[0]))
         if worst <= tolerance:
