@@ -170,7 +170,7 @@ class HeldOut:
 
     def along(self, steps: Array, models: list[int], factors: Array | None = None) -> Iterator[tuple[Array, Array]]:
         """`losses` of each row of scales, in order; all are computed at once."""
-        every = np.ones((len(steps), self.problem.members.shape[0]))
+        every = np.repeat(steps[:, :1], self.problem.members.shape[0], axis=1)  # so that a shared scale stays one
         every[:, models] = steps
         priors = [rescaled(self.problem.prior, row, factors) for row in every]
         folds = [
