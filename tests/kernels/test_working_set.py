@@ -96,8 +96,8 @@ def test_the_lazy_gradient_is_exact_up_to_its_bound():
         documents.scores[:n] += 0.1
         documents.scores[2:n] += generator.normal(size=n - 2)
         evaluate(model, documents, False)
-        rho = update_gradient(matrix, model, documents, lazy, threshold)
-        expected = X.T @ by_document(model, documents, documents.residuals)
+        update_gradient(matrix, model, documents, lazy, threshold)
+        rho, expected = lazy.rho[0], X.T @ by_document(model, documents, documents.residuals)
         assert np.all(np.abs(lazy.neg_gradient - expected) <= rho * matrix.norms + 1e-12)
         assert (rho == 0.0) == (threshold == 0.0)
         found = exact_gradient(matrix, model, documents, np.array([7, 0, 2], dtype=np.int32), np.empty(len(X)))

@@ -22,23 +22,31 @@ _DOUBTFUL = 0.5  # of the largest violation: if more of it may be an error, the 
 
 
 class LazyGradient(NamedTuple):
-    """Of all terms; `inside_sums`: column sums inside the category, `groups`: the included residuals of the groups."""
+    """Of all terms; `inside_sums`: column sums inside the category, `groups`: the included residuals of the groups.
+
+    `known`: the number of documents with places, `rho`: the norm of what is left out, both as of the last update.
+    """
 
     neg_gradient: Array
     inside_sums: Array
     included: Array
     groups: Array
     known: Array
+    rho: Array
 
 
 class Candidates(NamedTuple):
-    """Room for terms that may move and their negative gradient; those of them that do, and the priority of each."""
+    """Room for terms that may move and their negative gradient; those of them that do, and the priority of each.
+
+    `by_document` and `near`, one per term of the matrix, are scratch.
+    """
 
     unsettled: Array
     neg_gradient: Array
     found: Array
     priority: Array
     by_document: Array
+    near: Array
 
 
 class Search(NamedTuple):
@@ -56,14 +64,16 @@ def empty_candidates(model: Model) -> Candidates:
     """Room for all terms of a model."""
     unsettled, found = np.empty((2, len(model.terms)), dtype=np.int32)
     neg_gradient, priority = np.empty((2, len(model.terms)))
-    return Candidates(unsettled, neg_gradient, found, priority, np.empty(len(model.importance)))
+    near = np.empty(len(model.sums), dtype=bool)
+    return Candidates(unsettled, neg_gradient, found, priority, np.empty(len(model.importance)), near)
 
 
 def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
     """The gradient before any residual is included."""
     neg_gradient, inside_sums = np.zeros((2, len(model.sums)))
     _add_rows(matrix.row_indptr, matrix.row_indices, matrix.row_data, model.members, model.importance, inside_sums)
-    return LazyGradient(neg_gradient, inside_sums, np.empty(len(model.importance) + 2), np.zeros(2), np.full(1, 2))
+    included = np.empty(len(model.importance) + 2)
+    return LazyGradient(neg_gradient, inside_sums, included, np.zeros(2), np.full(1, 2), np.zeros(1))
 
 
 @kernel
@@ -75,8 +85,8 @@ def _add_rows(indptr: Array, indices: Array, data: Array, documents: Array, fact
             out[np.uint32(indices[k])] += factor * data[k]
 
 
-def update_gradient(matrix: Matrix, model: Model, documents: Documents, lazy: LazyGradient, threshold: float) -> float:
-    """Include the residuals that changed by more than the threshold; returns the norm rho of what was left out."""
+def update_gradient(matrix: Matrix, model: Model, documents: Documents, lazy: LazyGradient, threshold: float) -> None:
+    """Include the residuals that changed by more than the threshold."""
     count, known = int(documents.filled[0]), int(lazy.known[0])
     if count > known:
         residuals = np.where(documents.signs[known:count] < 0.0, lazy.groups[OUTSIDE], lazy.groups[INSIDE])
@@ -84,12 +94,10 @@ def update_gradient(matrix: Matrix, model: Model, documents: Documents, lazy: La
         lazy.known[0] = count
     shifts = group_residuals(model, documents) - lazy.groups
     lazy.groups[:] += shifts
-    return float(
-        _update(
-            count, matrix.row_indptr, matrix.row_indices, matrix.row_data, documents.numbers, documents.signs,
-            documents.importance, documents.residuals, model.sums, lazy.inside_sums, shifts, threshold,
-            lazy.neg_gradient, lazy.included,
-        )
+    lazy.rho[0] = _update(
+        count, matrix.row_indptr, matrix.row_indices, matrix.row_data, documents.numbers, documents.signs,
+        documents.importance, documents.residuals, model.sums, lazy.inside_sums, shifts, threshold,
+        lazy.neg_gradient, lazy.included,
     )  # fmt: skip
 
 
@@ -133,24 +141,25 @@ def find_candidates(
     lazy: LazyGradient,
     candidates: Candidates,
     weights: Array,
-    threshold: float,
+    tolerance: float,
 ) -> Search:
-    """Find the terms off their mode or in violation.
+    """Find the terms off their mode or in violation, by a gradient that is up to date (`update_gradient`).
 
-    The gradient is approximate while the largest violation certainly is one, and exact otherwise.
+    The gradient is approximate while the largest violation certainly is one, or certainly none above the tolerance, and
+    exact otherwise.
     """
-    rho = update_gradient(matrix, model, documents, lazy, threshold)
+    rho = float(lazy.rho[0])
     count = _unsettled_terms(
-        model.terms, matrix.norms, model.penalty, weights, lazy.neg_gradient, rho, candidates.unsettled,
-        candidates.neg_gradient,
+        model.terms, matrix.norms, model.penalty, weights, lazy.neg_gradient, rho, candidates.near,
+        candidates.unsettled, candidates.neg_gradient,
     )  # fmt: skip
     unsettled, gradient = candidates.unsettled[:count], candidates.neg_gradient[:count]
-    given = unsettled, matrix.norms, model.penalty, weights, gradient, candidates.found, candidates.priority
-    size, moved, worst, norm, cost = _find_violations(*given)
+    given = unsettled, matrix.norms, model.penalty, weights, gradient, rho, candidates.found, candidates.priority
+    size, moved, worst, norm, bound, cost = _find_violations(*given)
     of_all = lazy.neg_gradient
-    if rho * norm >= _DOUBTFUL * worst:
+    if rho * norm >= _DOUBTFUL * worst and bound > tolerance:
         gradient[:] = exact_gradient(matrix, model, documents, unsettled, candidates.by_document)
-        size, moved, worst, norm, cost = _find_violations(*given)
+        size, moved, worst, _, _, cost = _find_violations(*given)
         of_all = of_all.copy()
         of_all[unsettled] = gradient
     return Search(candidates.found[:size], candidates.priority[:size], moved, worst, cost, of_all)
@@ -164,15 +173,22 @@ def _unsettled_terms(
     weights: Array,
     neg_gradient: Array,
     rho: float,
+    near: Array,
     unsettled: Array,
     kept_gradient: Array,
 ) -> int:
-    """Write the terms that are off their mode or may leave it, and their gradient; returns their number."""
+    """Write the terms that are off their mode or may leave it, and their gradient; returns their number.
+
+    They are few: a loop of comparisons alone, into `near`, becomes vector code.
+    """
+    for j in range(len(near)):
+        may_leave = abs(neg_gradient[j]) + rho * norms[j] > penalty[L1, j]
+        near[j] = may_leave | (weights[j] != penalty[MODE, j])
     count = 0
     for place in range(len(terms)):
-        j = terms[place]
-        if abs(neg_gradient[j]) + rho * norms[j] > penalty[L1, j] or weights[j] != penalty[MODE, j]:
-            unsettled[count], kept_gradient[count] = j, neg_gradient[j]
+        term = np.uint32(terms[place])
+        if near[term]:
+            unsettled[count], kept_gradient[count] = term, neg_gradient[term]
             count += 1
     return count
 
@@ -204,13 +220,25 @@ def column_sums(indptr: Array, indices: Array, data: Array, terms: Array, factor
 
 @kernel
 def _find_violations(
-    unsettled: Array, norms: Array, penalty: Array, weights: Array, neg_gradient: Array, found: Array, priority: Array
-) -> tuple[int, int, float, float, float]:
-    """Write terms off their mode or in violation, and priorities; their number, how many off, worst, norm, penalty."""
-    count, moved, worst, norm, cost = 0, 0, 0.0, 0.0, 0.0
+    unsettled: Array,
+    norms: Array,
+    penalty: Array,
+    weights: Array,
+    neg_gradient: Array,
+    rho: float,
+    found: Array,
+    priority: Array,
+) -> tuple[int, int, float, float, float, float]:
+    """Write terms off their mode or in violation, and priorities.
+
+    Returns their number, how many are off, the worst violation, the norm of its column, a bound of all violations
+    where a gradient may be off by rho times the norm of its column, and the penalty.
+    """
+    count, moved, worst, norm, bound, cost = 0, 0, 0.0, 0.0, 0.0, 0.0
     for place in range(len(unsettled)):
         j = unsettled[place]
         size = violation(penalty, j, weights[j], neg_gradient[place])
+        bound = max(bound, size + rho * norms[j])
         off = weights[j] != penalty[MODE, j]
         if off or size > 0.0:
             found[count], priority[count] = j, size / max(norms[j], 1e-12)
@@ -220,4 +248,4 @@ def _find_violations(
                 cost += penalty_of(penalty, j, weights[j])
                 moved += 1
             count += 1
-    return count, moved, worst, norm, cost
+    return count, moved, worst, norm, bound, cost

@@ -267,19 +267,23 @@ def prior_of(prior: Any) -> Prior:
 
 def row_of(parameter: Any, category: int, n_terms: int) -> Array:
     """One category's row of a parameter that broadcasts to categories x terms."""
+    return np.ascontiguousarray(np.broadcast_to(_values_of(parameter, category), (n_terms,)))
+
+
+def _values_of(parameter: Any, category: int) -> Array:
+    """One category's values of a parameter, which broadcast to its terms."""
     values = np.asarray(parameter, dtype=np.float64)
-    if values.ndim == 2:
-        values = values[category if values.shape[0] > 1 else 0]
-    return np.ascontiguousarray(np.broadcast_to(values, (n_terms,)))
+    return values[category if values.shape[0] > 1 else 0] if values.ndim == 2 else values
 
 
 def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
     """The penalty of one category's weights, in the layout of `bayesift.kernels.linear`."""
-    absolute, square = prior.strengths
-    sign = row_of(prior.sign, category, n_terms)
-    lower, upper = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
-    rows = (absolute, square, prior.mode)
-    return np.stack([*(row_of(row, category, n_terms) for row in rows), lower, upper])
+    rows = np.empty((5, n_terms))
+    for row, parameter in zip(rows[:3], (*prior.strengths, prior.mode), strict=True):
+        row[:] = _values_of(parameter, category)
+    sign = _values_of(prior.sign, category)
+    rows[3], rows[4] = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
+    return rows
 
 
 def is_shared(prior: Prior) -> bool:

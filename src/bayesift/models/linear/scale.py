@@ -170,7 +170,7 @@ class HeldOut:
 
     def along(self, steps: Array, models: list[int], factors: Array | None = None) -> Iterator[tuple[Array, Array]]:
         """`losses` of each row of scales, in order; all are computed at once."""
-        every = np.ones((len(steps), self.problem.members.shape[0]))
+        every = np.repeat(steps[:, :1], self.problem.members.shape[0], axis=1)  # so that a shared scale stays one
         every[:, models] = steps
         priors = [rescaled(self.problem.prior, row, factors) for row in every]
         folds = [
@@ -195,25 +195,29 @@ class HeldOut:
         found = solve_path(problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
         for c, solution in zip(models, found[-1], strict=True):
             last[c] = solution
-        return [held_out_losses(self.problem, documents, models, solutions) for solutions in found]
+        return list(held_out_losses(self.problem, documents, models, found))
 
 
 def held_out_losses(
-    problem: Problem, documents: Array, models: list[int], solutions: list[Solution]
-) -> tuple[Array, Array]:
-    """Minus the log-likelihood of documents under each model, and what they weigh; a softmax class has its own only."""
-    coefficients = stack_rows([solution.weights for solution in solutions])
-    intercepts = np.array([solution.intercept for solution in solutions])
-    scores = scores_of(problem.rows[documents], coefficients, intercepts).T
-    members = problem.members[models][:, documents].toarray()
-    importance = np.stack([problem.importance_of(c)[documents] for c in models], axis=1).T
-    if problem.balance is None:
-        importance = np.broadcast_to(problem.importance[documents], scores.shape)
-    if problem.coupled:
-        logarithms = members * log_softmax(scores, axis=0)
-    else:
-        logarithms = log_likelihoods(problem.link, np.where(members, scores, -scores))[0]
-    return -np.sum(importance * logarithms, axis=1), importance.sum(axis=1)
+    problem: Problem, documents: Array, models: list[int], found: list[list[Solution]]
+) -> Iterator[tuple[Array, Array]]:
+    """Minus the log-likelihood of documents under each model, and what they weigh, for each list of solutions.
+
+    A softmax class has its own documents only.
+    """
+    rows, members = problem.rows[documents], problem.members[models][:, documents].toarray()
+    importance = np.broadcast_to(problem.importance[documents], members.shape)
+    if problem.balance is not None:
+        importance = np.stack([problem.importance_of(c)[documents] for c in models])
+    for solutions in found:
+        coefficients = stack_rows([solution.weights for solution in solutions])
+        intercepts = np.array([solution.intercept for solution in solutions])
+        scores = scores_of(rows, coefficients, intercepts).T
+        if problem.coupled:
+            logarithms = members * log_softmax(scores, axis=0)
+        else:
+            logarithms = log_likelihoods(problem.link, np.where(members, scores, -scores))[0]
+        yield -np.sum(importance * logarithms, axis=1), importance.sum(axis=1)
 
 
 def mean_and_error(losses: Array, weights: Array) -> tuple[Array, Array]:

@@ -125,13 +125,20 @@ def _choose_softmax_solver(name: str, problem: Problem) -> str:
 
 
 def _chunks(order: Array, size: int) -> list[Array]:
-    """Parts of similar size, at most `size`; an even number of them, so that a second thread has work.
+    """Blocks of categories: eights and fours, which solvers fill up, few of them and an even number for two threads.
 
-    They do not depend on the number of threads, nor does the result. Four are a block of their own, fewer go alone.
+    They do not depend on the number of threads, nor does the result. The first, which take longest, are in fours. Four
+    are a block of their own, fewer go alone.
     """
     n = len(order)
-    parts = n if size == 1 or n < 4 else 1 if n == 4 else 2 * -(-n // (2 * size))
-    return np.array_split(order, parts) if n else []
+    if size == 1 or n < 4:
+        return np.array_split(order, n) if n else []
+    quarters = -(-n // 4)
+    eights = quarters // 2 - (quarters // 2 - quarters) % 2 if quarters > 1 else 0
+    sizes = np.repeat([4, 8], [quarters - 2 * eights, eights])
+    for _ in range(4 * quarters - n):
+        sizes[len(sizes) - 1 - np.argmax(sizes[::-1])] -= 1
+    return np.split(order, np.cumsum(sizes)[:-1])
 
 
 def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
@@ -166,7 +173,7 @@ def solve_all(
     size = BLOCK if name in _BLOCKS else 1
     named = np.arange(len(starts)) if categories is None else np.asarray(categories)
     sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of similar size
-    order = np.argsort(sizes, kind="stable") if size > 1 else np.arange(len(named))
+    order = np.argsort(-sizes, kind="stable") if size > 1 else np.arange(len(named))
     chunks = _chunks(order, size)
     tasks = [(named[chunk].tolist(), [starts[place] for place in chunk]) for chunk in chunks]
     parts: Iterable[list[Solution]]

@@ -33,6 +33,7 @@ BLOCK = 8
 _WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}  # as many categories are filled up to a block; fewer go one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
+_MOVING = 2.0  # times the mean change: documents of short rounds, whose rows lie apart and take twice as long each
 _CHUNK, _CHUNKS = 64, 1024  # documents that stay together in a random order, at most; chunks, at least
 _ANCHORED = 1 / 32  # the variance of the intercept about its anchor, in that of the score of a document
 _NEGLIGIBLE = 0.01  # of the mean squared change of the dual variables: what changes less waits for a later round
@@ -153,7 +154,7 @@ class _Block:
         self.anchors, self.intercepts = self.intercepts, self.intercepts + moved
         totals = np.where(self.done, np.inf, self.moves.sum(axis=0) + 1e-300)
         shares = np.sum(self.moves / totals, axis=1)
-        few = shares > shares.mean()
+        few = shares > _MOVING * shares.mean()
         moving, rest = np.flatnonzero(few).astype(np.int32), shares[~few].sum()
         for _ in range(_SHORT_ROUNDS):
             self._visit(moving)

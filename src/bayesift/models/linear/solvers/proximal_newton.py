@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -43,11 +42,13 @@ from bayesift.kernels.lazy_gradient import (
     empty_gradient,
     exact_gradient,
     find_candidates,
+    update_gradient,
 )
 from bayesift.kernels.linear import L1, MODE, PRECISION
+from bayesift.models.base import compact_row
 from bayesift.models.linear.problem import Problem, Solution, matrix_of
 
-CAUTIOUS = 3  # rounds
+CAUTIOUS = 3  # rounds from a cold start
 _SMALLEST_SET = 16
 _NEGLIGIBLE = 0.1  # of the scale of the prior, left out of the gradient of all terms
 _GROWTH = 1.0  # of the working set a round
@@ -81,30 +82,39 @@ def solve_along(problems: Sequence[Problem], category: int, start: Solution | No
     model = _model(problem, category)
     matrix, documents = matrix_of(problem), group_documents(model, bias)
     descent = Descent(matrix, model, documents, weights, np.array([bias]))
-    descent.start(problem.tolerance * _scale(model))
+    cautious, scale = CAUTIOUS if start is None else 0, _scale(model)
+    descent.start(problem.tolerance * scale, cautious=cautious > 0)
     lazy, candidates = empty_gradient(matrix, model), empty_candidates(model)
+    update_gradient(matrix, model, documents, lazy, _negligible(model, scale))
     for problem in problems:
         descent.model = model._replace(penalty=problem.penalty(category))
-        solution = _descend(problem, descent, lazy, candidates)
-        yield replace(solution, weights=weights.copy())
+        yield _descend(problem, descent, lazy, candidates, cautious)
+        cautious = 0
 
 
-def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates) -> Solution:
-    """Rounds on working sets, from where the descent stands, until the mode is found."""
-    model, weights, scale = descent.model, descent.weights, _scale(descent.model)
-    tolerance = problem.tolerance * scale
-    threshold = _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
+def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates, cautious: int) -> Solution:
+    """Rounds on working sets, the first of them `cautious`, from where the descent stands until the mode is found."""
+    matrix, model, documents, weights = descent.matrix, descent.model, descent.documents, descent.weights
+    scale = _scale(model)
+    tolerance, threshold = problem.tolerance * scale, _negligible(model, scale)
     trace, worst = [], np.inf
     for k in range(problem.max_iter):
-        found = find_candidates(descent.matrix, model, descent.documents, lazy, candidates, weights, threshold)
+        found = find_candidates(matrix, model, documents, lazy, candidates, weights, tolerance)
         worst = max(found.worst, abs(descent.bias_neg_gradient()))
         trace.append(descent.loss + found.cost + intercept_penalty(model, descent.bias[0]))
         if worst <= tolerance:
             break
         chosen = select_terms(found.found, found.priority, model.penalty, weights, found.moved)
         descent.growing = len(chosen) < len(found.found)
-        descent.improve(chosen, worst, tolerance, cautious=k < CAUTIOUS, neg_gradient=found.neg_gradient[chosen])
-    return Solution(weights, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance))
+        descent.improve(chosen, worst, tolerance, cautious=k < cautious, neg_gradient=found.neg_gradient[chosen])
+        update_gradient(matrix, model, documents, lazy, threshold)
+    row = compact_row(weights.copy())
+    return Solution(row, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance))
+
+
+def _negligible(model: Model, scale: float) -> float:
+    """The change of a document's residual that may be left out of the gradient of all terms."""
+    return _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
 
 
 def _scale(model: Model) -> float:
@@ -150,14 +160,14 @@ class Descent:
         self.weights, self.bias, self.loss = weights, bias, math.nan
         self.growing = False
 
-    def start(self, tolerance: float) -> None:
+    def start(self, tolerance: float, *, cautious: bool) -> None:
         """Bring grouped documents to the scores of the weights, and the intercept to its best value."""
         matrix, documents = self.matrix, self.documents
         weighted = np.flatnonzero(self.weights).astype(np.int32)
         assign_places(matrix, self.model, documents, weighted)
         columns = matrix.indptr, matrix.indices, matrix.data
         add_scores(*columns, weighted, self.weights, documents.places, documents.scores)
-        self.loss = optimise_intercept(self.model, documents, self.bias, 1e-3 * tolerance, 100, cautious=True)
+        self.loss = optimise_intercept(self.model, documents, self.bias, 1e-3 * tolerance, 100, cautious)
 
     def bias_neg_gradient(self) -> float:
         """Minus the derivative of the objective by the intercept."""
