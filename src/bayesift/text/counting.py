@@ -114,7 +114,7 @@ class Lexicon:
         are_ngrams: Callable[[Words], Array] | None = None,
     ) -> None:
         self._terms, self._number_terms = terms, terms.add if grow else terms.find
-        self._stop_words = WordTable(Words.of(sorted(stop_words)))
+        self._stop_words = WordTable(Words.of(sorted(stop_words)) if stop_words else None)
         self._stem = stem
         self._ngrams = ngram_range
         self._are_ngrams = are_ngrams

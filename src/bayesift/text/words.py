@@ -124,6 +124,7 @@ def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
     return np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8), begins
 
 
+_NO_WORDS = Words(np.zeros(kernels.PADDING, dtype=np.uint8), np.zeros(1, dtype=np.int64))
 _FEW, _FEW_AT_ONCE = 1 << 16, 1 << 12  # words
 _BYTES_PER_TOKEN = 5  # at least, of most text: room for every possible token would cost fresh memory for every batch
 
@@ -131,24 +132,26 @@ _BYTES_PER_TOKEN = 5  # at least, of most text: room for every possible token wo
 class WordTable:
     """Numbers words by first appearance: by a dictionary while they are few, then by a `HashTable`.
 
-    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few words at a time.
+    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few words at a time. It is
+    read before the hash table is asked for, since another thread may change from one to the other.
     """
 
     def __init__(self, words: Words | None = None) -> None:
-        self._numbers: dict[str, int] | None = {}
-        self._hashed = HashTable()
-        self._listed = Words.of([])
+        self._numbers: dict[str, int] = {}
+        self._hashed: HashTable | None = None
+        self._listed = _NO_WORDS
         self._n_asked = 0
         if words is not None:
             self.add(words)
 
     def __len__(self) -> int:
-        return len(self._hashed if self._numbers is None else self._numbers)
+        numbers, hashed = self._numbers, self._hashed
+        return len(numbers if hashed is None else hashed)
 
     @property
     def words(self) -> Words:
         """The words in the order of their numbers."""
-        if self._numbers is None:
+        if self._hashed is not None:
             return self._hashed.words
         if len(self._listed) < len(self._numbers):
             self._listed = Words.of(self._numbers)
@@ -156,32 +159,31 @@ class WordTable:
 
     def add(self, words: Words) -> Array:
         """Numbers of words; new words get the next numbers."""
-        numbers = self._few_numbers(words)
-        if numbers is None:
-            return self._hashed.add(words)
+        numbers, hashed = self._numbers, self._hashed_if_many(words)
+        if hashed is not None:
+            return hashed.add(words)
         return np.array([numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32)
 
     def find(self, words: Words) -> Array:
         """Numbers of words, -1 for unknown ones."""
-        numbers = self._few_numbers(words)
-        if numbers is None:
-            return self._hashed.find(words)
+        numbers, hashed = self._numbers, self._hashed_if_many(words)
+        if hashed is not None:
+            return hashed.find(words)
         return np.array([numbers.get(word, -1) for word in words.to_strings()], dtype=np.int32)
 
-    def _few_numbers(self, words: Words) -> dict[str, int] | None:
-        """The dictionary, until it grows large or many large lists of words were asked for."""
-        if self._numbers is None:
-            return None
-        self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
-        if max(self._n_asked, len(self._numbers)) > _FEW:
-            self.use_hashes()
-        return self._numbers
+    def _hashed_if_many(self, words: Words) -> HashTable | None:
+        """The hash table, once the dictionary is large or many large lists of words were asked for."""
+        if self._hashed is None:
+            self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
+            if max(self._n_asked, len(self._numbers)) > _FEW:
+                self.use_hashes()
+        return self._hashed
 
     def use_hashes(self) -> HashTable:
         """Change to the hash table, for large batches."""
-        if self._numbers is not None:
+        if self._hashed is None:
             self._hashed = HashTable(self.words)
-            self._numbers = None
+            self._numbers = {}
         return self._hashed
 
 
