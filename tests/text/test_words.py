@@ -45,6 +45,7 @@ def test_table_numbers_words_as_a_dict_would(strings):
 def test_sorted_order_is_that_of_python(strings):
     strings = list(dict.fromkeys(strings))
     assert [strings[i] for i in Words.of(strings).sorted_order()] == sorted(strings)
+    assert [strings[i] for i in Words.of(strings).sorted_order(n_parts=3)] == sorted(strings)
 
 
 @given(words, st.data())
@@ -96,3 +97,11 @@ def test_table_grows_in_steps(n_words):
         table.add(Words.of(strings[begin : begin + 7]))
     assert table.words.to_strings() == strings
     assert table.find(Words.of(strings)).tolist() == list(range(n_words))
+
+
+def test_text_of_short_words_wants_more_room_than_most_text():
+    text = " ".join("abcdefgh" * 5000).replace(" ", "\0").encode()
+    folded = np.frombuffer(text + bytes(kernels.PADDING), dtype=np.uint8)
+    tokens, ends = HashTable().add_text(folded, np.array([len(text)]), 0, 1)
+    assert tokens.tolist() == list(range(8)) * 5000
+    assert ends.tolist() == [40_000]

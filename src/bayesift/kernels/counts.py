@@ -94,6 +94,13 @@ def _count_terms(
         indptr[document + 1] = n
 
 
+@kernel
+def renumber(tokens: Array, numbers: Array) -> None:
+    """Replace each token by its number, in place."""
+    for i in range(len(tokens)):
+        tokens[i] = numbers[np.uint32(tokens[i])]
+
+
 def kept_per_row(indptr: Array, indices: Array, column_of: Array) -> Array:
     """How many entries of each row have a column (-1: none)."""
     if column_of.min(initial=0) >= 0:

@@ -354,15 +354,16 @@ def _list_keys(folded: Array, begins: Array, stops: Array, n: int, min_length: i
 def _look_up(slots: Array, keys: Array, wanted: Array, n: int, rows: Array, first: int, missed: Array) -> int:
     """Rows of words, from place `first` on, by one look at the table; those not found so are listed in `missed`."""
     mask = np.uint32(len(slots) - 1)
+    found = rows[first : first + n]
     for word in range(n):
-        rows[first + word] = slots[_hash(wanted[word, 0], wanted[word, 1]) & mask]
+        found[word] = slots[_hash(wanted[word, 0], wanted[word, 1]) & mask]
     n_missed = 0
     for word in range(n):
-        row = np.uint32(rows[first + word])
+        row = np.uint32(found[word])
         head, following = wanted[word, 0], wanted[word, 1]
         missed[n_missed] = word
-        n_missed += int((keys[row, 0] != head) | (keys[row, 1] != following) | (head == _ZERO))
-        rows[first + word] -= 1
+        n_missed += int(((keys[row, 0] ^ head) | (keys[row, 1] ^ following)) != _ZERO) | int(head == _ZERO)
+        found[word] = row - 1
     return n_missed
 
 
@@ -396,13 +397,13 @@ def tokenise_until_full(
     token_ends: Array,
     state: Array,
 ) -> bool:
-    """Go on from `state` to the end (True) or until the table wants to grow (False).
+    """Go on from `state` to the end (True) or until the table or `tokens` want to grow (False).
 
     The state: document, byte, words, tokens, whether a word is open. Buffers of a block, kept between calls: begins,
     stops and missed, int64[ROOM], and wanted, uint64[ROOM, 2].
     """
     document, byte, n_words, n_tokens, is_open = state[0], state[1], state[2], state[3], state[4]
-    while document < len(ends) and 2 * (n_words + ROOM) <= len(slots):
+    while document < len(ends) and 2 * (n_words + ROOM) <= len(slots) and n_tokens + ROOM <= len(tokens):
         byte, n, is_open = _list_words(folded, byte, ends[-1], is_open, begins, stops)
         open_begin = begins[n]
         kept = _list_keys(folded, begins, stops, n, min_length, wanted)

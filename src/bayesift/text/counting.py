@@ -109,12 +109,12 @@ class Lexicon:
         *,
         grow: bool,
         stop_words: Collection[str] = (),
-        stem: Callable[[list[str]], list[str]] | None = None,
+        stem: Callable[[list[bytes]], list[bytes]] | None = None,
         ngram_range: tuple[int, int] = (1, 1),
         are_ngrams: Callable[[Words], Array] | None = None,
     ) -> None:
         self._terms, self._number_terms = terms, terms.add if grow else terms.find
-        self._stop_words = WordTable(Words.of(sorted(stop_words)))
+        self._stop_words = WordTable(Words.of(sorted(stop_words)) if stop_words else None)
         self._stem = stem
         self._ngrams = ngram_range
         self._are_ngrams = are_ngrams
@@ -181,7 +181,7 @@ class Lexicon:
         return self._number_kept(self._stemmed(words))
 
     def _stemmed(self, words: Words) -> Words:
-        return words if self._stem is None else Words.of(self._stem(words.to_strings()))
+        return words if self._stem is None else Words.of(self._stem(words.to_bytes()))
 
 
 def count_batches(batches: Iterable[Tokens], lexicon: Lexicon, pool: Executor | None, width: int) -> Iterator[Counts]:
@@ -194,10 +194,11 @@ def _call(work: Callable[[], Counts]) -> Counts:
 
 
 def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> Counts:
-    """Count the terms of tokens; a small batch has columns for the terms of its words only."""
+    """Count the terms of tokens, which may be overwritten; a small batch has columns for its own terms only."""
     if len(tokens) > kernels.SMALL:
-        terms = tokens if term_of is None else term_of.take(tokens)
-        return Counts(slice(n_terms), *kernels.count_terms(terms, ends, n_terms))
+        if term_of is not None:
+            kernels.renumber(tokens, term_of)
+        return Counts(slice(n_terms), *kernels.count_terms(tokens, ends, n_terms))
     present, places = np.unique(tokens if term_of is None else term_of, return_inverse=True)
     n_left_out = int(np.searchsorted(present, 0))
     columns = np.maximum(places - n_left_out, -1).astype(np.int32)

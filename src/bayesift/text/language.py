@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import AnyStr
 
 # The closed word classes of English, and the tokens of contractions ("don't": don, t).
 _ENGLISH = {
@@ -55,8 +56,8 @@ def stop_words_of(language: str) -> frozenset[str]:
     return frozenset(stop_words.get_stop_words(language))
 
 
-def stemmer(algorithm: str) -> Callable[[list[str]], list[str]]:
-    """A function that stems a list of words.
+def stemmer(algorithm: str) -> Callable[[list[AnyStr]], list[AnyStr]]:
+    """A function that stems a list of words, strings or their UTF-8 bytes.
 
     Parameters
     ----------
@@ -73,5 +74,5 @@ def stemmer(algorithm: str) -> Callable[[list[str]], list[str]]:
         known = ", ".join(Stemmer.algorithms())
         raise ValueError(f"no stemmer {algorithm!r}; there are: {known}")
     # Every word is stemmed once, so that a cache of stems would only cost time.
-    stem: Callable[[list[str]], list[str]] = Stemmer.Stemmer(algorithm, 0).stemWords
+    stem: Callable[[list[AnyStr]], list[AnyStr]] = Stemmer.Stemmer(algorithm, 0).stemWords
     return stem

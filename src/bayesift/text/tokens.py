@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
+from threading import local
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -183,7 +184,7 @@ class Tokeniser:
 
     def _words(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
         ends = offsets[1:] - offsets[0] + np.arange(len(offsets) - 1)
-        folded = np.empty(int(offsets[-1] - offsets[0]) + len(ends) + kernels.PADDING, dtype=np.uint8)
+        folded = _buffer.of_length(int(offsets[-1] - offsets[0]) + len(ends) + kernels.PADDING)
         wide = np.flatnonzero(kernels.fold_text(text, offsets, self.lowercase, self.characters == "words", folded))
         if len(wide):
             kinds = character_kinds(self.characters, self.unspaced)
@@ -236,6 +237,24 @@ class Tokeniser:
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"the tokenizer must return a list of strings, got {found!r:.60}")
         return cast(list[str], words)
+
+
+class _Buffer(local):
+    """Bytes that a thread uses again for each batch: fresh memory is slow, and threads wait for it."""
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, dtype=np.uint8)
+
+    def of_length(self, length: int) -> Array:
+        """A buffer for one batch; a large one is not kept."""
+        if length > 2 * BATCH_CHARACTERS:
+            return np.empty(length, dtype=np.uint8)
+        if length > len(self._bytes):
+            self._bytes = np.empty(2 * BATCH_CHARACTERS, dtype=np.uint8)
+        return self._bytes[:length]
+
+
+_buffer = _Buffer()
 
 
 def _few_bytes() -> int:

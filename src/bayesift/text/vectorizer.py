@@ -333,7 +333,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         if not len(words):
             short = f"words of fewer than {self.min_length} characters"
             raise ValueError(f"empty vocabulary: there are no texts, or they hold nothing but stop words and {short}")
-        by_name = words.sorted_order()
+        with self._threads() as (pool, width):
+            by_name = words.sorted_order(pool, width)
         kept = self._moderate(frequencies.take(by_name))
         if self.separate_ngrams:
             kept &= (words.take(by_name).ngram_lengths() == 1) | (frequencies.documents[by_name] > 1)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from bayesift.arrays import Array
 from bayesift.kernels import words as kernels
-from bayesift.threads import computed_once
+from bayesift.threads import computed_once, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +23,9 @@ class Words:
     starts: Array
 
     @classmethod
-    def of(cls, strings: Iterable[str] | pa.LargeStringArray) -> Words:
-        """Words from strings."""
-        given = strings if isinstance(strings, pa.LargeStringArray) else pa.array(list(strings), pa.large_string())
+    def of(cls, strings: Iterable[str] | Iterable[bytes] | pa.LargeStringArray) -> Words:
+        """Words from strings, or from their UTF-8 bytes."""
+        given = strings if isinstance(strings, pa.LargeStringArray) else pa.array(list(strings), pa.large_binary())
         text, starts = utf8_buffers(given)
         text = text[starts[0] : starts[-1]]
         return cls(np.concatenate([text, np.zeros(kernels.PADDING, dtype=np.uint8)]), starts - starts[0])
@@ -45,6 +47,11 @@ class Words:
         strings: list[str] = self.to_arrow().to_pylist()
         return strings
 
+    def to_bytes(self) -> list[bytes]:
+        """The words as UTF-8."""
+        encoded: list[bytes] = self.to_arrow().cast(pa.large_binary()).to_pylist()
+        return encoded
+
     def to_arrow(self) -> pa.LargeStringArray:
         """The words as an Arrow array that shares their bytes."""
         buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.pool)]
@@ -65,12 +72,21 @@ class Words:
         starts = self.starts[n_words:]
         return Words(self.pool[starts[0] :], starts - starts[0])
 
-    def sorted_order(self) -> Array:
-        """The order that sorts the words by code point, as Python sorts strings."""
+    def sorted_order(self, pool: Executor | None = None, n_parts: int = 1) -> Array:
+        """The order that sorts the words by code point, as Python sorts strings; threads sort parts of it."""
         head = self._eight_bytes(0)
-        order = np.argsort(head)
+        sample = np.sort(head[:: max(1, len(head) >> 10)])
+        pivots = [sample[len(sample) * part // n_parts] for part in range(1, n_parts) if len(sample)]
+        part_of = np.searchsorted(np.array(pivots, dtype=np.uint64), head, side="right")
+        parts = [np.flatnonzero(part_of == part) for part in range(len(pivots) + 1)]
+        return np.concatenate(list(in_order(partial(self._sorted_rows, head), parts, pool, n_parts)))
+
+    def _sorted_rows(self, head: Array, rows: Array) -> Array:
+        """Rows in the order of their words, of which `head` is the first eight bytes."""
+        order = rows[np.argsort(head[rows])]
         places, run = _ties(head[order])
-        tied, following = order[places], self._eight_bytes(8)[order[places]]
+        tied = order[places]
+        following = self._eight_bytes(8, tied)
         within = np.lexsort((following, run))
         order[places] = tied[within]
         long_places, long_run = _ties(run, following[within])
@@ -78,11 +94,12 @@ class Words:
         order[long_places] = order[long_places][self._order_by_bytes(order[long_places], long_run)]
         return order
 
-    def _eight_bytes(self, first: int) -> Array:
-        """Eight bytes of each word from the first of them on as one big-endian number, zeros after its end."""
+    def _eight_bytes(self, first: int, rows: Array | slice = slice(None)) -> Array:
+        """Eight bytes of words from the first of them on as one big-endian number each, zeros after its end."""
         eights = np.ndarray(len(self.pool) - 7, dtype=">u8", buffer=self.pool, strides=(1,))
-        missing = 8 * (8 - np.clip(np.diff(self.starts) - first, 0, 8)).astype(np.uint64)
-        numbers: Array = eights[self.starts[:-1] + first].astype(np.uint64) >> missing << missing
+        begins, ends = self.starts[:-1][rows], self.starts[1:][rows]
+        missing = 8 * (8 - np.clip(ends - begins - first, 0, 8)).astype(np.uint64)
+        numbers: Array = eights[begins + first].astype(np.uint64) >> missing << missing
         return numbers
 
     def _order_by_bytes(self, tied: Array, run: Array) -> list[int]:
@@ -107,30 +124,34 @@ def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
     return np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8), begins
 
 
+_NO_WORDS = Words(np.zeros(kernels.PADDING, dtype=np.uint8), np.zeros(1, dtype=np.int64))
 _FEW, _FEW_AT_ONCE = 1 << 16, 1 << 12  # words
+_BYTES_PER_TOKEN = 5  # at least, of most text: room for every possible token would cost fresh memory for every batch
 
 
 class WordTable:
     """Numbers words by first appearance: by a dictionary while they are few, then by a `HashTable`.
 
-    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few words at a time.
+    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few words at a time. It is
+    read before the hash table is asked for, since another thread may change from one to the other.
     """
 
     def __init__(self, words: Words | None = None) -> None:
-        self._numbers: dict[str, int] | None = {}
-        self._hashed = HashTable()
-        self._listed = Words.of([])
+        self._numbers: dict[str, int] = {}
+        self._hashed: HashTable | None = None
+        self._listed = _NO_WORDS
         self._n_asked = 0
         if words is not None:
             self.add(words)
 
     def __len__(self) -> int:
-        return len(self._hashed if self._numbers is None else self._numbers)
+        numbers, hashed = self._numbers, self._hashed
+        return len(numbers if hashed is None else hashed)
 
     @property
     def words(self) -> Words:
         """The words in the order of their numbers."""
-        if self._numbers is None:
+        if self._hashed is not None:
             return self._hashed.words
         if len(self._listed) < len(self._numbers):
             self._listed = Words.of(self._numbers)
@@ -138,32 +159,31 @@ class WordTable:
 
     def add(self, words: Words) -> Array:
         """Numbers of words; new words get the next numbers."""
-        numbers = self._few_numbers(words)
-        if numbers is None:
-            return self._hashed.add(words)
+        numbers, hashed = self._numbers, self._hashed_if_many(words)
+        if hashed is not None:
+            return hashed.add(words)
         return np.array([numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32)
 
     def find(self, words: Words) -> Array:
         """Numbers of words, -1 for unknown ones."""
-        numbers = self._few_numbers(words)
-        if numbers is None:
-            return self._hashed.find(words)
+        numbers, hashed = self._numbers, self._hashed_if_many(words)
+        if hashed is not None:
+            return hashed.find(words)
         return np.array([numbers.get(word, -1) for word in words.to_strings()], dtype=np.int32)
 
-    def _few_numbers(self, words: Words) -> dict[str, int] | None:
-        """The dictionary, until it grows large or many large lists of words were asked for."""
-        if self._numbers is None:
-            return None
-        self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
-        if max(self._n_asked, len(self._numbers)) > _FEW:
-            self.use_hashes()
-        return self._numbers
+    def _hashed_if_many(self, words: Words) -> HashTable | None:
+        """The hash table, once the dictionary is large or many large lists of words were asked for."""
+        if self._hashed is None:
+            self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
+            if max(self._n_asked, len(self._numbers)) > _FEW:
+                self.use_hashes()
+        return self._hashed
 
     def use_hashes(self) -> HashTable:
         """Change to the hash table, for large batches."""
-        if self._numbers is not None:
+        if self._hashed is None:
             self._hashed = HashTable(self.words)
-            self._numbers = None
+            self._numbers = {}
         return self._hashed
 
 
@@ -206,13 +226,16 @@ class HashTable:
     def add_text(self, folded: Array, ends: Array, begin: int, min_length: int) -> tuple[Array, Array]:
         """Numbers of the words of folded documents from a byte on, and where those of each document end."""
         n_bytes = int(ends[-1]) - begin if len(ends) else 0
-        tokens, token_ends = np.empty(n_bytes // 2 + 1, dtype=np.int32), np.empty(len(ends), dtype=np.int64)
+        tokens = np.empty(n_bytes // _BYTES_PER_TOKEN + kernels.ROOM, dtype=np.int32)
+        token_ends = np.empty(len(ends), dtype=np.int64)
         begins, stops, missed = (np.empty(kernels.ROOM, dtype=np.int64) for _ in range(3))
         block = begins, stops, np.empty((kernels.ROOM, 2), dtype=np.uint64), missed
         state = np.array([0, begin, self._n_words, 0, 0], dtype=np.int64)
         done = False
         while not done:
             self._make_room(kernels.ROOM, n_bytes)
+            if state[3] + kernels.ROOM > len(tokens):
+                tokens.resize(2 * len(tokens), refcheck=False)
             done = kernels.tokenise_until_full(
                 folded, ends, min_length, *self._parts(), *block, tokens, token_ends, state
             )
