@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -64,10 +64,9 @@ def classify(
 
     Texts are read and answered in batches, so that memory use does not grow with their number.
     """
-    from bayesift.classifier import Predictions, TextClassifier
+    from bayesift.classifier import TextClassifier
     from bayesift.datasets.loading import ProblemLog
     from bayesift.datasets.streaming import TextReader
-    from bayesift.threads import in_order_by
 
     if output is not None and documents != "-" and output.resolve() == Path(documents).resolve():
         raise typer.BadParameter(f"{output} is the input; name another file", param_hint="--output")
@@ -83,21 +82,7 @@ def classify(
         _check_can_abstain(classifier, model, stream=stream, quiet=quiet)
     log = ProblemLog(skip=source.skip_bad)
     reader = TextReader(_place_of(documents), source.columns, source.format, log, batch=1 if stream else None)
-    done = unsure = 0
-    shown = output is None and sys.stdout.isatty()  # the answers themselves are the progress
-    with (
-        open_output(output, unsure=abstain is not None) as writer,
-        counting("classifying", None, quiet=quiet or shown) as progress,
-    ):
-
-        def predict(batch: TextBatch) -> tuple[TextBatch, Predictions]:
-            return batch, Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
-
-        for batch, predictions in in_order_by(1 if stream else jobs, predict, reader):
-            writer.write(batch.ids, predictions)
-            unsure += sum(reason is not None for reason in predictions.unsure or ())
-            done += len(batch.ids)
-            progress(done)
+    done, unsure = _answer(classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet)
     print_problems(log.problems)
     if not quiet:
         print_notes(documents, reader.notes)
@@ -105,6 +90,37 @@ def classify(
         told = "" if abstain is None else f", {unsure:,} of them unsure"
         print(f"{output}: {done:,} documents classified{told}", file=sys.stderr)
     return done
+
+
+def _answer(
+    classifier: TextClassifier,
+    batches: Iterable[TextBatch],
+    output: Path | None,
+    top: int,
+    abstain: float | None,
+    jobs: int,
+    *,
+    quiet: bool,
+) -> tuple[int, int]:
+    """Write the predictions of all batches; returns the number of documents, and of those it is unsure about."""
+    from bayesift.classifier import Predictions
+    from bayesift.threads import in_order_by
+
+    def predict(batch: TextBatch) -> tuple[TextBatch, Predictions]:
+        return batch, Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+
+    done = unsure = 0
+    shown = output is None and sys.stdout.isatty()  # the answers themselves are the progress
+    with (
+        open_output(output, unsure=abstain is not None) as writer,
+        counting("classifying", None, quiet=quiet or shown) as progress,
+    ):
+        for batch, predictions in in_order_by(jobs, predict, batches):
+            writer.write(batch.ids, predictions)
+            unsure += sum(reason is not None for reason in predictions.unsure or ())
+            done += len(batch.ids)
+            progress(done)
+    return done, unsure
 
 
 def _place_of(documents: str) -> Path | BinaryIO:
