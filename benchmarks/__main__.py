@@ -95,14 +95,18 @@ def main(names: list[str]) -> None:
     """Run the named benchmarks, or all of them."""
     unknown = [name for name in names if name not in RACES and name not in FOOTPRINTS]
     if unknown:
-        sys.exit(f"no benchmark {', '.join(unknown)}; there are: {', '.join([*RACES, *FOOTPRINTS])}")
+        sys.exit(
+            f"no benchmark {', '.join(unknown)}; there are: {', '.join([*RACES, *FOOTPRINTS])}"
+        )
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in names or [*RACES, *FOOTPRINTS]:
         measured = harness.run(RACES[name], _say) if name in RACES else FOOTPRINTS[name].run(_say)
         (RESULTS / f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
         lines = report.race_lines(measured) if name in RACES else FOOTPRINTS[name].render(measured)
         page = REPORT.read_text() if REPORT.exists() else ""
-        REPORT.write_text(report.updated(page, {name: report.section(measured, lines)}, [*RACES, *FOOTPRINTS]))
+        REPORT.write_text(
+            report.updated(page, {name: report.section(measured, lines)}, [*RACES, *FOOTPRINTS])
+        )
     _say(f"written: {REPORT.relative_to(ROOT)}, {RESULTS.relative_to(ROOT)}/")
 
 

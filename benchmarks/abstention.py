@@ -1,9 +1,10 @@
 """`python -m benchmarks.abstention`: how well uncertainty tells documents of categories that training did not have.
 
-A quarter of the categories of a corpus is left out of training, at random; test documents that have only those are
-foreign. Three such sets per corpus, none of which settings were chosen on. The peer is `TfidfVectorizer()` and
-`LogisticRegression()` with their defaults, unseen words those that its vocabulary lacks. Figures are areas under the
-ROC curve of foreign against other test documents; then what `predict(abstain=0.1)` does with the other documents.
+A quarter of the categories of a corpus is left out of training, at random; test documents that have
+only those are foreign. Three such sets per corpus, none of which settings were chosen on. The peer
+is `TfidfVectorizer()` and `LogisticRegression()` with their defaults, unseen words those that its
+vocabulary lacks. Figures are areas under the ROC curve of foreign against other test documents;
+then what `predict(abstain=0.1)` does with the other documents.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ from bayesift.charts.svg import series
 from bayesift.datasets import catalogue
 from bayesift.records import Corpus
 
-CORPORA = ("trec-questions", "trec-questions-fine", "20newsgroups", "reuters-10", "reuters-labelled")
+CORPORA = (
+    "trec-questions",
+    "trec-questions-fine",
+    "20newsgroups",
+    "reuters-10",
+    "reuters-labelled",
+)
 SETS = (0, 1, 2)
 LEFT_OUT, RATE = 0.25, 0.1
 CHART = Path(__file__).parent.parent / "out" / "benchmarks" / "risk-coverage.svg"
@@ -60,19 +67,33 @@ def task_of(name: str, seed: int) -> Task:
     corpus = catalogue.load("reuters-labelled" if name == "reuters-10" else name)
     train, test = corpus.split("train"), corpus.split("test")
     counts = train.category_counts()
-    kept = [c for c, _ in counts.most_common(10)] if name == "reuters-10" else [c for c in counts if counts[c]]
+    kept = (
+        [c for c, _ in counts.most_common(10)]
+        if name == "reuters-10"
+        else [c for c in counts if counts[c]]
+    )
     names = sorted(kept)
-    chosen = np.random.default_rng(seed).choice(len(names), max(1, round(LEFT_OUT * len(names))), replace=False)
+    chosen = np.random.default_rng(seed).choice(
+        len(names), max(1, round(LEFT_OUT * len(names))), replace=False
+    )
     known = set(names) - {names[j] for j in chosen}
     texts, labels = _rows(train, names, known)
     kept_rows = [row for row, held in enumerate(labels) if held]
-    return Task([texts[row] for row in kept_rows], [labels[row] for row in kept_rows], *_rows(test, names, known))
+    return Task(
+        [texts[row] for row in kept_rows],
+        [labels[row] for row in kept_rows],
+        *_rows(test, names, known),
+    )
 
 
-def _rows(part: Corpus, names: list[str], known: set[str]) -> tuple[list[str], list[tuple[str, ...]]]:
+def _rows(
+    part: Corpus, names: list[str], known: set[str]
+) -> tuple[list[str], list[tuple[str, ...]]]:
     """The texts that have one of the categories, and those of them that are known."""
     documents = [document for document in part if set(document.categories) & set(names)]
-    labels = [tuple(name for name in document.categories if name in known) for document in documents]
+    labels = [
+        tuple(name for name in document.categories if name in known) for document in documents
+    ]
     return [document.full_text for document in documents], labels
 
 
@@ -85,7 +106,9 @@ def peer(task: Task) -> tuple[Array, Array]:
     else:
         names = sorted({name for labels in task.labels for name in labels})
         model = OneVsRestClassifier(LogisticRegression())
-        model.fit(X, np.array([[name in labels for name in names] for labels in task.labels], dtype=int))
+        model.fit(
+            X, np.array([[name in labels for name in names] for labels in task.labels], dtype=int)
+        )
     words = vectorizer.build_analyzer()
     sizes = np.array([len(set(words(text))) for text in task.test_texts])
     return model.predict_proba(new).max(axis=1), (sizes - np.diff(new.indptr) + 0.5) / (sizes + 1.0)
@@ -108,7 +131,10 @@ def measure(task: Task) -> Outcome:
     best, unseen = peer(task)
     labels = [held[0] for held in task.labels] if task.single else task.labels
     classifier = TextClassifier().fit(task.texts, labels)
-    doubts, uncertainty = classifier.doubts(task.test_texts), classifier.uncertainty(task.test_texts)
+    doubts, uncertainty = (
+        classifier.doubts(task.test_texts),
+        classifier.uncertainty(task.test_texts),
+    )
     scores = {
         "LR, max probability": -best,
         "LR, with unseen share, ranks added": rankdata(-best) + rankdata(unseen),
@@ -117,7 +143,10 @@ def measure(task: Task) -> Outcome:
         "bayesift, uncertainty": uncertainty + 1e-9 * rankdata(doubts.scores),
     }
     foreign = task.foreign
-    decided = [(name,) if isinstance(name, str) else tuple(name) for name in classifier.predict(task.test_texts)]
+    decided = [
+        (name,) if isinstance(name, str) else tuple(name)
+        for name in classifier.predict(task.test_texts)
+    ]
     right = np.array([set(a) == set(b) for a, b in zip(decided, task.test_labels, strict=True)])
     sure = uncertainty <= 1.0 - RATE
     return Outcome(
@@ -142,15 +171,29 @@ def risk_curve(outcome: Outcome) -> tuple[Array, Array]:
 def risk_chart(curves: dict[str, tuple[Array, Array]]) -> Figure:
     """The share of wrong decisions against the share of texts that are decided."""
     lines = [
-        Line(list(zip(*map(np.ndarray.tolist, curve), strict=True)), series(i), name, f"{curve[1][-1]:.1%}")
+        Line(
+            list(zip(*map(np.ndarray.tolist, curve), strict=True)),
+            series(i),
+            name,
+            f"{curve[1][-1]:.1%}",
+        )
         for i, (name, curve) in enumerate(curves.items())
     ]
     most = max(float(risk.max()) for _, risk in curves.values())
     return Figure(
         "Risk and coverage",
-        [Panel(Axis.unit("share decided"), Axis.over("share of those wrong", [0.0, most]), lines, Frame(60, 318))],
+        [
+            Panel(
+                Axis.unit("share decided"),
+                Axis.over("share of those wrong", [0.0, most]),
+                lines,
+                Frame(60, 318),
+            )
+        ],
         caption="The surest texts first; the number is the share of wrong decisions on all texts.",
-        description="; ".join(f"{name}: {risk[-1]:.1%} wrong of all" for name, (_, risk) in curves.items()),
+        description="; ".join(
+            f"{name}: {risk[-1]:.1%} wrong of all" for name, (_, risk) in curves.items()
+        ),
         width=360,
     )
 
@@ -165,9 +208,14 @@ def main(names: list[str]) -> None:
         print(name)
         for score in outcomes[0].areas:
             areas = [outcome.areas[score] for outcome in outcomes]
-            print(f"  {score:36} {np.mean(areas):.3f}   {' '.join(f'{area:.3f}' for area in areas)}", flush=True)
+            print(
+                f"  {score:36} {np.mean(areas):.3f}   {' '.join(f'{area:.3f}' for area in areas)}",
+                flush=True,
+            )
         rates = " ".join(f"{outcome.rate:.3f}" for outcome in outcomes)
-        gains = " ".join(f"{outcome.accuracy:.3f} to {outcome.accuracy_sure:.3f}" for outcome in outcomes)
+        gains = " ".join(
+            f"{outcome.accuracy:.3f} to {outcome.accuracy_sure:.3f}" for outcome in outcomes
+        )
         print(f"  abstains at {RATE} on {rates}; accuracy {gains}", flush=True)
     CHART.parent.mkdir(parents=True, exist_ok=True)
     risk_chart(curves).save(CHART)

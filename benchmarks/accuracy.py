@@ -1,12 +1,14 @@
 """`python -m benchmarks.accuracy [decisions] [probabilities] [newsgroups]`: how right we are, beside scikit-learn.
 
-Reuters-90 (ModApte, 9,603 training and 3,299 test documents) and 20 Newsgroups (bydate, 11,314 and 7,532), vectors ltc.
-Both test parts are later than their training parts, so settings are chosen in that way on the training documents alone:
-models learn from the earlier 70 % (Reuters: by date; newsgroups: by article number within each group) and are judged by
-the later 30 %. Random folds would flatter: neighbours in time are near copies of one another. The best setting of each
-model is then fitted to all training documents, and the test documents are judged once.
+Reuters-90 (ModApte, 9,603 training and 3,299 test documents) and 20 Newsgroups (bydate, 11,314 and
+7,532), vectors ltc. Both test parts are later than their training parts, so settings are chosen in
+that way on the training documents alone: models learn from the earlier 70 % (Reuters: by date;
+newsgroups: by article number within each group) and are judged by the later 30 %. Random folds
+would flatter: neighbours in time are near copies of one another. The best setting of each model is
+then fitted to all training documents, and the test documents are judged once.
 
-decisions      The best mean of micro and macro F1, thresholds included: a rule fits them to scores of five folds of
+decisions      The best mean of micro and macro F1, thresholds included: a rule fits them to scores
+of five folds of
                the documents learned from.
 probabilities  The lowest log loss over (document, category) pairs of Reuters.
 newsgroups     The lowest log loss of the group.
@@ -67,7 +69,9 @@ class Setting(NamedTuple):
     make: Maker
 
 
-def vectors(text: str, earlier: Sequence[Document], later: Sequence[Document]) -> tuple[Any, Any, TermIndex]:
+def vectors(
+    text: str, earlier: Sequence[Document], later: Sequence[Document]
+) -> tuple[Any, Any, TermIndex]:
     """Vectors by the document frequencies of the earlier documents."""
     vectorizer = TermVectorizer(weighting="ltc", **TEXTS[text])
     twice = "titles twice" in text
@@ -99,12 +103,20 @@ def reuters(text: str, final: bool) -> Part:
 
 @cache
 def newsgroups(text: str, final: bool) -> Part:
-    """The training documents, each group parted by article number; or all of them and the test documents."""
+    """The training documents, each group parted by article number.
+
+    Or all of them and the test documents.
+    """
     corpus = load_newsgroups()
-    train = sorted(corpus.split("train").documents, key=lambda document: int(document.id.rsplit("/", 1)[1]))
+    train = sorted(
+        corpus.split("train").documents, key=lambda document: int(document.id.rsplit("/", 1)[1])
+    )
     earlier, later = list(train), list(corpus.split("test").documents)
     if not final:
-        groups = [[document for document in train if document.categories == (name,)] for name in corpus.categories]
+        groups = [
+            [document for document in train if document.categories == (name,)]
+            for name in corpus.categories
+        ]
         earlier = [document for group in groups for document in group[: int(EARLIER * len(group))]]
         later = [document for group in groups for document in group[int(EARLIER * len(group)) :]]
     X, X_later, index = vectors(text, earlier, later)
@@ -123,7 +135,10 @@ def f1(Y: Array, decisions: Array) -> tuple[float, float]:
 
 
 def held_out_scores(make: Maker, part: Part) -> Array:
-    """Scores of documents when they are held out; those that never are have the scores of a model that knew them."""
+    """Scores of documents when they are held out.
+
+    Those that never are have the scores of a model that knew them.
+    """
     folds, scores = category_folds(part.Y, n_folds=N_FOLDS), np.empty(part.Y.shape)
     for fold in range(-1 if (folds < 0).any() else 0, N_FOLDS):
         train = np.flatnonzero(folds != fold) if fold >= 0 else np.arange(len(part.Y))
@@ -141,17 +156,24 @@ class SupportVectors:
     def fit(self, X: Any, Y: Array) -> SupportVectors:
         """Fit."""
         rows = sparse.csr_matrix(X)
-        self.models = [LinearSVC(C=self.cost).fit(rows, column) if column.any() else None for column in Y.T]
+        self.models = [
+            LinearSVC(C=self.cost).fit(rows, column) if column.any() else None for column in Y.T
+        ]
         return self
 
     def decision_function(self, X: Any) -> Array:
         """Scores."""
         rows, lowest = sparse.csr_matrix(X), np.full(X.shape[0], -10.0)
-        return np.column_stack([model.decision_function(rows) if model else lowest for model in self.models])
+        return np.column_stack(
+            [model.decision_function(rows) if model else lowest for model in self.models]
+        )
 
 
 def gaussian(variance: float, *, strength: float = 0.0, link: str = "logit") -> Maker:
-    """One model a category; with a strength, its modes are what the corpus' file of descriptions says."""
+    """One model a category.
+
+    With a strength, its modes are what the corpus' file of descriptions says.
+    """
 
     def make(part: Part) -> SparseBayesClassifier:
         prior = _informed(GaussianPrior(variance=variance), strength, part)
@@ -163,7 +185,9 @@ def gaussian(variance: float, *, strength: float = 0.0, link: str = "logit") -> 
 def _informed(prior: Any, strength: float, part: Part) -> Any:
     if not strength:
         return prior
-    said = {name: text for name, text in load_reuters_descriptions().items() if name in part.categories}
+    said = {
+        name: text for name, text in load_reuters_descriptions().items() if name in part.categories
+    }
     knowledge = TermKnowledge.from_descriptions(said, strength=strength)
     return prior_for(knowledge, prior, part.categories, part.index)[0]
 
@@ -183,10 +207,17 @@ class Logistic:
         """Fit."""
         model: Any = LogisticRegression(C=self.cost, max_iter=1000)
         if Y.ndim == 2:
-            options: dict[str, Any] = {"solver": "liblinear", "dual": True, "tol": 1e-2, "intercept_scaling": 10.0}
+            options: dict[str, Any] = {
+                "solver": "liblinear",
+                "dual": True,
+                "tol": 1e-2,
+                "intercept_scaling": 10.0,
+            }
             model = OneVsRestClassifier(LogisticRegression(C=self.cost, random_state=0, **options))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # categories without documents; iterations that end before they converge
+            warnings.simplefilter(
+                "ignore"
+            )  # categories without documents; iterations that end before they converge
             self.model = model.fit(sparse.csr_matrix(X), Y)
         return self
 
@@ -203,7 +234,10 @@ def logistic(cost: float) -> Maker:
 
 RULES = {
     "SCut": SCut(),
-    **{f"SCut, shrinkage {k:g}": SCut(shrinkage=k, minimum_f1=0.0) for k in (0.5, 2.0, 5.0, 10.0, 30.0)},
+    **{
+        f"SCut, shrinkage {k:g}": SCut(shrinkage=k, minimum_f1=0.0)
+        for k in (0.5, 2.0, 5.0, 10.0, 30.0)
+    },
 }
 DECIDERS: dict[str, list[Setting]] = {
     "bayesift": [
@@ -216,7 +250,9 @@ DECIDERS: dict[str, list[Setting]] = {
         )
         for maker in [gaussian(variance, strength=strength)]
     ],
-    "LinearSVC": [Setting("C 0.3", text, support_vectors(0.3)) for text in ("stems", "stems, titles twice")],
+    "LinearSVC": [
+        Setting("C 0.3", text, support_vectors(0.3)) for text in ("stems", "stems, titles twice")
+    ],
 }
 FORECASTERS: dict[str, list[Setting]] = {
     "bayesift": [
@@ -224,23 +260,32 @@ FORECASTERS: dict[str, list[Setting]] = {
         for variance, strength in ((10.0, 4.0), (30.0, 2.0), (30.0, 4.0), (100.0, 4.0))
         for maker in [gaussian(variance, strength=strength)]
     ],
-    "LogisticRegression": [Setting(f"C {cost:g}", "stems", logistic(cost)) for cost in (10.0, 30.0, 100.0)],
+    "LogisticRegression": [
+        Setting(f"C {cost:g}", "stems", logistic(cost)) for cost in (10.0, 30.0, 100.0)
+    ],
 }
 GROUP_FORECASTERS: dict[str, list[Setting]] = {
     "bayesift": [
         Setting(f"Gaussian prior, variance {variance:g}", "stems", gaussian(variance))
         for variance in (100.0, 300.0, 1000.0)
     ],
-    "LogisticRegression": [Setting(f"C {cost:g}", "stems", logistic(cost)) for cost in (100.0, 300.0, 1000.0, 3000.0)],
+    "LogisticRegression": [
+        Setting(f"C {cost:g}", "stems", logistic(cost)) for cost in (100.0, 300.0, 1000.0, 3000.0)
+    ],
 }
 
 
-def decided(setting: Setting, *, final: bool, rules: dict[str, SCut]) -> dict[str, tuple[float, float]]:
+def decided(
+    setting: Setting, *, final: bool, rules: dict[str, SCut]
+) -> dict[str, tuple[float, float]]:
     """Micro and macro F1 on the later documents by each rule."""
     part = reuters(setting.text, final)
     held_out = held_out_scores(setting.make, part)
     scores = setting.make(part).fit(part.X, part.Y).decision_function(part.X_later)
-    return {name: f1(part.Y_later, rule.fit(part.Y, held_out).decide(scores)) for name, rule in rules.items()}
+    return {
+        name: f1(part.Y_later, rule.fit(part.Y, held_out).decide(scores))
+        for name, rule in rules.items()
+    }
 
 
 def decisions() -> Iterator[str]:
@@ -252,7 +297,9 @@ def decisions() -> Iterator[str]:
         for setting in grid:
             for rule, worth in decided(setting, final=False, rules=RULES).items():
                 found[setting, rule] = worth
-                _say(f"{model}, {setting.name}, {setting.text}, {rule}: {worth[0]:.2f} / {worth[1]:.2f}")
+                _say(
+                    f"{model}, {setting.name}, {setting.text}, {rule}: {worth[0]:.2f} / {worth[1]:.2f}"
+                )
         setting, rule = max(found, key=lambda choice: sum(found[choice]))
         micro, macro = found[setting, rule]
         test = decided(setting, final=True, rules={rule: RULES[rule]})[rule]

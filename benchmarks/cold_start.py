@@ -1,9 +1,10 @@
 """The first command on a new machine and the second one, against a scikit-learn script that does the same.
 
-Everything runs in processes of its own with an empty home and an empty cache of kernels; what counts is the CPU time of
-the process and its children, start and imports included. Our modules are compiled to bytecode before, as pip does when
-it installs a package. One script fits TF-IDF of words and word pairs and a logistic
-regression; the other one also cross-validates it, as `bayesift fit` does to say what to expect.
+Everything runs in processes of its own with an empty home and an empty cache of kernels; what
+counts is the CPU time of the process and its children, start and imports included. Our modules are
+compiled to bytecode before, as pip does when it installs a package. One script fits TF-IDF of words
+and word pairs and a logistic regression; the other one also cross-validates it, as `bayesift fit`
+does to say what to expect.
 """
 
 from __future__ import annotations
@@ -72,9 +73,16 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 def render(measured: dict[str, Any]) -> list[str]:
     """The lines of the report."""
     seconds = measured["cpu_seconds"]
-    lines = ["| command | CPU s | of the script | of the script that validates |", "|---|---|---|---|"]
+    lines = [
+        "| command | CPU s | of the script | of the script that validates |",
+        "|---|---|---|---|",
+    ]
     for name, value in seconds.items():
-        peers = ("script, L1", "script, L1, validates") if "laplace" in name else ("script", "script, validates")
+        peers = (
+            ("script, L1", "script, L1, validates")
+            if "laplace" in name
+            else ("script", "script, validates")
+        )
         ratios = [f"{value / seconds[peer]:.2f}x" if "fit" in name else "" for peer in peers]
         lines.append(f"| {name} | {value:.2f} | {' | '.join(ratios)} |")
     return lines
@@ -86,7 +94,9 @@ def _write_messages(folder: Path) -> Path:
         documents = load("sms-spam").documents
     except CorpusNotFoundError:
         documents = load("pydocs").documents
-    rows = [(document.text, document.categories[0]) for document in documents if document.categories]
+    rows = [
+        (document.text, document.categories[0]) for document in documents if document.categories
+    ]
     path = folder / "messages.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("text", "label"), *rows[:_MESSAGES]])
@@ -97,7 +107,10 @@ def _commands(folder: Path, corpus: Path, turn: int) -> dict[str, tuple[list[str
     """The commands by name, each with its home; a second run has the home of the first."""
     bayesift = [sys.executable, "-m", "bayesift"]
     commands: dict[str, tuple[list[str], Path]] = {}
-    for label, more in (("fit", []), ("fit --model logistic-laplace", ["--model", "logistic-laplace"])):
+    for label, more in (
+        ("fit", []),
+        ("fit --model logistic-laplace", ["--model", "logistic-laplace"]),
+    ):
         home = folder / f"{label}-{turn}"
         fit = [*bayesift, "fit", str(corpus), "-o", str(folder / "model.zip"), "--quiet", *more]
         commands[f"bayesift {label}, first"] = commands[f"bayesift {label}, second"] = (fit, home)
@@ -110,13 +123,20 @@ def _commands(folder: Path, corpus: Path, turn: int) -> dict[str, tuple[list[str
         script = [sys.executable, "-c", _SCRIPT, str(corpus), str(folder / "model.joblib"), *given]
         commands[label] = script, folder / "scripts"
     commands["bayesift --help"] = [*bayesift, "--help"], folder / "other"
-    commands["bayesift explain missing.zip x"] = [*bayesift, "explain", "missing.zip", "x"], folder / "other"
+    commands["bayesift explain missing.zip x"] = (
+        [*bayesift, "explain", "missing.zip", "x"],
+        folder / "other",
+    )
     return commands
 
 
 def _cpu_seconds(command: Sequence[str], home: Path) -> float:
     home.mkdir(exist_ok=True)
-    places = {"HOME": str(home), "BAYESIFT_CACHE": str(home / "cache"), "XDG_CACHE_HOME": str(home / "cache")}
+    places = {
+        "HOME": str(home),
+        "BAYESIFT_CACHE": str(home / "cache"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+    }
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env={**os.environ, **places}, capture_output=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,9 +1,9 @@
 """`python -m benchmarks defaults`: what `TextClassifier()` gives on every corpus, beside tuned scikit-learn.
 
-The peers read the same texts through `TfidfVectorizer()` and choose C out of six values by 3-fold cross-validation
-(`GridSearchCV`): logistic regression and a linear SVM. The probabilities of logistic regression are those of the C with
-the lowest log loss. Corpora with a public split keep it; of the others a third is held out at random. Everything runs
-in one thread.
+The peers read the same texts through `TfidfVectorizer()` and choose C out of six values by 3-fold
+cross-validation (`GridSearchCV`): logistic regression and a linear SVM. The probabilities of
+logistic regression are those of the C with the lowest log loss. Corpora with a public split keep
+it; of the others a third is held out at random. Everything runs in one thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,13 @@ from bayesift import TextClassifier
 from bayesift.arrays import Array
 from bayesift.datasets import catalogue
 from bayesift.errors import CorpusNotFoundError
-from bayesift.evaluation import f1, log_loss, mcnemar_test, micro_sign_test, top_label_calibration_error
+from bayesift.evaluation import (
+    f1,
+    log_loss,
+    mcnemar_test,
+    micro_sign_test,
+    top_label_calibration_error,
+)
 from bayesift.records import Corpus
 from benchmarks.harness import machine
 
@@ -80,7 +86,9 @@ def task_of(corpus: Corpus) -> Task:
     if "test" in corpus.splits:
         train, test = corpus.split("train"), corpus.split("test")
     else:
-        rows = train_test_split(np.arange(len(corpus)), test_size=1 / 3, random_state=1, stratify=corpus.labels)
+        rows = train_test_split(
+            np.arange(len(corpus)), test_size=1 / 3, random_state=1, stratify=corpus.labels
+        )
         train, test = (corpus.select(part) for part in rows)
     single = corpus.is_single_label
     y, test_y = (np.array(c.labels) if single else c.indicator.toarray() for c in (train, test))
@@ -92,27 +100,39 @@ def ours(task: Task) -> Outcome:
     start = time.process_time()
     classifier = TextClassifier().fit(task.texts, task.y)
     seconds = time.process_time() - start
-    return Outcome(np.asarray(classifier.predict(task.test_texts)), classifier.predict_proba(task.test_texts), seconds)
+    return Outcome(
+        np.asarray(classifier.predict(task.test_texts)),
+        classifier.predict_proba(task.test_texts),
+        seconds,
+    )
 
 
 def tuned(model: Any, task: Task) -> Outcome:
-    """A peer with C by cross-validation; each category against the rest where documents have several.
+    """A peer with C by cross-validation.
+
+    Each category against the rest where documents have several.
 
     Probabilities are those of the C with the lowest log loss, refitted outside the clock.
     """
     start = time.process_time()
     vectorizer = TfidfVectorizer()
     X = vectorizer.fit_transform(task.texts)
-    parameter, estimator = ("estimator__C", OneVsRestClassifier(model)) if task.multilabel else ("C", model)
+    parameter, estimator = (
+        ("estimator__C", OneVsRestClassifier(model)) if task.multilabel else ("C", model)
+    )
     folds = 3 if task.multilabel else StratifiedKFold(3, shuffle=True, random_state=0)
     by = "f1_micro" if task.multilabel else "accuracy"
     scoring = (by, "neg_log_loss") if hasattr(model, "predict_proba") else (by,)
-    search = GridSearchCV(estimator, {parameter: GRID}, cv=folds, scoring=scoring, refit=by).fit(X, task.y)
+    search = GridSearchCV(estimator, {parameter: GRID}, cv=folds, scoring=scoring, refit=by).fit(
+        X, task.y
+    )
     seconds = time.process_time() - start
     X_test, probabilities = vectorizer.transform(task.test_texts), None
     if "neg_log_loss" in scoring:
         best = GRID[int(np.argmax(search.cv_results_["mean_test_neg_log_loss"]))]
-        probabilities = clone(estimator).set_params(**{parameter: best}).fit(X, task.y).predict_proba(X_test)
+        probabilities = (
+            clone(estimator).set_params(**{parameter: best}).fit(X, task.y).predict_proba(X_test)
+        )
     return Outcome(search.predict(X_test), probabilities, seconds)
 
 
@@ -131,7 +151,8 @@ def judged(task: Task, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         "categories": len(task.categories),
         "measures": {name: _measures(task, outcome) for name, outcome in outcomes.items()},
         "p_values": {
-            peer: test(task.test_y, default.decisions, outcomes[peer].decisions).p_value for peer in ("logistic", "svm")
+            peer: test(task.test_y, default.decisions, outcomes[peer].decisions).p_value
+            for peer in ("logistic", "svm")
         },
     }
 
@@ -181,7 +202,16 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
     """Judge every contender on every corpus that is there."""
     results = []
     with threadpool_limits(1):
-        ours(Task("warm-up", ["corn", "oil"] * 20, np.array(["a", "b"] * 20), ["corn"], np.array(["a"]), ("a", "b")))
+        ours(
+            Task(
+                "warm-up",
+                ["corn", "oil"] * 20,
+                np.array(["a", "b"] * 20),
+                ["corn"],
+                np.array(["a"]),
+                ("a", "b"),
+            )
+        )
         for task in tasks():
             outcomes = {}
             for name, contender in CONTENDERS.items():
@@ -235,5 +265,11 @@ def render(measured: Mapping[str, Any]) -> list[str]:
 
 
 def _with_p(default: Mapping[str, float], peer: Mapping[str, float], p_value: float) -> str:
-    sign = "" if p_value > LEVEL else " behind" if peer["quality"] < default["quality"] else " **ahead**"
+    sign = (
+        ""
+        if p_value > LEVEL
+        else " behind"
+        if peer["quality"] < default["quality"]
+        else " **ahead**"
+    )
     return f"{peer['quality']:.4f} ({p_value:.2g}{sign})"

@@ -1,14 +1,16 @@
 """Duplicates: where the weights of `bayesift.screening.linkage` come from, how good they are, and how fast.
 
-    python -m benchmarks.duplicates weights     fit the weights on corrupted copies of half of the records
-    python -m benchmarks.duplicates measure     precision and recall on the other half, on real exports and reviews
-    python -m benchmarks.duplicates speed [N]   80,000 records: seconds and memory
-    python -m benchmarks.duplicates export DIR  the sets of `measure` as CSV, for `benchmarks/duplicates_peers.py`
+    python -m benchmarks.duplicates weights     fit the weights on corrupted copies of half of the
+    records python -m benchmarks.duplicates measure     precision and recall on the other half, on
+    real exports and reviews python -m benchmarks.duplicates speed [N]   80,000 records: seconds and
+    memory python -m benchmarks.duplicates export DIR  the sets of `measure` as CSV, for
+    `benchmarks/duplicates_peers.py`
 
-Copies are corrupted as programs and people do it: typing errors, titles without subtitles, names with initials, short
-lists of authors, abbreviated journals, abstracts cut or missing, years off by one, identifiers and other fields
-missing. Publications that look alike and are not the same are made too: parts of a series, errata and comments, an
-abstract at a conference and the paper, reports of another year, a summary attached to the wrong paper.
+Copies are corrupted as programs and people do it: typing errors, titles without subtitles, names
+with initials, short lists of authors, abbreviated journals, abstracts cut or missing, years off by
+one, identifiers and other fields missing. Publications that look alike and are not the same are
+made too: parts of a series, errata and comments, an abstract at a conference and the paper, reports
+of another year, a summary attached to the wrong paper.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class Labelled:
 def base_records() -> list[Reference]:
     """Distinct publications: PubMed's and Lens's exports, and the reviews of Cohen et al. with made-up journals."""
     records = DATA / "records"
-    found = list(read_references([records / "nbib" / "pubmed-set.nbib", records / "ris" / "baseline.ris"]))
+    found = list(
+        read_references([records / "nbib" / "pubmed-set.nbib", records / "ris" / "baseline.ris"])
+    )
     rng = random.Random(0)
     for path in sorted((DATA / "screening").glob("Cohen_*.csv")):
         with path.open(newline="") as file:
@@ -120,9 +124,16 @@ def _title(title: str, rng: random.Random) -> str:
     elif kind < 0.27 and ":" in title and len(title.split(":")[0]) > 25:
         title = title.split(":")[0]
     elif kind < 0.35:
-        title = title.replace("randomized", "randomised").replace("-", " ").replace(":", " -").rstrip(".")
+        title = (
+            title.replace("randomized", "randomised")
+            .replace("-", " ")
+            .replace(":", " -")
+            .rstrip(".")
+        )
     elif kind < 0.45:
-        title = rng.choice((title.upper(), f"[{title.rstrip('.')}].", title.title(), f"{title} [Review]"))
+        title = rng.choice(
+            (title.upper(), f"[{title.rstrip('.')}].", title.title(), f"{title} [Review]")
+        )
     elif kind < 0.5:
         title = title.replace("β", "beta").replace("\u03b1", "alpha").replace(" and ", " & ")
     return title
@@ -134,7 +145,11 @@ def _typing_error(text: str, rng: random.Random) -> str:
     before, after = text[:place], text[place + 1 :]
     if kind == 3 and after:
         return before + after[0] + text[place] + after[1:]
-    return before + ("", rng.choice(LETTERS), text[place : place + 1] + rng.choice(LETTERS), "")[kind] + after
+    return (
+        before
+        + ("", rng.choice(LETTERS), text[place : place + 1] + rng.choice(LETTERS), "")[kind]
+        + after
+    )
 
 
 def _abstract(abstract: str, rng: random.Random) -> str:
@@ -172,10 +187,17 @@ def _journal(journal: str, rng: random.Random) -> str:
     kind = rng.random()
     if kind < 0.04 and journal:
         return rng.choice(
-            ("Conference proceedings", "Springer", "Online", "".join(word[0] for word in journal.split()))
+            (
+                "Conference proceedings",
+                "Springer",
+                "Online",
+                "".join(word[0] for word in journal.split()),
+            )
         )
     if kind < 0.4:
-        words = [word for word in journal.replace("The ", "").split() if word not in ("of", "and", "the")]
+        words = [
+            word for word in journal.replace("The ", "").split() if word not in ("of", "and", "the")
+        ]
         return " ".join(word[: rng.randint(3, 5)] if len(word) > 6 else word for word in words)
     return journal.upper() if kind < 0.5 else journal
 
@@ -195,7 +217,10 @@ def _pages(pages: str, rng: random.Random) -> str:
 def lookalike(reference: Reference, rng: random.Random) -> Reference:
     """Another publication that looks like this one."""
     page = rng.randint(1, 1800)
-    doi, pmid = f"10.{rng.randint(1000, 1200)}/{rng.randint(10**6, 10**7)}", str(rng.randint(10**6, 10**7))
+    doi, pmid = (
+        f"10.{rng.randint(1000, 1200)}/{rng.randint(10**6, 10**7)}",
+        str(rng.randint(10**6, 10**7)),
+    )
     other = replace(reference, id="", fields=(), pmid=pmid, doi=doi, pages=f"{page}-{page + 8}")
     if rng.random() < 0.4:
         other = replace(other, pmid="", doi="")
@@ -204,23 +229,40 @@ def lookalike(reference: Reference, rng: random.Random) -> Reference:
         title = f"{other.title.rstrip('.')}. Part {rng.choice(('II', '2', 'III'))}"
         return replace(other, title=title, abstract=_half_new(other, rng))
     if kind == 1:
-        return replace(other, title=rng.choice(("Erratum: ", "Comment on ", "Reply: ")) + other.title, abstract="")
+        return replace(
+            other,
+            title=rng.choice(("Erratum: ", "Comment on ", "Reply: ")) + other.title,
+            abstract="",
+        )
     if kind == 2:
         journal = rng.choice(JOURNALS)
         volume = str(rng.randint(1, 120))
         return replace(
-            other, journal=journal, volume=volume, year=year - rng.randint(1, 2), abstract=_half_new(other, rng)
+            other,
+            journal=journal,
+            volume=volume,
+            year=year - rng.randint(1, 2),
+            abstract=_half_new(other, rng),
         )
     if kind == 3:
         volume = str(rng.randint(1, 120))
-        return replace(other, volume=volume, year=year + rng.randint(2, 6), abstract=_half_new(other, rng))
+        return replace(
+            other, volume=volume, year=year + rng.randint(2, 6), abstract=_half_new(other, rng)
+        )
     words = other.title.split()
     rng.shuffle(words)
     title = " ".join(words[: max(4, len(words) // 2)])
     if kind == 4:
         return replace(other, title=title, abstract=_half_new(other, rng))
     # A summary that was attached to the wrong paper.
-    return replace(other, title=f"{title} {rng.choice(words)} revisited", authors=(), volume="", pages="", doi="")
+    return replace(
+        other,
+        title=f"{title} {rng.choice(words)} revisited",
+        authors=(),
+        volume="",
+        pages="",
+        doi="",
+    )
 
 
 def _half_new(reference: Reference, rng: random.Random) -> str:
@@ -238,7 +280,9 @@ def made(half: int, *, seed: int = 0) -> Labelled:
         if zlib.crc32(fold(reference.title).encode()) % 2 != half:
             continue
         name = str(len(names))
-        group = [reference] + [corrupted(reference, rng) for _ in range(rng.choice((0, 0, 1, 1, 2)))]
+        group = [reference] + [
+            corrupted(reference, rng) for _ in range(rng.choice((0, 0, 1, 1, 2)))
+        ]
         if rng.random() < 0.12:
             references.append(lookalike(reference, rng))
             names.append(f"{name} lookalike")
@@ -248,7 +292,10 @@ def made(half: int, *, seed: int = 0) -> Labelled:
 
 
 def exports() -> Labelled:
-    """The records of `records/` in the exports of different programs; the publication is the DOI, else the title."""
+    """The records of `records/` in the exports of different programs.
+
+    The publication is the DOI, else the title.
+    """
     files = [path for path in sorted((DATA / "records").rglob("*")) if path.is_file()]
     references = list(_readable(files))
     by_doi: dict[str, str] = {}
@@ -256,7 +303,10 @@ def exports() -> Labelled:
     for reference, title in zip(references, titles, strict=True):
         by_doi.setdefault(reference.doi, title)
     pairs = zip(references, titles, strict=True)
-    return Labelled(references, [by_doi[reference.doi] if reference.doi else title for reference, title in pairs])
+    return Labelled(
+        references,
+        [by_doi[reference.doi] if reference.doi else title for reference, title in pairs],
+    )
 
 
 def _readable(files: Sequence[Path]) -> Iterator[Reference]:
@@ -272,15 +322,24 @@ def review(name: str) -> Labelled:
     with (DATA / "screening" / f"{name}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     references = [
-        Reference(title=row["title"], abstract=row["abstract"], year=int(float(row.get("year") or 0)) or None)
+        Reference(
+            title=row["title"],
+            abstract=row["abstract"],
+            year=int(float(row.get("year") or 0)) or None,
+        )
         for row in rows
     ]
-    return Labelled(references, [row["duplicate_record_id"].removesuffix(".0") or row["record_id"] for row in rows])
+    return Labelled(
+        references,
+        [row["duplicate_record_id"].removesuffix(".0") or row["record_id"] for row in rows],
+    )
 
 
 def sets() -> dict[str, Labelled]:
     """What is measured on."""
-    return {"corrupted copies, other half": made(1, seed=1), "exports": exports()} | {n: review(n) for n in REVIEWS}
+    return {"corrupted copies, other half": made(1, seed=1), "exports": exports()} | {
+        n: review(n) for n in REVIEWS
+    }
 
 
 def fit_weights() -> None:
@@ -289,12 +348,23 @@ def fit_weights() -> None:
     columns = Fields.of(data.references)
     first, second = candidate_pairs(columns, data.references)
     levels = compare(columns, first, second)
-    truth = np.array([data.publications[i] == data.publications[j] for i, j in zip(first, second, strict=True)])
-    blocks = [levels[field][:, np.newaxis] == np.arange(len(weights)) for field, weights in WEIGHTS.items()]
+    truth = np.array(
+        [data.publications[i] == data.publications[j] for i, j in zip(first, second, strict=True)]
+    )
+    blocks = [
+        levels[field][:, np.newaxis] == np.arange(len(weights))
+        for field, weights in WEIGHTS.items()
+    ]
     rng = np.random.default_rng(0)
-    # Other databases give fewer fields: every pair is used as it is and three times with fields left out at random.
-    there = [np.ones((len(truth), len(blocks)), dtype=bool), *(rng.random((3, len(truth), len(blocks))) < 0.5)]
-    X = np.vstack([np.hstack([b & t[:, [k]] for k, b in enumerate(blocks)]) for t in there]).astype(float)
+    # Other databases give fewer fields: every pair is used as it is and three times with fields
+    # left out at random.
+    there = [
+        np.ones((len(truth), len(blocks)), dtype=bool),
+        *(rng.random((3, len(truth), len(blocks))) < 0.5),
+    ]
+    X = np.vstack([np.hstack([b & t[:, [k]] for k, b in enumerate(blocks)]) for t in there]).astype(
+        float
+    )
     model = LogisticRegression(C=10.0, max_iter=2000).fit(X, np.tile(truth, len(there)))
     print(
         f"# {len(truth):,} pairs, {truth.sum():,} of them the same\nINTERCEPT = {model.intercept_[0]:.2f}\nWEIGHTS = {{"
@@ -311,7 +381,9 @@ def measure() -> None:
     """Print precision and recall of the pairs of each set, and how well probabilities are calibrated."""
     for name, data in sets().items():
         found = find_duplicates(data.references)
-        print(f"{name}: {len(data.references):,} records, {quality(found.groups, data.publications)}")
+        print(
+            f"{name}: {len(data.references):,} records, {quality(found.groups, data.publications)}"
+        )
         if name.startswith("corrupted"):
             _calibration(data)
 
@@ -332,11 +404,15 @@ def _calibration(data: Labelled) -> None:
     columns = Fields.of(data.references)
     first, second = candidate_pairs(columns, data.references)
     chances = expit(log_odds(compare(columns, first, second)))
-    truth = np.array([data.publications[i] == data.publications[j] for i, j in zip(first, second, strict=True)])
+    truth = np.array(
+        [data.publications[i] == data.publications[j] for i, j in zip(first, second, strict=True)]
+    )
     for low, high in ((0.0, 0.05), (0.05, 0.5), (0.5, 0.9), (0.9, 0.99), (0.99, 1.0)):
         some = (chances >= low) & (chances <= high)
         if some.any():
-            print(f"  said {chances[some].mean():.3f}, true {truth[some].mean():.3f} ({some.sum():,} pairs)")
+            print(
+                f"  said {chances[some].mean():.3f}, true {truth[some].mean():.3f} ({some.sum():,} pairs)"
+            )
 
 
 def speed(n: int) -> None:
@@ -347,29 +423,51 @@ def speed(n: int) -> None:
     while len(references) < n:
         reference = rng.choice(base)
         words = reference.title.split()
-        fresh = replace(reference, title=" ".join(rng.choices(pool, k=len(words))), doi="", pmid="", fields=())
+        fresh = replace(
+            reference, title=" ".join(rng.choices(pool, k=len(words))), doi="", pmid="", fields=()
+        )
         page = str(rng.randint(1, 1800))
-        fresh = replace(fresh, pages=page, volume=str(rng.randint(1, 120)), abstract=f"{fresh.title} {fresh.abstract}")
+        fresh = replace(
+            fresh,
+            pages=page,
+            volume=str(rng.randint(1, 120)),
+            abstract=f"{fresh.title} {fresh.abstract}",
+        )
         references += [fresh, corrupted(fresh, rng)] if rng.random() < 0.2 else [fresh]
     started, cpu = time.perf_counter(), time.process_time()
     found = find_duplicates(references)
     wall, cpu = time.perf_counter() - started, time.process_time() - cpu
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{n:,} records, {found.n_removed:,} duplicates: {wall:.1f} s, CPU {cpu:.1f} s, peak {memory:.2f} GB")
+    print(
+        f"{n:,} records, {found.n_removed:,} duplicates: {wall:.1f} s, CPU {cpu:.1f} s, peak {memory:.2f} GB"
+    )
 
 
 def export(folder: Path) -> None:
     """Write every set as a CSV file with the columns that bib-dedupe and ASReview read."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in sets().items():
-        with (folder / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.csv").open("w", newline="") as file:
+        with (folder / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.csv").open(
+            "w", newline=""
+        ) as file:
             writer = csv.writer(file)
             writer.writerow(
                 ["ID", "publication", "ENTRYTYPE", "title", "author", "year", "journal", "volume", "number", "pages",
                  "doi", "pmid", "abstract"]
             )  # fmt: skip
-            for place, (r, publication) in enumerate(zip(data.references, data.publications, strict=True)):
-                row = (r.title, " and ".join(r.authors), r.year or "", r.journal, r.volume, r.issue, r.pages, r.doi)
+            for place, (r, publication) in enumerate(
+                zip(data.references, data.publications, strict=True)
+            ):
+                row = (
+                    r.title,
+                    " and ".join(r.authors),
+                    r.year or "",
+                    r.journal,
+                    r.volume,
+                    r.issue,
+                    r.pages,
+                    r.doi,
+                )
                 writer.writerow([place, publication, "article", *row, r.pmid, r.abstract])
 
 

@@ -1,8 +1,9 @@
 """bib-dedupe and ASReview on the sets of `benchmarks.duplicates export DIR`, in an environment of their own.
 
-`pip install bib-dedupe asreview`, then `python benchmarks/duplicates_peers.py DIR`. Precision and recall are over
-pairs, as in `benchmarks.duplicates measure`. ASReview's `duplicated` marks rows and names no pairs: a marked row is
-counted as joined to the first row with the same DOI or the same text, as its rule has it.
+`pip install bib-dedupe asreview`, then `python benchmarks/duplicates_peers.py DIR`. Precision and
+recall are over pairs, as in `benchmarks.duplicates measure`. ASReview's `duplicated` marks rows and
+names no pairs: a marked row is counted as joined to the first row with the same DOI or the same
+text, as its rule has it.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def main(folder: Path) -> None:
                 told += f" ({version(name)})"
             except PackageNotFoundError:
                 told += " (its rule)"
-            print(f"{path.stem}, {name}: {told}, CPU {time.process_time() - started:.1f} s", flush=True)
+            print(
+                f"{path.stem}, {name}: {told}, CPU {time.process_time() - started:.1f} s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

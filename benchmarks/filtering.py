@@ -73,9 +73,15 @@ print(json.dumps({"mib": peak(), "profiles": len(terms), "terms": min(terms)}))
 
 def run(say: Callable[[str], None]) -> dict[str, Any]:
     """Measure everything whose corpus is there."""
-    measured: dict[str, Any] = {"benchmark": NAME, "command": f"python -m benchmarks {NAME}", "machine": machine()}
+    measured: dict[str, Any] = {
+        "benchmark": NAME,
+        "command": f"python -m benchmarks {NAME}",
+        "machine": machine(),
+    }
     say(f"{NAME}: memory of a thousand profiles")
-    done = subprocess.run([sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=True
+    )
     measured["memory"] = json.loads(done.stdout)
     reuters = _corpus(lambda: load_reuters(subset="modapte"))
     ohsumed = _corpus(load_ohsumed)
@@ -89,28 +95,49 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
         simulations["Reuters, date order, 9,603 in the batch phase"] = late
     if ohsumed is not None:
         simulations["OHSUMED-20000, train and test"] = stream_of(ohsumed, relevant=(100, 350))
-    measured["simulations"] = {name: _simulated(name, stream, say) for name, stream in simulations.items()}
+    measured["simulations"] = {
+        name: _simulated(name, stream, say) for name, stream in simulations.items()
+    }
     return measured
 
 
 def render(measured: dict[str, Any]) -> list[str]:
     """The lines of the report."""
-    lines = ["| asked | got |", "|---|---|", *(f"| {asked} | {got} |" for asked, got in _bars(measured))]
+    lines = [
+        "| asked | got |",
+        "|---|---|",
+        *(f"| {asked} | {got} |" for asked, got in _bars(measured)),
+    ]
     for name, simulation in measured["simulations"].items():
-        lines += ["", f"**{name}**: {simulation['n_topics']} topics, {simulation['n_stream']:,} documents.", ""]
+        lines += [
+            "",
+            f"**{name}**: {simulation['n_topics']} topics, {simulation['n_stream']:,} documents.",
+            "",
+        ]
         lines += [*_markdown(simulation["table_four"]), "", *_markdown(simulation["table_five"])]
     return lines
 
 
 def _bars(measured: dict[str, Any]) -> list[tuple[str, str]]:
     memory = measured["memory"]
-    rows = [("1,000 profiles of 300 terms: under 2 GB", f"{memory['mib'] / 1024:.2f} GB, peak of the process")]
+    rows = [
+        (
+            "1,000 profiles of 300 terms: under 2 GB",
+            f"{memory['mib'] / 1024:.2f} GB, peak of the process",
+        )
+    ]
     trial = next((s for n, s in measured["simulations"].items() if "NEWID" in n), None)
     if trial is not None:
         t9p = {name: part["t9p"] for name, part in trial["measures"].items()}
         rows = [
-            ("T9P of +ig over plain: +3", f"{t9p['+ig'] - t9p['plain']:+.1f} ({t9p['plain']:.1f} to {t9p['+ig']:.1f})"),
-            ("T9P of plain over +rnd: +3", f"{t9p['plain'] - t9p['+rnd']:+.1f} (from {t9p['+rnd']:.1f})"),
+            (
+                "T9P of +ig over plain: +3",
+                f"{t9p['+ig'] - t9p['plain']:+.1f} ({t9p['plain']:.1f} to {t9p['+ig']:.1f})",
+            ),
+            (
+                "T9P of plain over +rnd: +3",
+                f"{t9p['plain'] - t9p['+rnd']:+.1f} (from {t9p['+rnd']:.1f})",
+            ),
             ("relevant share of queried: above 20%", f"{100 * trial['queried_share']['+ig']:.1f}%"),
             ("scanning, 300 terms: 1 M documents/s", _rates(measured["scanning"])),
             ("text, 50 profiles: 5,000 documents/s", _rates(measured["end_to_end"])),
@@ -166,7 +193,9 @@ def _speeds(stream: Stream, say: Callable[[str], None]) -> dict[str, Any]:
     rates = {}
     for name in ("plain", "+ig"):
         say(f"{NAME}: scanning {many.shape[0]:,} documents, {name}")
-        rates[name] = float(np.median([_scanning_rate(_profile(stream, name), many) for _ in range(5)]))
+        rates[name] = float(
+            np.median([_scanning_rate(_profile(stream, name), many) for _ in range(5)])
+        )
     say(f"{NAME}: {N_JUDGEMENTS:,} judgements")
     return {"scanning": rates, "feedback": _feedback(_profile(stream, "+rel+ig"), stream)}
 
@@ -191,7 +220,9 @@ def _scanning_rate(profile: Profile, rows: sparse.csr_array) -> float:
 def _feedback(profile: Profile, stream: Stream) -> dict[str, float]:
     labels = stream.labels.toarray()[:, len(stream.topics) // 2] > 0
     times = []
-    for row in np.random.default_rng(0).permutation(stream.documents.shape[0])[:N_JUDGEMENTS].tolist():
+    for row in (
+        np.random.default_rng(0).permutation(stream.documents.shape[0])[:N_JUDGEMENTS].tolist()
+    ):
         vector = row_vector(stream.documents, row, str(row))
         start = time.process_time()
         profile.judge(vector, bool(labels[row]))
@@ -200,8 +231,13 @@ def _feedback(profile: Profile, stream: Stream) -> dict[str, float]:
     return {"p50": float(p50), "p99": float(p99), "terms": profile.n_terms}
 
 
-def _end_to_end(corpus: Corpus, topics: tuple[str, ...], say: Callable[[str], None]) -> dict[str, float]:
-    """Documents a CPU second from text with 50 profiles that learned a batch phase; nothing is judged."""
+def _end_to_end(
+    corpus: Corpus, topics: tuple[str, ...], say: Callable[[str], None]
+) -> dict[str, float]:
+    """Documents a CPU second from text with 50 profiles that learned a batch phase.
+
+    Nothing is judged.
+    """
     largest = [name for name, _ in corpus.category_counts().most_common() if name not in topics]
     names = [*topics, *largest][:N_PROFILES]
     documents, batch = corpus.documents[2_025:], corpus.documents[:2_025]
@@ -212,7 +248,9 @@ def _end_to_end(corpus: Corpus, topics: tuple[str, ...], say: Callable[[str], No
         X = engine.space.learn_background(document.full_text for document in batch)
         for name in names:
             labels = np.array([name in document.categories for document in batch])
-            engine.add_profile(name, batch=(X, labels), settings=ProfileSettings(strategy=Strategy.of(strategy)))
+            engine.add_profile(
+                name, batch=(X, labels), settings=ProfileSettings(strategy=Strategy.of(strategy))
+            )
         engine.observe_many(documents[:256])
         start = time.process_time()
         for begin in range(256, len(documents), 256):

@@ -1,11 +1,13 @@
 """Coverage of the estimates that pages show: `python -m benchmarks.gauge reviews` or `streams`.
 
-**reviews**: `RankDecay.estimate` in the orders of `benchmarks.screening ranking`, a look every ten records: the share
-of looks at which numbers are shown, and of those the share at which the 95% interval holds; also in shuffled, half
-shuffled and reversed orders. The tail is learned from the other reviews.
+**reviews**: `RankDecay.estimate` in the orders of `benchmarks.screening ranking`, a look every ten
+records: the share of looks at which numbers are shown, and of those the share at which the 95%
+interval holds; also in shuffled, half shuffled and reversed orders. The tail is learned from the
+other reviews.
 
-**streams**: `Forecast` on what filters of the 20 commonest topics of Reuters-21578 retrieved, of which a person judges
-half of what waits, or ten documents, after every 250. When to show numbers was chosen on the first 6,000 documents.
+**streams**: `Forecast` on what filters of the 20 commonest topics of Reuters-21578 retrieved, of
+which a person judges half of what waits, or ten documents, after every 250. When to show numbers
+was chosen on the first 6,000 documents.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ DIRECTIONS = 50  # as on the page
 
 @dataclass(frozen=True)
 class Look:
-    """One look at a gauge: whether it shows an interval, which, and what is true; the same for 95% recall."""
+    """One look at a gauge: whether it shows an interval, which, and what is true.
+
+    The same for 95% recall.
+    """
 
     shown: bool
     low: int
@@ -58,18 +63,24 @@ def looks_at_review(curve: ReviewCurve, tail: Mapping[float, float]) -> Iterator
         estimate = decay.estimate(hits[:n], found_before=1)
         left, found = int(hits[n:].sum()), 1 + int(hits[:n].sum())
         reached = found >= 0.95 * (found + left)
-        yield Look(not estimate.caveat, estimate.low, estimate.high, left, estimate.probability, reached)
+        yield Look(
+            not estimate.caveat, estimate.low, estimate.high, left, estimate.probability, reached
+        )
 
 
 def reviews() -> list[str]:
     """Coverage per review and kind of order."""
     runs = {review: curves(kept(ORDERS), review) for review in REVIEWS}
-    tails = {review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in REVIEWS}
+    tails = {
+        review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in REVIEWS
+    }
     lines = [_HEAD]
     for order, change in WEAK.items():
         every: list[Look] = []
         for review in REVIEWS:
-            changed = (c if not change else weakened(c, change, int(s)) for s, c in runs[review].items())
+            changed = (
+                c if not change else weakened(c, change, int(s)) for s, c in runs[review].items()
+            )
             looks = [look for curve in changed for look in looks_at_review(curve, tails[review])]
             every += looks
             if not change:
@@ -81,7 +92,10 @@ def reviews() -> list[str]:
 def streams() -> list[str]:
     """Coverage of the intervals of filters, by topic, where the rule was chosen and where it is checked."""
     documents, lines = list(load_reuters(subset="labelled")), [_HEAD]
-    for name, part in {"chosen on": documents[:N_CHOICE], "checked on": documents[N_CHOICE:]}.items():
+    for name, part in {
+        "chosen on": documents[:N_CHOICE],
+        "checked on": documents[N_CHOICE:],
+    }.items():
         looks = _followed(_filters(part), part)
         lines += [row(topic, found) for topic, found in looks.items()]
         lines.append(row(f"all, {name}", [look for found in looks.values() for look in found]))
@@ -94,7 +108,10 @@ def _filters(documents: Sequence[Document]) -> Filter:
     queries, engine = load_reuters_descriptions(), FilterEngine()
     for topic, _ in common:
         query = queries.get(topic, topic)
-        add_described(engine, {"name": topic, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}})
+        add_described(
+            engine,
+            {"name": topic, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}},
+        )
     return Filter(engine)
 
 
@@ -109,7 +126,9 @@ def _followed(stream: Filter, documents: Sequence[Document]) -> dict[str, list[L
             pending = list(profiles[topic].pending.values())
             if not pending:
                 continue
-            order = np.argsort(-score(profiles[topic], pending, len(stream.engine.space)).utility, kind="stable")
+            order = np.argsort(
+                -score(profiles[topic], pending, len(stream.engine.space)).utility, kind="stable"
+            )
             for waiting in order[: 10 if place % 2 else -(-len(pending) // 2)]:
                 name = pending[waiting].id
                 stream.judge(topic, name, topic in by_id[name].categories)
@@ -117,7 +136,9 @@ def _followed(stream: Filter, documents: Sequence[Document]) -> dict[str, list[L
     return looks
 
 
-def look_at_filter(reached: Sequence[Document], topic: str, judged: Mapping[str, object]) -> Iterator[Look]:
+def look_at_filter(
+    reached: Sequence[Document], topic: str, judged: Mapping[str, object]
+) -> Iterator[Look]:
     """The forecast for the documents that a filter retrieved, if some of both kinds are judged and some are not."""
     truth = np.array([topic in d.categories for d in reached])
     known = np.array([d.id in judged for d in reached])
@@ -125,12 +146,23 @@ def look_at_filter(reached: Sequence[Document], topic: str, judged: Mapping[str,
     if not 0 < found < known.sum() or known.all():
         return
     X = pool_vectors(pool_vectorizer().fit_transform(d.full_text for d in reached))
-    remaining = Forecast(X, directions=DIRECTIONS).remaining(np.where(known, np.where(truth, 1.0, -1.0), 0.0))
-    enough, shown = found >= 0.95 * (found + left), not too_early(found, int(known.sum()), len(reached))
-    yield Look(shown, *remaining.interval(0.95), left, remaining.probability_of_recall(0.95), enough)
+    remaining = Forecast(X, directions=DIRECTIONS).remaining(
+        np.where(known, np.where(truth, 1.0, -1.0), 0.0)
+    )
+    enough, shown = (
+        found >= 0.95 * (found + left),
+        not too_early(found, int(known.sum()), len(reached)),
+    )
+    yield Look(
+        shown, *remaining.interval(0.95), left, remaining.probability_of_recall(0.95), enough
+    )
 
 
-_HEAD = "| | looks | shown | 95% interval holds | width | left | said of 95% recall | was |\n" + "|---" * 8 + "|"
+_HEAD = (
+    "| | looks | shown | 95% interval holds | width | left | said of 95% recall | was |\n"
+    + "|---" * 8
+    + "|"
+)
 
 
 def row(name: str, looks: Sequence[Look]) -> str:

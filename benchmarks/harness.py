@@ -1,4 +1,7 @@
-"""A benchmark is an objective, data sets and contenders; ours and the peers run in turns in one process."""
+"""A benchmark is an objective, data sets and contenders.
+
+Ours and the peers run in turns in one process.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Dataset:
-    """Named input; `load` gives None when the corpus is not in the data directory, `judged` says whether bars apply."""
+    """Named input.
+
+    `load` gives None when the corpus is not in the data directory, `judged` says whether bars
+    apply.
+    """
 
     name: str
     load: Callable[[], Any]
@@ -96,12 +103,16 @@ def run(benchmark: Benchmark, say: Callable[[str], None]) -> dict[str, Any]:
     }
 
 
-def _run_on(benchmark: Benchmark, dataset: Dataset, data: Any, say: Callable[[str], None]) -> dict[str, Any]:
+def _run_on(
+    benchmark: Benchmark, dataset: Dataset, data: Any, say: Callable[[str], None]
+) -> dict[str, Any]:
     timings = {contender.name: Timing() for contender in benchmark.contenders}
     for turn in range(-1, benchmark.repeats):
         outputs = {}
         for contender in benchmark.contenders:
-            say(f"{benchmark.name}: {dataset.name}: {contender.name}, {'warm-up' if turn < 0 else f'turn {turn + 1}'}")
+            say(
+                f"{benchmark.name}: {dataset.name}: {contender.name}, {'warm-up' if turn < 0 else f'turn {turn + 1}'}"
+            )
             timing, outputs[contender.name] = _time(contender, data)
             if turn >= 0:
                 timings[contender.name].wall.append(timing[0])
@@ -110,7 +121,10 @@ def _run_on(benchmark: Benchmark, dataset: Dataset, data: Any, say: Callable[[st
             benchmark.check(outputs)
     return {
         "timings": {name: asdict(timing) for name, timing in timings.items()},
-        "comparisons": [_compare(comparison, timings, judged=dataset.judged) for comparison in benchmark.comparisons],
+        "comparisons": [
+            _compare(comparison, timings, judged=dataset.judged)
+            for comparison in benchmark.comparisons
+        ],
     }
 
 
@@ -125,7 +139,13 @@ def _compare(comparison: Comparison, timings: dict[str, Timing], *, judged: bool
     ours = timings[comparison.ours].median(comparison.clock)
     peer = timings[comparison.peer].median(comparison.clock)
     asked = comparison.asked if judged else None
-    return {**asdict(comparison), "asked": asked, "ours_seconds": ours, "peer_seconds": peer, "ratio": peer / ours}
+    return {
+        **asdict(comparison),
+        "asked": asked,
+        "ours_seconds": ours,
+        "peer_seconds": peer,
+        "ratio": peer / ours,
+    }
 
 
 def machine() -> dict[str, Any]:
@@ -142,6 +162,8 @@ def machine() -> dict[str, Any]:
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(
+            line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()

@@ -1,17 +1,20 @@
 """Learning curves with and without word knowledge: `python -m benchmarks.learning_curves [choose | SEEDS]`.
 
-Reuters-21578, ModApte. For each of the ten largest categories a model learns from 1, 2, 4, ... positive examples and
-five times as many others (at least 50), drawn at random from the training documents; macro F1 over the ten on all 3,299
-test documents, mean and standard error over ten seeds. Knowledge is what the corpus' own file of category descriptions
-says, a line a topic. The same draws and the same rules decide with and without it:
+Reuters-21578, ModApte. For each of the ten largest categories a model learns from 1, 2, 4, ...
+positive examples and five times as many others (at least 50), drawn at random from the training
+documents; macro F1 over the ten on all 3,299 test documents, mean and standard error over ten
+seeds. Knowledge is what the corpus' own file of category descriptions says, a line a topic. The
+same draws and the same rules decide with and without it:
 
-    proportional  the documents with the highest scores, as many as the category's share of all training documents
-    0.5           those more probable than not; the share of positive examples is no forecast of that in the test
+    proportional  the documents with the highest scores, as many as the category's share of all
+    training documents 0.5           those more probable than not; the share of positive examples is
+    no forecast of that in the test
 
-Vectors are ltc over stems, stop words left out, with the document frequencies of all training texts (no labels used).
-The scales of the priors and the strengths of knowledge are those that `choose` finds: the same curves at 1, 4 and 16
-examples on the fifteen next categories, decided proportionally and measured on the other training documents; first the
-scale of the plain model, then the strength with it. No test document is looked at.
+Vectors are ltc over stems, stop words left out, with the document frequencies of all training texts
+(no labels used). The scales of the priors and the strengths of knowledge are those that `choose`
+finds: the same curves at 1, 4 and 16 examples on the fifteen next categories, decided
+proportionally and measured on the other training documents; first the scale of the plain model,
+then the strength with it. No test document is looked at.
 """
 
 from __future__ import annotations
@@ -54,7 +57,9 @@ class Texts:
     @cached_property
     def vectorizer(self) -> TermVectorizer:
         """Fitted to the training texts."""
-        vectorizer = TermVectorizer(weighting="ltc", stop_words="english", stemmer="porter", min_df=2)
+        vectorizer = TermVectorizer(
+            weighting="ltc", stop_words="english", stemmer="porter", min_df=2
+        )
         return vectorizer.fit(self.corpus.split("train").texts)
 
     @cached_property
@@ -78,9 +83,15 @@ class Texts:
         order: list[int] = np.argsort(-self.train[1].sum(axis=0), kind="stable").tolist()
         return order
 
-    def prior(self, category: int, kind: str, variance: float, strength: float, *, keywords: bool = False) -> Any:
+    def prior(
+        self, category: int, kind: str, variance: float, strength: float, *, keywords: bool = False
+    ) -> Any:
         """The prior of a category, with what its description says, or as `keywords` its words, all alike."""
-        base = GaussianPrior(variance=variance) if kind == "gaussian" else LaplacePrior.of_variance(variance)
+        base = (
+            GaussianPrior(variance=variance)
+            if kind == "gaussian"
+            else LaplacePrior.of_variance(variance)
+        )
         name = self.corpus.categories[category]
         text = self.descriptions[name]
         if keywords:
@@ -107,24 +118,37 @@ def f1(truth: Array, decided: Array) -> float:
     return float(2 * np.sum(truth & decided) / max(1, truth.sum() + decided.sum()))
 
 
-def learn(texts: Texts, prior: Any, category: int, drawn: Array, X: Any, truth: Array) -> tuple[float, float]:
+def learn(
+    texts: Texts, prior: Any, category: int, drawn: Array, X: Any, truth: Array
+) -> tuple[float, float]:
     """F1 of one category by the proportional rule and at probability 0.5."""
     rows, Y = texts.train
     labels = Y[:, category]
-    scores = SparseBayesClassifier(prior=prior).fit(rows[drawn], labels[drawn].astype(int)).decision_function(X)
+    scores = (
+        SparseBayesClassifier(prior=prior)
+        .fit(rows[drawn], labels[drawn].astype(int))
+        .decision_function(X)
+    )
     most = max(1, round(labels.mean() * len(scores)))
     best = np.zeros(len(scores), dtype=bool)
     best[np.argsort(-scores, kind="stable")[:most]] = True
     return f1(truth, best), f1(truth, scores > 0)
 
 
-def measure(texts: Texts, kind: str, variance: float, strength: float, *, size: int, seeds: Iterable[int]) -> Array:
+def measure(
+    texts: Texts, kind: str, variance: float, strength: float, *, size: int, seeds: Iterable[int]
+) -> Array:
     """Macro F1 over the ten largest categories on the test documents, seeds x rules."""
     X, Y = texts.test
     chosen = texts.by_size[:10]
     priors = {c: texts.prior(c, kind, variance, strength) for c in chosen}
     found = [
-        [learn(texts, priors[c], c, draw(texts.train[1][:, c], size, (seed, c, size)), X, Y[:, c]) for c in chosen]
+        [
+            learn(
+                texts, priors[c], c, draw(texts.train[1][:, c], size, (seed, c, size)), X, Y[:, c]
+            )
+            for c in chosen
+        ]
         for seed in seeds
     ]
     means: Array = np.array(found).mean(axis=1)
@@ -138,8 +162,13 @@ def choose(texts: Texts, seeds: Iterable[int] = range(5)) -> None:
         print(f"{kind}, plain, macro F1 by variance: {_shown(plain)}", flush=True)
         best = max(plain, key=lambda variance: plain[variance])
         for source in ("descriptions", "keywords"):
-            found = {s: _tried(texts, seeds, kind, best, s, keywords=source == "keywords") for s in _STRENGTHS}
-            print(f"{kind}, variance {best:g}, by strength of {source}: {_shown(found)}", flush=True)
+            found = {
+                s: _tried(texts, seeds, kind, best, s, keywords=source == "keywords")
+                for s in _STRENGTHS
+            }
+            print(
+                f"{kind}, variance {best:g}, by strength of {source}: {_shown(found)}", flush=True
+            )
 
 
 def _tried(texts: Texts, seeds: Iterable[int], *settings: Any, keywords: bool = False) -> float:
@@ -169,7 +198,11 @@ def run(texts: Texts, n_seeds: int) -> dict[str, Any]:
             plain = measure(texts, kind, variance, 0.0, size=size, seeds=seeds)
             informed = measure(texts, kind, variance, STRENGTH, size=size, seeds=seeds)
             for r, rule in enumerate(rules):
-                parts = {"plain": plain[:, r], "knowledge": informed[:, r], "difference": (informed - plain)[:, r]}
+                parts = {
+                    "plain": plain[:, r],
+                    "knowledge": informed[:, r],
+                    "difference": (informed - plain)[:, r],
+                }
                 row = {"prior": kind, "rule": rule, "size": size}
                 row |= {name: float(values.mean()) for name, values in parts.items()}
                 row |= {f"{name}_error": _standard_error(values) for name, values in parts.items()}
@@ -183,9 +216,14 @@ def _standard_error(values: Array) -> float:
 
 
 def _line(row: dict[str, Any]) -> str:
-    parts = (f"{name} {100 * row[name]:5.1f} ± {100 * row[f'{name}_error']:.1f}" for name in ("plain", "knowledge"))
+    parts = (
+        f"{name} {100 * row[name]:5.1f} ± {100 * row[f'{name}_error']:.1f}"
+        for name in ("plain", "knowledge")
+    )
     gain = f"gain {100 * row['difference']:+5.1f} ± {100 * row['difference_error']:.1f}"
-    return f"{row['prior']:8s} {row['rule']:12s} {row['size']:2d} positive: {', '.join(parts)}, {gain}"
+    return (
+        f"{row['prior']:8s} {row['rule']:12s} {row['size']:2d} positive: {', '.join(parts)}, {gain}"
+    )
 
 
 def plot(measured: dict[str, Any], path: Path) -> None:
@@ -195,10 +233,14 @@ def plot(measured: dict[str, Any], path: Path) -> None:
     y = Axis.over("macro F1, ten largest topics of Reuters", every)
     panels = []
     for place, rule in enumerate(("proportional", "0.5")):
-        title = "as many as the category's share" if rule == "proportional" else "probability above 0.5"
+        title = (
+            "as many as the category's share" if rule == "proportional" else "probability above 0.5"
+        )
         frame = Frame(52.0 + 330 * place, 348.0 + 330 * place, 30, 302)
         rows = [row for row in measured["curves"] if row["rule"] == rule]
-        panels.append(Panel(x, y if not place else replace(y, name=""), _layers(rows), frame, title))
+        panels.append(
+            Panel(x, y if not place else replace(y, name=""), _layers(rows), frame, title)
+        )
     Figure("Knowledge helps where examples are few", panels, width=702, height=346).save(path)
 
 
@@ -209,11 +251,17 @@ def _layers(rows: list[dict[str, Any]]) -> list[Layer]:
     kinds = [(prior, name) for prior in ("gaussian", "laplace") for name in ("knowledge", "plain")]
     for place, (prior, name) in enumerate(kinds):
         points = [
-            (float(row["size"]), 100 * row[name], 100 * row[f"{name}_error"]) for row in rows if row["prior"] == prior
+            (float(row["size"]), 100 * row[name], 100 * row[f"{name}_error"])
+            for row in rows
+            if row["prior"] == prior
         ]
         label = f"{prior.capitalize()} prior, {'descriptions' if name == 'knowledge' else 'plain'}"
-        lines.append(Line([(size, mean) for size, mean, _ in points], series(place), label, marked=True))
-        lower, upper = ([(size, mean + sign * error) for size, mean, error in points] for sign in (-1, 1))
+        lines.append(
+            Line([(size, mean) for size, mean, _ in points], series(place), label, marked=True)
+        )
+        lower, upper = (
+            [(size, mean + sign * error) for size, mean, error in points] for sign in (-1, 1)
+        )
         bands.append(Band(lower, upper, series(place)))
     return lines + bands
 

@@ -29,7 +29,9 @@ def _some(Y: Any) -> Any:
 
 def _reuters(**options: Any) -> tuple[Any, Any]:
     train = load_reuters(subset="modapte").split("train")
-    return TermVectorizer(weighting="ltc", min_df=3, **options).fit_transform(train.texts), _some(train.indicator)
+    return TermVectorizer(weighting="ltc", min_df=3, **options).fit_transform(train.texts), _some(
+        train.indicator
+    )
 
 
 @cache
@@ -51,7 +53,9 @@ def pairs() -> tuple[Any, Any]:
 def ohsumed() -> tuple[Any, Any]:
     """Unit-length ltc vectors of the training documents of OHSUMED (23 categories), every third category."""
     train = load_ohsumed().split("train")
-    return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), _some(train.indicator)
+    return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), _some(
+        train.indicator
+    )
 
 
 @cache

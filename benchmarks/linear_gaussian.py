@@ -37,7 +37,10 @@ def newsgroups() -> Data:
 
 
 def objective(data: Data, weights: Weights, *, flat: bool) -> float:
-    """Total over the categories; the intercept is penalised like a weight, as liblinear does, unless it is flat."""
+    """Total over the categories.
+
+    The intercept is penalised like a weight, as liblinear does, unless it is flat.
+    """
     (X, Y), (coefficients, intercepts) = data, weights
     loss = np.logaddexp(0.0, -(2.0 * Y.toarray() - 1.0) * (X @ coefficients.T + intercepts)).sum()
     squares = (coefficients**2).sum() + (0.0 if flat else (intercepts**2).sum())
@@ -46,7 +49,9 @@ def objective(data: Data, weights: Weights, *, flat: bool) -> float:
 
 def _ours(data: Data, *, flat: bool = False, tol: float = _TOLERANCE, n_jobs: int = 1) -> Weights:
     intercept = "flat" if flat else GaussianPrior(variance=VARIANCE)
-    model = SparseBayesClassifier(prior=GaussianPrior(variance=VARIANCE), intercept=intercept, tol=tol, n_jobs=n_jobs)
+    model = SparseBayesClassifier(
+        prior=GaussianPrior(variance=VARIANCE), intercept=intercept, tol=tol, n_jobs=n_jobs
+    )
     model.fit(*data)
     return model.coef_, model.intercept_
 
@@ -63,7 +68,9 @@ def _peer(data: Data, **parameters: Any) -> Weights:
 def _check(load: Any, results: dict[str, Weights]) -> None:
     """Ours lies within the gap of the mode, which a run to a far smaller tolerance gives."""
     data = load()
-    best = {flat: objective(data, _ours(data, flat=flat, tol=1e-5), flat=flat) for flat in (False, True)}
+    best = {
+        flat: objective(data, _ours(data, flat=flat, tol=1e-5), flat=flat) for flat in (False, True)
+    }
     for name, weights in results.items():
         flat = "flat" in name
         gap = objective(data, weights, flat=flat) / best[flat] - 1
@@ -72,7 +79,9 @@ def _check(load: Any, results: dict[str, Weights]) -> None:
         assert not name.startswith("bayesift") or gap <= GAP, name
 
 
-def _race(name: str, dataset: Dataset, *, asked: tuple[float, float] | tuple[None, None]) -> Benchmark:
+def _race(
+    name: str, dataset: Dataset, *, asked: tuple[float, float] | tuple[None, None]
+) -> Benchmark:
     return Benchmark(
         name=name,
         objective="logistic regression with a Gaussian prior (variance 10), total relative gap <= 1e-6",
@@ -94,9 +103,13 @@ def _race(name: str, dataset: Dataset, *, asked: tuple[float, float] | tuple[Non
     )
 
 
-BENCHMARK = _race("linear_gaussian", Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters), asked=(5, 8))
+BENCHMARK = _race(
+    "linear_gaussian", Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters), asked=(5, 8)
+)
 BENCHMARK_NEWSGROUPS = _race(
-    "linear_gaussian_newsgroups", Dataset("20 Newsgroups by date, ltc, 20 categories", newsgroups), asked=(None, None)
+    "linear_gaussian_newsgroups",
+    Dataset("20 Newsgroups by date, ltc, 20 categories", newsgroups),
+    asked=(None, None),
 )
 
 

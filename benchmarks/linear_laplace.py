@@ -1,7 +1,8 @@
 """Laplace logistic regression against its peers, each held to the objective it minimises.
 
-The objective is Σ_i log(1 + exp(-y_i f_i)) + λ |β|_1, summed over documents and categories. Ours and celer's or skglm's
-intercept have no prior; liblinear counts the intercept among the penalised weights, and is judged by that objective.
+The objective is Σ_i log(1 + exp(-y_i f_i)) + λ |β|_1, summed over documents and categories. Ours
+and celer's or skglm's intercept have no prior; liblinear counts the intercept among the penalised
+weights, and is judged by that objective.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ TOLERANCE = 7e-3  # of the optimality conditions, relative to lambda: total gap 
 _SUBSET = 10  # of the categories, for peers that take minutes for all
 
 
-def objective(X: Any, Y: Any, coefficients: Array, intercepts: Array, *, penalised: bool = False) -> float:
+def objective(
+    X: Any, Y: Any, coefficients: Array, intercepts: Array, *, penalised: bool = False
+) -> float:
     """Total over the categories; `penalised` counts the intercept among the weights."""
     signs = 2.0 * Y.toarray() - 1.0
     loss = np.logaddexp(0.0, -signs * (X @ coefficients.T + intercepts)).sum()
@@ -40,16 +43,22 @@ def objective(X: Any, Y: Any, coefficients: Array, intercepts: Array, *, penalis
 
 def fit(data: Data, *, tol: float = TOLERANCE, n_jobs: int = 1, rate: float = RATE) -> Fit:
     """Ours."""
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=rate**2), tol=tol, n_jobs=n_jobs).fit(*data)
+    model = SparseBayesClassifier(prior=LaplacePrior(gamma=rate**2), tol=tol, n_jobs=n_jobs).fit(
+        *data
+    )
     return model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_, model.intercept_
 
 
-def _one_by_one(data: Data, make: Callable[[int], Any], label: Callable[[Array], Array] = lambda y: y) -> Fit:
+def _one_by_one(
+    data: Data, make: Callable[[int], Any], label: Callable[[Array], Array] = lambda y: y
+) -> Fit:
     X, Y = sparse.csr_matrix(data[0]), data[1].toarray()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = [make(X.shape[0]).fit(X, label(column)) for column in Y.T]
-    return np.vstack([m.coef_.reshape(1, -1) for m in fitted]), np.array([np.ravel(m.intercept_)[0] for m in fitted])
+    return np.vstack([m.coef_.reshape(1, -1) for m in fitted]), np.array(
+        [np.ravel(m.intercept_)[0] for m in fitted]
+    )
 
 
 def liblinear(data: Data, *, tol: float = 1e-5) -> Fit:
@@ -65,16 +74,22 @@ def liblinear(data: Data, *, tol: float = 1e-5) -> Fit:
 def skglm(data: Data) -> Fit:
     """Its datafit is the mean over documents."""
     module = importlib.import_module("skglm")
-    return _one_by_one(data, lambda n: module.SparseLogisticRegression(alpha=RATE / n, tol=1e-7, max_iter=100))
+    return _one_by_one(
+        data, lambda n: module.SparseLogisticRegression(alpha=RATE / n, tol=1e-7, max_iter=100)
+    )
 
 
 def celer(data: Data) -> Fit:
-    """It fits no intercept: a column of ones, which it penalises, stands in; this tolerance brings it to our gap."""
+    """It fits no intercept: a column of ones, which it penalises, stands in.
+
+    This tolerance brings it to our gap.
+    """
     module = importlib.import_module("celer")
     X, Y = data
     with_ones = sparse.csc_matrix(sparse.hstack([X, np.ones((X.shape[0], 1))]))
     weights, _ = _one_by_one(
-        (with_ones, Y), lambda n: module.LogisticRegression(C=1 / RATE, tol=1e-5, fit_intercept=False)
+        (with_ones, Y),
+        lambda n: module.LogisticRegression(C=1 / RATE, tol=1e-5, fit_intercept=False),
     )
     return weights[:, :-1], weights[:, -1]
 
@@ -91,7 +106,9 @@ def _best(load: Callable[[], Data], *, penalised: bool) -> float:
     if not penalised:
         return objective(X, Y, *fit((X, Y), tol=1e-6))
     with_ones = sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))]))
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=RATE**2), intercept=None, tol=1e-6).fit(with_ones, Y)
+    model = SparseBayesClassifier(prior=LaplacePrior(gamma=RATE**2), intercept=None, tol=1e-6).fit(
+        with_ones, Y
+    )
     weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     return objective(X, Y, weights[:, :-1], weights[:, -1], penalised=True)
 
@@ -154,7 +171,9 @@ BENCHMARK = Benchmark(
     repeats=3,
 )
 BENCHMARK_SKGLM = _against("skglm", _ALL)
-BENCHMARK_CELER = _against("celer", Dataset(f"the same, {_SUBSET} of the 40 largest categories", _some))
+BENCHMARK_CELER = _against(
+    "celer", Dataset(f"the same, {_SUBSET} of the 40 largest categories", _some)
+)
 
 
 def _on(name: str, dataset: Dataset, tol: float = TOLERANCE) -> Benchmark:
@@ -163,7 +182,10 @@ def _on(name: str, dataset: Dataset, tol: float = TOLERANCE) -> Benchmark:
         name=f"linear_laplace_{name}",
         objective=BENCHMARK.objective,
         datasets=[dataset],
-        contenders=[Contender("bayesift", partial(fit, tol=tol)), Contender("liblinear", liblinear)],
+        contenders=[
+            Contender("bayesift", partial(fit, tol=tol)),
+            Contender("liblinear", liblinear),
+        ],
         comparisons=[Comparison("bayesift", "liblinear", asked=15)],
         check=check_gap(dataset.load),
         repeats=1,
@@ -172,7 +194,11 @@ def _on(name: str, dataset: Dataset, tol: float = TOLERANCE) -> Benchmark:
 
 BENCHMARKS_OTHERS = [
     _on("stems", Dataset("Reuters-21578 ModApte, ltc of stems, 30 categories", stems)),
-    _on("pairs", Dataset("Reuters-21578 ModApte, ltc of words and pairs, 30 categories", pairs), tol=2e-3),
+    _on(
+        "pairs",
+        Dataset("Reuters-21578 ModApte, ltc of words and pairs, 30 categories", pairs),
+        tol=2e-3,
+    ),
     _on("ohsumed", Dataset("OHSUMED, ltc, 8 categories", ohsumed)),
     _on("rcv1_sample", Dataset("RCV1 sample, 34 topics", rcv1_sample)),
 ]

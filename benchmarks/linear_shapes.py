@@ -1,9 +1,10 @@
 """Time against gap on synthetic matrices of the published shapes real-sim, rcv1.binary and news20.binary.
 
-One category that holds half of the documents, no intercept, so that all solvers minimise the same objective: the sum of
-log(1 + exp(-y f)) plus |w|_1 (Laplace) or |w|^2 / 2 (Gaussian). Every solver runs at falling tolerances; a point is the
-CPU seconds of a run and the relative gap of its objective to the least one found. adelie needs other versions of NumPy:
-`ADELIE_PYTHON` names the interpreter of an environment that has it.
+One category that holds half of the documents, no intercept, so that all solvers minimise the same
+objective: the sum of log(1 + exp(-y f)) plus |w|_1 (Laplace) or |w|^2 / 2 (Gaussian). Every solver
+runs at falling tolerances; a point is the CPU seconds of a run and the relative gap of its
+objective to the least one found. adelie needs other versions of NumPy: `ADELIE_PYTHON` names the
+interpreter of an environment that has it.
 """
 
 from __future__ import annotations
@@ -81,16 +82,27 @@ def _ours(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
     SparseBayesClassifier(prior=PRIORS[prior], intercept=None).fit(X[:200], y[:200])  # compiles
     for tolerance in _OURS[prior]:
         start = time.process_time()
-        model = SparseBayesClassifier(prior=PRIORS[prior], intercept=None, tol=tolerance, n_jobs=1).fit(X, y)
+        model = SparseBayesClassifier(
+            prior=PRIORS[prior], intercept=None, tol=tolerance, n_jobs=1
+        ).fit(X, y)
         seconds = time.process_time() - start
-        yield seconds, model.coef_.toarray().ravel() if sparse.issparse(model.coef_) else model.coef_.ravel()
+        yield (
+            seconds,
+            model.coef_.toarray().ravel() if sparse.issparse(model.coef_) else model.coef_.ravel(),
+        )
 
 
 def _liblinear(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
     settings = {"l1_ratio": 1.0} if prior == "laplace" else {"l1_ratio": 0.0, "dual": True}
     for tolerance in _LIBLINEAR[prior]:
         peer = LogisticRegression(
-            solver="liblinear", C=1.0, fit_intercept=False, tol=tolerance, max_iter=2000, random_state=0, **settings
+            solver="liblinear",
+            C=1.0,
+            fit_intercept=False,
+            tol=tolerance,
+            max_iter=2000,
+            random_state=0,
+            **settings,
         )
         start = time.process_time()
         with warnings.catch_warnings():
@@ -108,7 +120,10 @@ def _lbfgs(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
 
 
 def _adelie(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
-    """Along a path of ten strengths, as it is meant to be used; in a process of its own environment."""
+    """Along a path of ten strengths, as it is meant to be used.
+
+    In a process of its own environment.
+    """
     if prior != "laplace" or "ADELIE_PYTHON" not in os.environ:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -116,7 +131,9 @@ def _adelie(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
         np.save(f"{folder}/y.npy", y)
         command = [os.environ["ADELIE_PYTHON"], "-c", _ADELIE_SCRIPT, folder, json.dumps(_ADELIE)]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        written = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        written = subprocess.run(
+            command, capture_output=True, text=True, check=True, env=environment
+        ).stdout
         for line in written.splitlines():
             tolerance, seconds = line.split()
             yield float(seconds), np.load(f"{folder}/{tolerance}.npy")
@@ -125,20 +142,30 @@ def _adelie(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
 CONTENDERS = {"bayesift": _ours, "liblinear": _liblinear, "lbfgs": _lbfgs, "adelie": _adelie}
 
 
-def measure(shape: str, prior: str, say: Callable[[str], None]) -> dict[str, list[tuple[float, float]]]:
+def measure(
+    shape: str, prior: str, say: Callable[[str], None]
+) -> dict[str, list[tuple[float, float]]]:
     """Seconds and gaps of every contender."""
     X, y = labelled(shape)
     reached = {}
     for name, solve in CONTENDERS.items():
-        reached[name] = [(seconds, objective(X, y, weights, prior)) for seconds, weights in solve(X, y, prior)]
+        reached[name] = [
+            (seconds, objective(X, y, weights, prior)) for seconds, weights in solve(X, y, prior)
+        ]
         say(f"{NAME}: {shape}, {prior}, {name}: {reached[name]}")
     least = min(value for points in reached.values() for _, value in points)
-    return {name: [(t, value / least - 1.0) for t, value in points] for name, points in reached.items() if points}
+    return {
+        name: [(t, value / least - 1.0) for t, value in points]
+        for name, points in reached.items()
+        if points
+    }
 
 
 def run(say: Callable[[str], None]) -> dict[str, Any]:
     """Measure all shapes under both priors; writes the picture."""
-    curves = {f"{shape}, {prior}": measure(shape, prior, say) for prior in PRIORS for shape in SHAPES}
+    curves = {
+        f"{shape}, {prior}": measure(shape, prior, say) for prior in PRIORS for shape in SHAPES
+    }
     draw(curves).save(PICTURE)
     command, date = f"python -m benchmarks {NAME}", datetime.date.today().isoformat()
     return {"command": command, "date": date, "machine": machine(), "curves": curves}
@@ -165,7 +192,9 @@ def render(measured: dict[str, Any]) -> list[str]:
         for name, points in curves.items():
             found = [seconds_at(points, gap) for gap in (1e-3, 1e-5, 1e-7)]
             lines.append(
-                f"| {problem} | {name} | " + " | ".join("-" if s is None else f"{s:.2f}" for s in found) + " |"
+                f"| {problem} | {name} | "
+                + " | ".join("-" if s is None else f"{s:.2f}" for s in found)
+                + " |"
             )
     return lines
 
@@ -184,12 +213,20 @@ def draw(curves: dict[str, dict[str, list[tuple[float, float]]]]) -> Figure:
     for place, (problem, by_solver) in enumerate(curves.items()):
         down, right = divmod(place, len(SHAPES))
         left, top = 60 + right * width, 30 + down * height
-        shown = {name: [(t, math.log10(max(gap, _FLOOR))) for t, gap in points] for name, points in by_solver.items()}
+        shown = {
+            name: [(t, math.log10(max(gap, _FLOOR))) for t, gap in points]
+            for name, points in by_solver.items()
+        }
         times = [t for points in shown.values() for t, _ in points]
         x = Axis("CPU seconds", _ticks(min(times), max(times)), log=True)
         y = Axis("log10 of the relative gap", tuple(range(-10, 1, 2)))
-        lines = [Line(shown[name], f"series-{1 + list(CONTENDERS).index(name)}", name, marked=True) for name in shown]
+        lines = [
+            Line(shown[name], f"series-{1 + list(CONTENDERS).index(name)}", name, marked=True)
+            for name in shown
+        ]
         frame = Frame(left, left + width - 50, top, top + height - 70)
         panels.append(Panel(x, y, lines, frame, problem, y_shown=right == 0))
     rows = -(-len(curves) // len(SHAPES))
-    return Figure("Time against gap", panels, width=40 + len(SHAPES) * width, height=20 + rows * height)
+    return Figure(
+        "Time against gap", panels, width=40 + len(SHAPES) * width, height=20 + rows * height
+    )

@@ -34,7 +34,10 @@ def _ours(data: Data, *, tol: float = 1e-3) -> Weights:
 
 def _peer(data: Data) -> Weights:
     X = sparse.csr_matrix(data[0])
-    fitted = [LinearSVC(tol=3e-3, random_state=0, max_iter=20_000).fit(X, column) for column in data[1].toarray().T]
+    fitted = [
+        LinearSVC(tol=3e-3, random_state=0, max_iter=20_000).fit(X, column)
+        for column in data[1].toarray().T
+    ]
     return np.vstack([m.coef_ for m in fitted]), np.concatenate([m.intercept_ for m in fitted])
 
 
@@ -60,4 +63,6 @@ def _race(name: str, dataset: Dataset) -> Benchmark:
 
 
 BENCHMARK = _race("linear_svm", Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters))
-BENCHMARK_RCV1 = _race("linear_svm_rcv1", Dataset("shape of RCV1 (23,149 x 47,236), every tenth category", raced))
+BENCHMARK_RCV1 = _race(
+    "linear_svm_rcv1", Dataset("shape of RCV1 (23,149 x 47,236), every tenth category", raced)
+)

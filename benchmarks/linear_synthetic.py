@@ -27,10 +27,12 @@ PLOT = Path(__file__).parent.parent / "out" / "benchmarks" / "linear_scaling.svg
 
 @cache
 def corpus(factor: int = 1) -> tuple[Any, Any]:
-    """Unit rows of about 76 terms drawn by Zipf's law, log TF x IDF like values; labels by sparse planted weights.
+    """Unit rows of about 76 terms drawn by Zipf's law, log TF x IDF like values.
 
-    Category c holds a share of about 0.4 / (c + 1) of the documents: those of the largest planted score, whose standard
-    deviation is about 0.25, plus logistic noise of scale 0.02.
+    Labels by sparse planted weights.
+
+    Category c holds a share of about 0.4 / (c + 1) of the documents: those of the largest planted
+    score, whose standard deviation is about 0.25, plus logistic noise of scale 0.02.
     """
     X = vectors(factor * DOCUMENTS, TERMS, LENGTH)
     return X, _labels(X)
@@ -42,7 +44,9 @@ def vectors(n: int, terms: int, length: int) -> Any:
     probability = 1.0 / np.arange(3, terms + 3)
     draws = generator.choice(terms, size=(n, length), p=probability / probability.sum())
     indptr = np.arange(0, n * length + 1, length, dtype=np.int32)
-    X = sparse.csr_array((np.ones(n * length), draws.ravel().astype(np.int32), indptr), shape=(n, terms))
+    X = sparse.csr_array(
+        (np.ones(n * length), draws.ravel().astype(np.int32), indptr), shape=(n, terms)
+    )
     X.sum_duplicates()
     idf = np.log(n / np.maximum(np.bincount(X.indices, minlength=terms), 1))
     X.data = (1 + np.log(X.data)) * idf[X.indices]
@@ -51,7 +55,9 @@ def vectors(n: int, terms: int, length: int) -> Any:
 
 
 def _labels(X: Any, categories: int = CATEGORIES) -> Any:
-    generator = np.random.default_rng(1)  # the same planted weights whatever the number of documents
+    generator = np.random.default_rng(
+        1
+    )  # the same planted weights whatever the number of documents
     members = []
     for c in range(categories):
         weights = np.zeros(TERMS)
@@ -79,7 +85,9 @@ def raced() -> tuple[Any, Any]:
 BENCHMARK = Benchmark(
     name="linear_laplace_rcv1",
     objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
-    datasets=[Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced)],
+    datasets=[
+        Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced)
+    ],
     contenders=[Contender("bayesift", fit), Contender("liblinear", liblinear)],
     comparisons=[Comparison("bayesift", "liblinear", asked=10)],
     check=check_gap(raced),
@@ -119,7 +127,10 @@ NAME = "linear_scaling"
 
 
 def run(say: Callable[[str], None]) -> dict[str, Any]:
-    """CPU seconds of our fit at 1, 2, 5 and 10 times the documents, lambda in proportion; writes a plot."""
+    """CPU seconds of our fit at 1, 2, 5 and 10 times the documents, lambda in proportion.
+
+    Writes a plot.
+    """
     points = []
     for factor in FACTORS:
         X, Y = corpus(factor)
@@ -127,14 +138,24 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
         fit((X[:1000], Y[:1000]))
         start = time.process_time()
         fit((X, Y), rate=factor * RATE)
-        points.append({"documents": X.shape[0], "entries": int(X.nnz), "seconds": time.process_time() - start})
+        points.append(
+            {"documents": X.shape[0], "entries": int(X.nnz), "seconds": time.process_time() - start}
+        )
         say(f"{NAME}: {points[-1]}")
-    entries, seconds = (np.log([float(point[name]) for point in points]) for name in ("entries", "seconds"))
+    entries, seconds = (
+        np.log([float(point[name]) for point in points]) for name in ("entries", "seconds")
+    )
     slope = float(np.polyfit(entries, seconds, 1)[0])
     PLOT.parent.mkdir(parents=True, exist_ok=True)
     PLOT.write_text(draw(points, slope))
     command, date = f"python -m benchmarks {NAME}", datetime.date.today().isoformat()
-    return {"command": command, "date": date, "machine": machine(), "points": points, "slope": slope}
+    return {
+        "command": command,
+        "date": date,
+        "machine": machine(),
+        "points": points,
+        "slope": slope,
+    }
 
 
 def render(measured: dict[str, Any]) -> list[str]:
@@ -147,7 +168,10 @@ def render(measured: dict[str, Any]) -> list[str]:
         "| documents | entries | CPU s |",
         "|---|---|---|",
     ]
-    return lines + [f"| {p['documents']:,} | {p['entries']:,} | {p['seconds']:.2f} |" for p in measured["points"]]
+    return lines + [
+        f"| {p['documents']:,} | {p['entries']:,} | {p['seconds']:.2f} |"
+        for p in measured["points"]
+    ]
 
 
 def draw(points: list[dict[str, Any]], slope: float) -> str:

@@ -1,7 +1,8 @@
 """All of RCV1's shape on one machine: seconds and peak memory of a fit, in a process of its own.
 
-The matrix is synthetic (`linear_synthetic.whole`). Peak memory is that of the whole process while it fits, interpreter
-and libraries included; beside it what the process held before the fit, matrix and labels included.
+The matrix is synthetic (`linear_synthetic.whole`). Peak memory is that of the whole process while
+it fits, interpreter and libraries included; beside it what the process held before the fit, matrix
+and labels included.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
     found = {}
     for name in _MODELS:
         command = [sys.executable, "-m", "benchmarks.linear_whole", name]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent
+        )
         found[name] = json.loads(done.stdout)
         say(f"{NAME}: {name}: {found[name]}")
     command_line, date = f"python -m benchmarks {NAME}", datetime.date.today().isoformat()

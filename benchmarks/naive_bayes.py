@@ -35,7 +35,9 @@ def reuters() -> tuple[Any, Any]:
 def _peer(data: tuple[Any, Any]) -> Any:
     """What scikit-learn offers: the classifier itself for labels, one a category for an indicator."""
     X, y = data
-    return (MultinomialNB() if y.ndim == 1 else OneVsRestClassifier(MultinomialNB())).fit(X, y), X[:500]
+    return (MultinomialNB() if y.ndim == 1 else OneVsRestClassifier(MultinomialNB())).fit(X, y), X[
+        :500
+    ]
 
 
 def _ours(data: tuple[Any, Any]) -> Any:
@@ -60,7 +62,9 @@ def _benchmark(name: str, peer: str, dataset: Dataset, asked: float) -> Benchmar
     )
 
 
-BENCHMARK = _benchmark("naive_bayes", "MultinomialNB", Dataset("20 Newsgroups, 20 classes", newsgroups), asked=1)
+BENCHMARK = _benchmark(
+    "naive_bayes", "MultinomialNB", Dataset("20 Newsgroups, 20 classes", newsgroups), asked=1
+)
 BENCHMARK_MULTILABEL = _benchmark(
     "naive_bayes_multilabel",
     "OneVsRestClassifier(MultinomialNB())",

@@ -67,7 +67,10 @@ def stream() -> tuple[Any, Any] | None:
 
 
 def _recursion(data: tuple[Any, Any, Any]) -> Array:
-    """Section 3.1.1 of the paper in NumPy, one category after another; gives the mean weights of the bias."""
+    """Section 3.1.1 of the paper in NumPy, one category after another.
+
+    Gives the mean weights of the bias.
+    """
     X, Y, feature_mask = data
     biases = []
     for labels, row in zip(Y.T, feature_mask.toarray(), strict=True):
@@ -88,7 +91,9 @@ def _recursion(data: tuple[Any, Any, Any]) -> Array:
 
 def _ours(data: tuple[Any, Any, Any]) -> Array:
     X, Y, feature_mask = data
-    return OnlinePerceptron(n_epochs=1, shuffle=False).fit(X, Y, feature_mask=feature_mask).intercept_
+    return (
+        OnlinePerceptron(n_epochs=1, shuffle=False).fit(X, Y, feature_mask=feature_mask).intercept_
+    )
 
 
 def _same_posterior(results: dict[str, Any]) -> None:
@@ -96,10 +101,15 @@ def _same_posterior(results: dict[str, Any]) -> None:
 
 
 def _progressive(data: tuple[Any, Any], **settings: Any) -> Array:
-    """Decisions before each label, documents x categories; the first two documents only start the model."""
+    """Decisions before each label, documents x categories.
+
+    The first two documents only start the model.
+    """
     X, Y = data
     model = OnlinePerceptron(**settings).partial_fit(X[:2], Y[:2])
-    return np.concatenate([np.zeros((2, Y.shape[1]), dtype=bool), model.progressive_proba(X[2:], Y[2:]) > 0.5])
+    return np.concatenate(
+        [np.zeros((2, Y.shape[1]), dtype=bool), model.progressive_proba(X[2:], Y[2:]) > 0.5]
+    )
 
 
 def _dictionaries(X: Any) -> list[dict[int, float]]:
@@ -138,7 +148,10 @@ def _river_alma() -> Any:
 
 @cache
 def _stream_as_lines() -> list[str]:
-    return [" ".join(f"{j}:{x:.9g}" for j, x in document.items()) for document in _stream_as_dictionaries()]
+    return [
+        " ".join(f"{j}:{x:.9g}" for j, x in document.items())
+        for document in _stream_as_dictionaries()
+    ]
 
 
 def _vowpal_wabbit(data: tuple[Any, Any], rate: float) -> Array:
@@ -157,20 +170,30 @@ def _vowpal_wabbit(data: tuple[Any, Any], rate: float) -> Array:
 
 
 def _better_f1(results: dict[str, Any]) -> None:
-    """Progressive micro F1 of all; ours above that of every peer but river at the best rate for this very stream."""
+    """Progressive micro F1 of all.
+
+    Ours above that of every peer but river at the best rate for this very stream.
+    """
     data = stream()
     assert data is not None
-    scores = {name: evaluate_decisions(data[1], decisions).micro.f1 for name, decisions in results.items()}
+    scores = {
+        name: evaluate_decisions(data[1], decisions).micro.f1 for name, decisions in results.items()
+    }
     for name, f1 in scores.items():
         print(f"{name}: progressive micro F1 {100 * f1:.2f}")
-    peers = [f1 for name, f1 in scores.items() if not name.startswith("bayesift") and name != _BEST_RIVER]
+    peers = [
+        f1 for name, f1 in scores.items() if not name.startswith("bayesift") and name != _BEST_RIVER
+    ]
     assert scores["bayesift, low rank"] > max(peers), scores
 
 
 BENCHMARK = Benchmark(
     name="online_full",
     objective="the online perceptron's posterior, full covariance, at most 300 terms a category",
-    datasets=[Dataset("Reuters-21578, 90 categories", selected), Dataset("its ten largest categories", largest)],
+    datasets=[
+        Dataset("Reuters-21578, 90 categories", selected),
+        Dataset("its ten largest categories", largest),
+    ],
     contenders=[Contender("bayesift", _ours), Contender("NumPy", _recursion)],
     comparisons=[Comparison("bayesift", "NumPy", asked=20)],
     check=_same_posterior,
@@ -185,8 +208,13 @@ BENCHMARK_STREAM = Benchmark(
             "bayesift, low rank",
             lambda data: _progressive(data, covariance="low-rank", rank=1, prior_variance=16.0),
         ),
-        Contender("bayesift, diagonal", lambda data: _progressive(data, covariance="diagonal", prior_variance=4.0)),
-        Contender("river, logistic, rate 1", lambda data: _river(data, lambda: _river_logistic(1.0))),
+        Contender(
+            "bayesift, diagonal",
+            lambda data: _progressive(data, covariance="diagonal", prior_variance=4.0),
+        ),
+        Contender(
+            "river, logistic, rate 1", lambda data: _river(data, lambda: _river_logistic(1.0))
+        ),
         Contender(_BEST_RIVER, lambda data: _river(data, lambda: _river_logistic(16.0))),
         Contender("river, ALMA", lambda data: _river(data, _river_alma)),
         Contender("Vowpal Wabbit", lambda data: _vowpal_wabbit(data, 0.5)),

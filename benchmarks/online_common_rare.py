@@ -1,9 +1,9 @@
 """`python -m benchmarks.online_common_rare`: Bayesian for common categories, margins for rare ones, beside both parts.
 
-Reuters-21578, ModApte, all words, ltc. The perceptron learns in one epoch, with variances only and priors scaled by
-likelihood ratios (counted again in every fold); the linear SVM takes them as they are. Both decide by MaxF1 thresholds
-set on their training scores. The boundary is chosen by three-fold cross-validation on the training documents, once for
-each criterion.
+Reuters-21578, ModApte, all words, ltc. The perceptron learns in one epoch, with variances only and
+priors scaled by likelihood ratios (counted again in every fold); the linear SVM takes them as they
+are. Both decide by MaxF1 thresholds set on their training scores. The boundary is chosen by
+three-fold cross-validation on the training documents, once for each criterion.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from papers.online import Reuters, data_of
 
 def parts() -> tuple[Any, Any]:
     """The classifiers of common and of rare categories, not fitted."""
-    perceptron = OnlinePerceptron(covariance="diagonal", n_epochs=1, shuffle=False, prior_variance=4.0)
-    return ThresholdedClassifier(perceptron), ThresholdedClassifier(LinearSVM(loss="hinge", C="scale"))
+    perceptron = OnlinePerceptron(
+        covariance="diagonal", n_epochs=1, shuffle=False, prior_variance=4.0
+    )
+    return ThresholdedClassifier(perceptron), ThresholdedClassifier(
+        LinearSVM(loss="hinge", C="scale")
+    )
 
 
 def prior_scales(X: Any, Y: Any) -> Any:
@@ -40,13 +44,23 @@ def main() -> None:
     data = data_of("SVMa-1", quick=False)
     X, Y = data.X, data.Y
     common, rare = parts()
-    print(report("perceptron alone", common.fit(X, Y, feature_mask=prior_scales(X, Y)), data), flush=True)
+    print(
+        report("perceptron alone", common.fit(X, Y, feature_mask=prior_scales(X, Y)), data),
+        flush=True,
+    )
     print(report("SVM alone", rare.fit(X, Y), data), flush=True)
     for criterion in ("macro", "micro"):
         start = time.process_time()
-        model = CommonRareClassifier(*parts(), criterion=criterion, cv=3).fit(X, Y, feature_mask=prior_scales)
-        kept = f"boundary {model.boundary_} documents, {int(model.is_common_.sum())} common categories"
-        print(f"{report(criterion, model, data)}; {kept}; {time.process_time() - start:.0f} CPU s", flush=True)
+        model = CommonRareClassifier(*parts(), criterion=criterion, cv=3).fit(
+            X, Y, feature_mask=prior_scales
+        )
+        kept = (
+            f"boundary {model.boundary_} documents, {int(model.is_common_.sum())} common categories"
+        )
+        print(
+            f"{report(criterion, model, data)}; {kept}; {time.process_time() - start:.0f} CPU s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -61,7 +61,9 @@ def _numpy(data: Data) -> Array:
     columns = []
     for c in range(Y.shape[1]):
         terms = feature_mask.indices[feature_mask.indptr[c] : feature_mask.indptr[c + 1]]
-        basis, alpha, C = _learn_by_numpy(X[:, terms].toarray(), 2.0 * Y[:, c] - 1.0, len(terms) + 1)
+        basis, alpha, C = _learn_by_numpy(
+            X[:, terms].toarray(), 2.0 * Y[:, c] - 1.0, len(terms) + 1
+        )
         k = np.array([_covariances(x, basis) for x in X_test[:, terms].toarray()])
         variances = 1.0 + JITTER + np.einsum("ij,ij->i", k @ C, k)
         columns.append(np.exp(log_ndtr(k @ alpha / np.sqrt(SIGMA0**2 + variances))))
@@ -90,14 +92,21 @@ def _learn_by_numpy(X: Array, labels: Array, budget: int) -> tuple[Array, Array,
     return basis, alpha, C
 
 
-def _delete_by_numpy(basis: Array, alpha: Array, C: Array, Q: Array) -> tuple[Array, Array, Array, Array]:
+def _delete_by_numpy(
+    basis: Array, alpha: Array, C: Array, Q: Array
+) -> tuple[Array, Array, Array, Array]:
     r = int(np.argmin(alpha**2 / (np.diagonal(Q) + np.diagonal(C))))
     a, b = np.delete(Q[r], r), np.delete(C[r], r)
     q_star, c_star, alpha_star = Q[r, r], C[r, r], alpha[r]
     rest = np.delete(np.arange(len(alpha)), r)
     cross = np.outer(a, b)
     C = C[np.ix_(rest, rest)] + c_star * np.outer(a, a) / q_star**2 - (cross + cross.T) / q_star
-    return basis[rest], alpha[rest] - alpha_star * a / q_star, C, Q[np.ix_(rest, rest)] - np.outer(a, a) / q_star
+    return (
+        basis[rest],
+        alpha[rest] - alpha_star * a / q_star,
+        C,
+        Q[np.ix_(rest, rest)] - np.outer(a, a) / q_star,
+    )
 
 
 def _batch(data: Data) -> Array:
@@ -105,7 +114,9 @@ def _batch(data: Data) -> Array:
     X, Y, X_test, _, feature_mask = data
     terms = feature_mask.indices[feature_mask.indptr[0] : feature_mask.indptr[1]]
     model = GaussianProcessClassifier(kernel=RBF(1.0), optimizer=None)
-    probabilities: Array = model.fit(X[:, terms].toarray(), Y[:, 0]).predict_proba(X_test[:, terms].toarray())
+    probabilities: Array = model.fit(X[:, terms].toarray(), Y[:, 0]).predict_proba(
+        X_test[:, terms].toarray()
+    )
     return probabilities[:, [1]]
 
 
@@ -126,8 +137,13 @@ def _check_accuracy(results: dict[str, Any]) -> None:
 BENCHMARK = Benchmark(
     name="online-gp",
     objective="an RBF process of each of four categories of Reuters, one pass over 3,000 documents, test probabilities",
-    datasets=[Dataset("3,000 Reuters documents, at most 300 terms", lambda: _reuters(3000, CATEGORIES))],
-    contenders=[Contender("bayesift", lambda data: _ours(data, n_epochs=1)), Contender("NumPy", _numpy)],
+    datasets=[
+        Dataset("3,000 Reuters documents, at most 300 terms", lambda: _reuters(3000, CATEGORIES))
+    ],
+    contenders=[
+        Contender("bayesift", lambda data: _ours(data, n_epochs=1)),
+        Contender("NumPy", _numpy),
+    ],
     comparisons=[Comparison("bayesift", "NumPy")],
     check=_check_same,
     repeats=3,

@@ -1,8 +1,8 @@
 """`python -m benchmarks.online_peers [STREAM ...]`: river and Vowpal Wabbit on the streams, at several rates.
 
-One model for each category, predicted before it learns. SGD and FTRL-proximal run as compiled copies of river's
-updates, which are first compared with river itself on 1,000 documents; Vowpal Wabbit runs itself.
-Needs `pip install river vowpalwabbit`.
+One model for each category, predicted before it learns. SGD and FTRL-proximal run as compiled
+copies of river's updates, which are first compared with river itself on 1,000 documents; Vowpal
+Wabbit runs itself. Needs `pip install river vowpalwabbit`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,23 @@ from benchmarks.online_streams import STREAMS, Stream, line_of, stream
 # A rate and the rate of the intercept; river's defaults come first.
 SGD_RATES = ((0.01, 0.01), (1.0, 0.1), (4.0, 0.1), (16.0, 0.1), (64.0, 0.1))
 # For FTRL also the ridge l2; without it rates can be larger.
-FTRL_RATES = ((0.05, 0.01, 1.0), (16.0, 0.1, 1.0), *((rate, 0.1, 0.0) for rate in (4.0, 8.0, 16.0, 32.0, 64.0)))
+FTRL_RATES = (
+    (0.05, 0.01, 1.0),
+    (16.0, 0.1, 1.0),
+    *((rate, 0.1, 0.0) for rate in (4.0, 8.0, 16.0, 32.0, 64.0)),
+)
 VW_RATES = (0.5, 2.0, 8.0, 32.0)  # the default first
 
 
 @numba.njit(nogil=True)
 def _sgd(
-    indptr: Array, indices: Array, data: Array, labels: Array, rate: float, intercept_rate: float, out: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    labels: Array,
+    rate: float,
+    intercept_rate: float,
+    out: Array,
 ) -> None:
     weights, intercept = np.zeros(indices.max() + 1), 0.0
     for i in range(len(labels)):
@@ -46,7 +56,14 @@ def _sgd(
 
 @numba.njit(nogil=True)
 def _ftrl(
-    indptr: Array, indices: Array, data: Array, labels: Array, rate: float, intercept_rate: float, l2: float, out: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    labels: Array,
+    rate: float,
+    intercept_rate: float,
+    l2: float,
+    out: Array,
 ) -> None:
     """River's FTRLProximal with beta 1 and l1 0: a weight is renewed when its term comes, before it is learned."""
     size = indices.max() + 1
@@ -134,7 +151,9 @@ def vowpal_wabbit_from_cache(documents: Stream, cache: Path) -> None:
     from vowpalwabbit import Workspace
 
     # Without --data nothing is read; with it, the cache is read instead.
-    workspace = Workspace(f"{_vw_options(documents)} --data {cache.with_suffix('.txt')} --cache_file {cache}")
+    workspace = Workspace(
+        f"{_vw_options(documents)} --data {cache.with_suffix('.txt')} --cache_file {cache}"
+    )
     assert workspace.get_weighted_examples() == len(documents.Y), "the cache was not read"
     workspace.finish()
 
@@ -150,8 +169,13 @@ def check_copies(documents: Stream) -> None:
     from river import optim
 
     part = Stream("", documents.X[:1000], documents.Y[:1000, :1], None)
-    for update, make, rates in ((_sgd, optim.SGD, (4.0, 0.1)), (_ftrl, optim.FTRLProximal, (4.0, 0.1, 1.0))):
-        np.testing.assert_allclose(compiled(update, part, *rates), river(part, partial(make, 4.0), 0.1), rtol=1e-9)
+    for update, make, rates in (
+        (_sgd, optim.SGD, (4.0, 0.1)),
+        (_ftrl, optim.FTRLProximal, (4.0, 0.1, 1.0)),
+    ):
+        np.testing.assert_allclose(
+            compiled(update, part, *rates), river(part, partial(make, 4.0), 0.1), rtol=1e-9
+        )
 
 
 def main(names: list[str]) -> None:
@@ -164,14 +188,24 @@ def main(names: list[str]) -> None:
         if not checked:
             check_copies(documents)
             checked = True
-        runs = {f"river SGD {rate[0]:g}": partial(compiled, _sgd, documents, *rate) for rate in SGD_RATES}
+        runs = {
+            f"river SGD {rate[0]:g}": partial(compiled, _sgd, documents, *rate)
+            for rate in SGD_RATES
+        }
         for rates in FTRL_RATES:
-            runs[f"river FTRL {rates[0]:g}, l2 {rates[2]:g}"] = partial(compiled, _ftrl, documents, *rates)
-        runs |= {f"Vowpal Wabbit {rate:g}": partial(vowpal_wabbit, documents, rate) for rate in VW_RATES}
+            runs[f"river FTRL {rates[0]:g}, l2 {rates[2]:g}"] = partial(
+                compiled, _ftrl, documents, *rates
+            )
+        runs |= {
+            f"Vowpal Wabbit {rate:g}": partial(vowpal_wabbit, documents, rate) for rate in VW_RATES
+        }
         for title, run in runs.items():
             start = time.process_time()
             probabilities = run()
-            print(line_of(name, title, documents.Y, probabilities, time.process_time() - start), flush=True)
+            print(
+                line_of(name, title, documents.Y, probabilities, time.process_time() - start),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """`python -m benchmarks.online_sparse [STREAM ...]`: the Laplace mode online, after 1, 3, 10 and 30 passes.
 
-The first 70% of a stream are learned by `SparseBayesClassifier.fit` and, in their order, by its `partial_fit`; log loss
-on the other documents, weights that are not 0, and how far the objective is above its minimum.
+The first 70% of a stream are learned by `SparseBayesClassifier.fit` and, in their order, by its
+`partial_fit`; log loss on the other documents, weights that are not 0, and how far the objective is
+above its minimum.
 """
 
 from __future__ import annotations
@@ -30,19 +31,32 @@ def objective(model: Any, X: Any, Y: Array, gamma: float) -> float:
 def print_passes(documents: Stream, gamma: float) -> None:
     """A row for the batch mode, and one for each number of passes."""
     first = int(0.7 * len(documents.Y))
-    X, Y, rest, truth = documents.X[:first], documents.Y[:first], documents.X[first:], documents.Y[first:]
+    X, Y, rest, truth = (
+        documents.X[:first],
+        documents.Y[:first],
+        documents.X[first:],
+        documents.Y[first:],
+    )
     labels = sparse.csr_array(Y.astype(int))
     batch = SparseBayesClassifier(prior=LaplacePrior(gamma)).fit(X, labels)
     lowest, name = objective(batch, X, Y, gamma), f"{documents.name}, gamma {gamma:g}"
     loss = log_loss(truth, batch.predict_proba(rest))
-    print(f"| {name} | batch | {loss:.4f} | | {sparse.csr_array(batch.coef_).nnz:,} | |", flush=True)
+    print(
+        f"| {name} | batch | {loss:.4f} | | {sparse.csr_array(batch.coef_).nnz:,} | |", flush=True
+    )
     model = SparseBayesClassifier(prior=LaplacePrior(gamma))
     for number in range(1, PASSES[-1] + 1):
         model.partial_fit(X, labels, new_pass=number > 1)
         if number in PASSES:
-            own, gap = log_loss(truth, model.predict_proba(rest)), objective(model, X, Y, gamma) / lowest - 1.0
+            own, gap = (
+                log_loss(truth, model.predict_proba(rest)),
+                objective(model, X, Y, gamma) / lowest - 1.0,
+            )
             size = sparse.csr_array(model.coef_).nnz
-            print(f"| {name} | {number} | {own:.4f} | {own / loss - 1:+.1%} | {size:,} | {gap:.1%} |", flush=True)
+            print(
+                f"| {name} | {number} | {own:.4f} | {own / loss - 1:+.1%} | {size:,} | {gap:.1%} |",
+                flush=True,
+            )
 
 
 def main(names: list[str]) -> None:

@@ -1,9 +1,10 @@
 """`python -m benchmarks.online_stack [--curves FILE | --race | --batch] [STREAM ...]`: one pass of the online stack.
 
-Every document is predicted before its labels are learned, with all settings at their defaults: the stack on the vectors
-that the peers get, the stack with its own running idf on log-tf vectors, and the perceptron with prior variances by the
-running likelihood ratio. `python -m benchmarks.online_peers` measures the peers. --curves draws the mean log loss so
-far; --race times the stack, river and Vowpal Wabbit in turn (needs `pip install river vowpalwabbit`).
+Every document is predicted before its labels are learned, with all settings at their defaults: the
+stack on the vectors that the peers get, the stack with its own running idf on log-tf vectors, and
+the perceptron with prior variances by the running likelihood ratio. `python -m
+benchmarks.online_peers` measures the peers. --curves draws the mean log loss so far; --race times
+the stack, river and Vowpal Wabbit in turn (needs `pip install river vowpalwabbit`).
 """
 
 from __future__ import annotations
@@ -23,12 +24,22 @@ from bayesift.charts import Axis, Figure, Frame, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.text import TermVectorizer
-from benchmarks.online_peers import _ftrl, _sgd, compiled, river, vowpal_wabbit_from_cache, write_cache
+from benchmarks.online_peers import (
+    _ftrl,
+    _sgd,
+    compiled,
+    river,
+    vowpal_wabbit_from_cache,
+    write_cache,
+)
 from benchmarks.online_streams import STREAMS, Stream, line_of, stream
 from papers.leaderboards import REFERENCE, measure_contender
 
 RIVER_DOCUMENTS = 1_000
-BATCH, BATCH_CORPORA = ("online_stack", REFERENCE), ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")
+BATCH, BATCH_CORPORA = (
+    ("online_stack", REFERENCE),
+    ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam"),
+)
 CURVES = ("Reuters, 10", "20 Newsgroups", "enron1")
 
 
@@ -42,11 +53,16 @@ def stack_with_running_idf(documents: Stream) -> Array:
     stop_words = None if documents.name == "TREC questions" else "english"
     vectorizer = TermVectorizer(weighting="log-tf", stop_words=stop_words, stemmer="porter")
     assert documents.texts is not None
-    return _positive(OnlineStackedClassifier(idf=True), vectorizer.fit_transform(documents.texts), documents.Y)
+    return _positive(
+        OnlineStackedClassifier(idf=True), vectorizer.fit_transform(documents.texts), documents.Y
+    )
 
 
 def perceptron(documents: Stream) -> Array:
-    """Progressive probabilities of the perceptron with moving priors; the first two documents start it."""
+    """Progressive probabilities of the perceptron with moving priors.
+
+    The first two documents start it.
+    """
     model = OnlinePerceptron(covariance="diagonal", prior="likelihood-ratio", prior_variance=64.0)
     Y = documents.Y if documents.Y.shape[1] > 1 else np.hstack([1 - documents.Y, documents.Y])
     model.partial_fit(documents.X[:2], Y[:2])
@@ -76,12 +92,19 @@ def draw_curves(path: Path) -> None:
         if documents is None:
             continue
         curves = [_curve(documents.Y, run(documents)) for run in learners.values()]
-        x = Axis.over("documents learned", [point[0] for curve in curves for point in curve], log=True)
+        x = Axis.over(
+            "documents learned", [point[0] for curve in curves for point in curve], log=True
+        )
         title = "mean log loss so far" if not place else ""
         y = Axis.over(title, [0.0, *(point[1] for curve in curves for point in curve)])
-        lines = [Line(curve, series(k), label) for k, (label, curve) in enumerate(zip(learners, curves, strict=True))]
+        lines = [
+            Line(curve, series(k), label)
+            for k, (label, curve) in enumerate(zip(learners, curves, strict=True))
+        ]
         left = 60 + 300 * place
-        panels.append(Panel(x, y, lines, Frame(left=left, top=40, right=left + 240, bottom=260), name))
+        panels.append(
+            Panel(x, y, lines, Frame(left=left, top=40, right=left + 240, bottom=260), name)
+        )
     title = "Learning curves: one pass, each document predicted before it is learned"
     Figure(title, panels, width=940, height=310).save(path)
 
@@ -110,7 +133,10 @@ def race(documents: Stream) -> dict[str, float]:
             "online stack": (documents.Y.size, lambda: stack(documents)),
             "plain perceptron": (documents.Y.size, lambda: _plain(documents.X, labels)),
             "river SGD": (few.Y.size, lambda: river(few, partial(optim.SGD, 4.0), 0.1)),
-            "Vowpal Wabbit, cache": (documents.Y.size, lambda: vowpal_wabbit_from_cache(documents, cache)),
+            "Vowpal Wabbit, cache": (
+                documents.Y.size,
+                lambda: vowpal_wabbit_from_cache(documents, cache),
+            ),
         }
         rates: dict[str, list[float]] = {title: [] for title in runs}
         stack(few)  # compiles
@@ -125,7 +151,9 @@ def race(documents: Stream) -> dict[str, float]:
 
 def print_races(names: Sequence[str]) -> None:
     """Print the speeds of all learners as a table."""
-    print("| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | stack / VW |")
+    print(
+        "| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | stack / VW |"
+    )
     print("|---|---|---|---|---|---|---|")
     for name in names:
         documents = stream(name)
@@ -141,17 +169,33 @@ def print_batch(names: Sequence[str]) -> None:
     """Micro F1 on the test documents of the leaderboards: one pass of the stack, and the tuned LogisticRegression."""
     print("| corpus | online stack | LogisticRegression, tuned |\n|---|---|---|")
     for name in names:
-        measured = [measure_contender(corpus=name, name=model, quick=False, seed=0) for model in BATCH]
-        print(f"| {name} | " + " | ".join(f"{each['micro F1'].value:.2f}" for each in measured) + " |", flush=True)
+        measured = [
+            measure_contender(corpus=name, name=model, quick=False, seed=0) for model in BATCH
+        ]
+        print(
+            f"| {name} | "
+            + " | ".join(f"{each['micro F1'].value:.2f}" for each in measured)
+            + " |",
+            flush=True,
+        )
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--curves", type=Path, help="draw learning curves into this SVG file")
-    parser.add_argument("--race", action="store_true", help="speeds of river and Vowpal Wabbit in the same run")
-    parser.add_argument("--batch", action="store_true", help="test documents of the leaderboards after one pass")
-    parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}; corpora with --batch")
+    parser.add_argument(
+        "--race", action="store_true", help="speeds of river and Vowpal Wabbit in the same run"
+    )
+    parser.add_argument(
+        "--batch", action="store_true", help="test documents of the leaderboards after one pass"
+    )
+    parser.add_argument(
+        "streams",
+        nargs="*",
+        metavar="STREAM",
+        help=f"of {', '.join(STREAMS)}; corpora with --batch",
+    )
     given = parser.parse_args()
     if given.curves is not None:
         draw_curves(given.curves)
@@ -162,18 +206,26 @@ def main() -> None:
     if given.race:
         print_races(given.streams or STREAMS)
         return
-    print("| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n|---|---|---|---|---|---|")
+    print(
+        "| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n|---|---|---|---|---|---|"
+    )
     for name in given.streams or STREAMS:
         documents = stream(name)
         if documents is None:
             continue
-        runs: dict[str, Callable[[Stream], Array]] = {"online stack": stack, "perceptron, moving priors": perceptron}
+        runs: dict[str, Callable[[Stream], Array]] = {
+            "online stack": stack,
+            "perceptron, moving priors": perceptron,
+        }
         if documents.texts is not None:
             runs["online stack, running idf"] = stack_with_running_idf
         for title, run in runs.items():
             start = time.process_time()
             probabilities = run(documents)
-            print(line_of(name, title, documents.Y, probabilities, time.process_time() - start), flush=True)
+            print(
+                line_of(name, title, documents.Y, probabilities, time.process_time() - start),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -73,7 +73,9 @@ _MAKERS: dict[str, Callable[[], Stream]] = {
     "enron1": lambda: _stream("enron1", load_enron()),
     "SMS": lambda: _stream("SMS", load_sms_spam()),
     # The words that tell the kinds of questions apart (who, where, how) are stop words.
-    "TREC questions": lambda: _shuffled_stream("TREC questions", load_trec_questions(), stop_words=None),
+    "TREC questions": lambda: _shuffled_stream(
+        "TREC questions", load_trec_questions(), stop_words=None
+    ),
 }
 STREAMS = tuple(_MAKERS)
 
@@ -101,7 +103,10 @@ def micro_f1(Y: Array, probabilities: Array) -> float:
 
 
 def late_calibration_error(Y: Array, probabilities: Array) -> float:
-    """Top-label ECE over the second half; categories of which each document has one share a probability of 1."""
+    """Top-label ECE over the second half.
+
+    Categories of which each document has one share a probability of 1.
+    """
     late = slice(len(Y) // 2, None)
     Y, probabilities = Y[late].astype(int), probabilities[late]
     if Y.shape[1] > 1 and np.all(Y.sum(axis=1) == 1):
@@ -111,5 +116,9 @@ def late_calibration_error(Y: Array, probabilities: Array) -> float:
 
 def line_of(name: str, title: str, Y: Array, probabilities: Array, seconds: float) -> str:
     """One line of a table."""
-    loss, f1, error = log_loss(Y, probabilities), micro_f1(Y, probabilities), late_calibration_error(Y, probabilities)
+    loss, f1, error = (
+        log_loss(Y, probabilities),
+        micro_f1(Y, probabilities),
+        late_calibration_error(Y, probabilities),
+    )
     return f"| {name} | {title} | {loss:.4f} | {f1:.2f} | {error:.4f} | {Y.size / seconds / 1000:,.0f} |"

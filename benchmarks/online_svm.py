@@ -1,8 +1,9 @@
 """`python -m benchmarks.online_svm [stream | feedback]`: the comparisons that the online paper leaves for later.
 
-stream: an exact incremental SVM (Cauwenberghs & Poggio 2001) and Bayesian online classifiers on the first documents of
-a stream; every document is decided before it is learned. feedback: a reader judges groups of ten documents, the next
-ten are those that rank highest after learning (Drucker, Shahrary & Gibbon 2001), for the rare topics of Reuters-21578.
+stream: an exact incremental SVM (Cauwenberghs & Poggio 2001) and Bayesian online classifiers on the
+first documents of a stream; every document is decided before it is learned. feedback: a reader
+judges groups of ten documents, the next ten are those that rank highest after learning (Drucker,
+Shahrary & Gibbon 2001), for the rare topics of Reuters-21578.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class IncrementalSVM:
 
         minimise 1/2 a'Qa - sum a over 0 <= a <= C,  Q_ij = y_i y_j K_ij
 
-    The kernel K = x x' + 1 holds the bias. A new document's a grows from 0 while those at the margin (0 < a < C, slope
-    g = Qa - 1 = 0) move with it so that their slopes stay 0; what reaches 0, C or the margin changes its set.
+    The kernel K = x x' + 1 holds the bias. A new document's a grows from 0 while those at the
+    margin (0 < a < C, slope g = Qa - 1 = 0) move with it so that their slopes stay 0; what reaches
+    0, C or the margin changes its set.
 
     Parameters
     ----------
@@ -71,7 +73,9 @@ class IncrementalSVM:
         seen, margin = np.flatnonzero(self.sets != UNSEEN), np.array(self.margin, dtype=int)
         signed = self.labels[seen] * self.labels[c] * self.kernel[seen, c]
         beta = -self._inverse @ (self.labels[margin] * self.labels[c] * self.kernel[margin, c])
-        mutual = (self.labels[seen, np.newaxis] * self.labels[margin]) * self.kernel[np.ix_(seen, margin)]
+        mutual = (self.labels[seen, np.newaxis] * self.labels[margin]) * self.kernel[
+            np.ix_(seen, margin)
+        ]
         gamma = signed + mutual @ beta
         rise = float(gamma[np.searchsorted(seen, c)])
         steps = [(self.C - self.alpha[c], c, BOUND)]
@@ -119,7 +123,9 @@ class IncrementalSVM:
         del self.margin[place]
 
 
-def _first(distances: Array, speeds: Array, documents: Array, target: int) -> list[tuple[float, int, int]]:
+def _first(
+    distances: Array, speeds: Array, documents: Array, target: int
+) -> list[tuple[float, int, int]]:
     """The first of some documents that arrives, as (step, document, set)."""
     coming = np.flatnonzero(speeds > _LEAST)
     if not len(coming):
@@ -149,7 +155,10 @@ def print_stream(name: str = "Reuters, 10") -> None:
             _progressive(part, prior="likelihood-ratio", prior_variance=64.0),
             0,
         ),
-        "online stack": lambda part: (OnlineStackedClassifier().progressive_proba(part.X, part.Y), 0),
+        "online stack": lambda part: (
+            OnlineStackedClassifier().progressive_proba(part.X, part.Y),
+            0,
+        ),
     }
     print(f"{name}, first {N_DOCUMENTS:,} documents, {N_CATEGORIES} categories")
     print("| learner | micro F1 | documents kept | CPU s |\n|---|---|---|---|")
@@ -157,13 +166,16 @@ def print_stream(name: str = "Reuters, 10") -> None:
         start = time.process_time()
         probabilities, kept = learner(short)
         print(
-            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | {time.process_time() - start:.1f} |", flush=True
+            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | {time.process_time() - start:.1f} |",
+            flush=True,
         )
 
 
 def _progressive(part: Stream, **settings: Any) -> Array:
     model = OnlinePerceptron(covariance="diagonal", **settings).partial_fit(part.X[:2], part.Y[:2])
-    return np.vstack([np.full((2, part.Y.shape[1]), 0.5), model.progressive_proba(part.X[2:], part.Y[2:])])
+    return np.vstack(
+        [np.full((2, part.Y.shape[1]), 0.5), model.progressive_proba(part.X[2:], part.Y[2:])]
+    )
 
 
 def _svm_decisions(part: Stream) -> tuple[Array, int]:
@@ -233,7 +245,9 @@ class _Rocchio:
 
 
 FEEDBACK: dict[str, Callable[[Any], Any]] = {
-    "Bayesian perceptron, diagonal": lambda X: _Online(X, OnlinePerceptron(covariance="diagonal", prior_variance=4.0)),
+    "Bayesian perceptron, diagonal": lambda X: _Online(
+        X, OnlinePerceptron(covariance="diagonal", prior_variance=4.0)
+    ),
     "Gaussian process (full covariance)": lambda X: _Online(X, OnlineGaussianProcess()),
     "online stack": lambda X: _Online(X, OnlineStackedClassifier()),
     "incremental SVM": _Machine,
@@ -242,7 +256,10 @@ FEEDBACK: dict[str, Callable[[Any], Any]] = {
 
 
 def feedback(make: Callable[[Any], Any], X: Any, labels: Array, start: int) -> Array:
-    """The share of the relevant documents found after each group; the first are the ten nearest to document `start`."""
+    """The share of the relevant documents found after each group.
+
+    The first are the ten nearest to document `start`.
+    """
     learner, judged = make(X), np.zeros(len(labels), dtype=bool)
     similar = np.asarray((X @ X[[start]].T).todense()).ravel()
     group, found = np.argsort(-similar, kind="stable")[:GROUP], []
@@ -269,9 +286,16 @@ def print_feedback() -> None:
     generator = np.random.default_rng(0)
     starts = {c: generator.choice(np.flatnonzero(Y[:, c]), N_STARTS, replace=False) for c in topics}
     for title, make in FEEDBACK.items():
-        runs = [feedback(make, X, Y[:, c].astype(int), int(start)) for c in topics for start in starts[c]]
+        runs = [
+            feedback(make, X, Y[:, c].astype(int), int(start))
+            for c in topics
+            for start in starts[c]
+        ]
         recall = 100 * np.mean(runs, axis=0)
-        print(f"| {title} | " + " | ".join(f"{recall[k - 1]:.1f}" for k in (1, 2, 5, 10)) + " |", flush=True)
+        print(
+            f"| {title} | " + " | ".join(f"{recall[k - 1]:.1f}" for k in (1, 2, 5, 10)) + " |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

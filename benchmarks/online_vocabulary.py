@@ -1,10 +1,10 @@
 """`python -m benchmarks.online_vocabulary [--test]`: one pass over whole vocabularies beside 300 terms a category.
 
-Reuters-21578, ModApte, 90 categories, ltc, documents in the order of the corpus. The paper's full covariance uses at
-most 300 terms a category; diagonal and low-rank covariances use all terms, whose priors are scaled by the likelihood
-ratio, sqrt(LR / (LR + soft)). The prior variance and `soft` are chosen by the log evidence of the last 30% of the
-training documents after learning the first 70%. With --test the chosen ones learn all training documents and decide the
-test documents.
+Reuters-21578, ModApte, 90 categories, ltc, documents in the order of the corpus. The paper's full
+covariance uses at most 300 terms a category; diagonal and low-rank covariances use all terms, whose
+priors are scaled by the likelihood ratio, sqrt(LR / (LR + soft)). The prior variance and `soft` are
+chosen by the log evidence of the last 30% of the training documents after learning the first 70%.
+With --test the chosen ones learn all training documents and decide the test documents.
 """
 
 from __future__ import annotations
@@ -73,12 +73,21 @@ def whole_systems() -> Iterator[System]:
                 yield System(
                     name,
                     terms,
-                    OnlinePerceptron(covariance=covariance, rank=1, n_epochs=1, shuffle=False, prior_variance=variance),
+                    OnlinePerceptron(
+                        covariance=covariance,
+                        rank=1,
+                        n_epochs=1,
+                        shuffle=False,
+                        prior_variance=variance,
+                    ),
                 )
 
 
 def splits() -> tuple[Split, Split]:
-    """Forward in time within the training documents; and training documents against test documents."""
+    """Forward in time within the training documents.
+
+    And training documents against test documents.
+    """
     corpus = load_reuters(subset="modapte")
     train, test = corpus.split("train"), corpus.split("test")
     texts, Y = list(train.texts), train.indicator.toarray()
@@ -105,7 +114,9 @@ def judge(system: System, split: Split) -> Outcome:
     for name, rule in RULES.items():
         measured = evaluate_decisions(split.Y_new, rule().fit(split.Y, training).decide(new))
         f1[name] = 100 * measured.micro.f1, 100 * measured.macro.f1
-    return Outcome(float(model.log_evidence(split.X_new, split.Y_new).mean()), f1, split.Y.size / seconds)
+    return Outcome(
+        float(model.log_evidence(split.X_new, split.Y_new).mean()), f1, split.Y.size / seconds
+    )
 
 
 def report(system: System, outcome: Outcome) -> str:
@@ -117,11 +128,16 @@ def report(system: System, outcome: Outcome) -> str:
 def main() -> None:
     """Choose on training documents; with --test decide the test documents."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--test", action="store_true", help="read the test documents, once, with what was chosen")
+    parser.add_argument(
+        "--test", action="store_true", help="read the test documents, once, with what was chosen"
+    )
     reads_test = parser.parse_args().test
     forward, final = splits()
     heading = f"| | {' | '.join(RULES)} | evidence | updates/s |\n|---|---|---|---|---|---|"
-    print(f"the last {1 - SHARE:.0%} of the training documents, micro / macro F1\n{heading}", flush=True)
+    print(
+        f"the last {1 - SHARE:.0%} of the training documents, micro / macro F1\n{heading}",
+        flush=True,
+    )
     print(report(paper_system(), judge(paper_system(), forward)), flush=True)
     chosen: dict[str, tuple[float, System]] = {}
     for system in whole_systems():

@@ -1,8 +1,9 @@
 """Weights along 20 strengths of the prior, and cross-validation over them, 90 categories of Reuters-21578.
 
-The peer is scikit-learn's liblinear, fitted anew at every strength (it takes no start for an L1 penalty), for every
-sixth category: a run of all takes it minutes. Ours runs on the same categories, and on all for the cross-validation.
-Liblinear penalises its intercept like a weight: its gap to our objective, which is printed, is mostly that.
+The peer is scikit-learn's liblinear, fitted anew at every strength (it takes no start for an L1
+penalty), for every sixth category: a run of all takes it minutes. Ours runs on the same categories,
+and on all for the cross-validation. Liblinear penalises its intercept like a weight: its gap to our
+objective, which is printed, is mostly that.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from bayesift.models.linear import CrossValidation
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import GAP, RATE, reuters
 
-RATES = np.geomspace(10.0, RATE, 20)  # the best held-out likelihood of all categories together lies at 0.2
+RATES = np.geomspace(
+    10.0, RATE, 20
+)  # the best held-out likelihood of all categories together lies at 0.2
 _EVERY = 6
 _TOLERANCE, _PEERS_TOLERANCE = 7e-3, 1e-5
 
@@ -44,9 +47,12 @@ def _dense(weights: Any) -> Array:
 
 
 def _path(data: tuple[Any, Any], tolerance: float = _TOLERANCE) -> list[tuple[Array, Array]]:
-    path = SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=tolerance).path(*data, scales=1.0 / RATES)
+    path = SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=tolerance).path(
+        *data, scales=1.0 / RATES
+    )
     return [
-        (_dense(weights), intercepts) for weights, intercepts in zip(path.coefficients, path.intercepts, strict=True)
+        (_dense(weights), intercepts)
+        for weights, intercepts in zip(path.coefficients, path.intercepts, strict=True)
     ]
 
 
@@ -56,9 +62,22 @@ def _refits(data: tuple[Any, Any]) -> list[tuple[Array, Array]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for rate in RATES:
-            options = {"solver": "liblinear", "l1_ratio": 1.0, "C": 1.0 / rate, "tol": _PEERS_TOLERANCE}
-            models = [LogisticRegression(**options, random_state=0, max_iter=5000).fit(X, column) for column in Y.T]
-            steps.append((np.vstack([m.coef_ for m in models]), np.concatenate([m.intercept_ for m in models])))
+            options = {
+                "solver": "liblinear",
+                "l1_ratio": 1.0,
+                "C": 1.0 / rate,
+                "tol": _PEERS_TOLERANCE,
+            }
+            models = [
+                LogisticRegression(**options, random_state=0, max_iter=5000).fit(X, column)
+                for column in Y.T
+            ]
+            steps.append(
+                (
+                    np.vstack([m.coef_ for m in models]),
+                    np.concatenate([m.intercept_ for m in models]),
+                )
+            )
     return steps
 
 
@@ -68,10 +87,16 @@ def _check(results: dict[str, Any]) -> None:
     assert data is not None
     exact = _path(data, 1e-7)
     for name, steps in results.items():
-        totals = np.array([_objective(data, step, rate) for step, rate in zip(steps, RATES, strict=True)])
-        modes = np.array([_objective(data, step, rate) for step, rate in zip(exact, RATES, strict=True)])
+        totals = np.array(
+            [_objective(data, step, rate) for step, rate in zip(steps, RATES, strict=True)]
+        )
+        modes = np.array(
+            [_objective(data, step, rate) for step, rate in zip(exact, RATES, strict=True)]
+        )
         gaps = totals / modes - 1
-        print(f"{name}: relative gap {totals.sum() / modes.sum() - 1:.1e} of all, {gaps.max():.1e} at most")
+        print(
+            f"{name}: relative gap {totals.sum() / modes.sum() - 1:.1e} of all, {gaps.max():.1e} at most"
+        )
         assert name != "bayesift" or totals.sum() / modes.sum() - 1 <= GAP
 
 

@@ -1,8 +1,9 @@
 """Probit models with a Laplace prior in the paper's setting: the time of ten fits, and how near EM comes to the mode.
 
-Eyheramendy et al.: the ten largest categories of Reuters (7,770 labelled training documents), log TF, 300 terms a
-category by Pearson's correlation, gamma = 10. Coordinate descent has to meet the optimality conditions within 1e-3 of
-the prior's slope, EM the same objective within 0.02 nats a category; both are checked, then raced.
+Eyheramendy et al.: the ten largest categories of Reuters (7,770 labelled training documents), log
+TF, 300 terms a category by Pearson's correlation, gamma = 10. Coordinate descent has to meet the
+optimality conditions within 1e-3 of the prior's slope, EM the same objective within 0.02 nats a
+category; both are checked, then raced.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ GAMMA, VIOLATION, NATS, SECONDS = 10.0, 1e-3, 0.02, 2.0
 def paper() -> dict[str, Any]:
     """The paper's training documents, labels and terms."""
     vectors = vectors_of(Setting())
-    return {"X": vectors.train, "Y": vectors.train_categories, "feature_mask": feature_mask_of(Setting(), vectors)}
+    return {
+        "X": vectors.train,
+        "Y": vectors.train_categories,
+        "feature_mask": feature_mask_of(Setting(), vectors),
+    }
 
 
 def _fit(data: dict[str, Any], *, solver: str, tol: float) -> SparseBayesClassifier:
@@ -38,18 +43,28 @@ def _fit(data: dict[str, Any], *, solver: str, tol: float) -> SparseBayesClassif
 
 
 def violation(data: dict[str, Any], model: SparseBayesClassifier) -> float:
-    """The largest violation of the optimality conditions, as a share of the prior's slope; written out in NumPy."""
+    """The largest violation of the optimality conditions, as a share of the prior's slope.
+
+    Written out in NumPy.
+    """
     worst, slope = 0.0, np.sqrt(GAMMA)
     feature_mask = np.asarray(
-        data["feature_mask"].toarray() if hasattr(data["feature_mask"], "toarray") else data["feature_mask"]
+        data["feature_mask"].toarray()
+        if hasattr(data["feature_mask"], "toarray")
+        else data["feature_mask"]
     )
     for place, solution in enumerate(model.solutions_):
         signs = 2.0 * data["Y"][:, place] - 1.0
         scores = data["X"] @ solution.coefficients + solution.intercept
         residuals = signs * log_likelihoods(Probit(), signs * scores)[1]
-        weights, gradient = solution.coefficients[feature_mask[place]], (data["X"].T @ residuals)[feature_mask[place]]
+        weights, gradient = (
+            solution.coefficients[feature_mask[place]],
+            (data["X"].T @ residuals)[feature_mask[place]],
+        )
         off = np.where(
-            weights == 0, np.maximum(np.abs(gradient) - slope, 0.0), np.abs(gradient - slope * np.sign(weights))
+            weights == 0,
+            np.maximum(np.abs(gradient) - slope, 0.0),
+            np.abs(gradient - slope * np.sign(weights)),
         )
         worst = max(worst, float(off.max()) / slope, abs(float(residuals.sum())) / slope)
     return worst

@@ -1,9 +1,10 @@
 """Next documents of a review by relevance, information or both: `python -m benchmarks.reading_orders [START ...]`.
 
-For each order of `ReviewQueue.next_documents`, ten documents at a time: ATD, WSS@95 and how soon every sub-topic of the
-relevant documents is met, in documents read and in relevant ones found. Sub-topics are the clusters of the relevant
-documents by k-means, k the root of half their number. Starts are those that settings were chosen on (100 to 104); runs
-are kept in out/benchmarks/reading-orders.json, and what is there is not run again.
+For each order of `ReviewQueue.next_documents`, ten documents at a time: ATD, WSS@95 and how soon
+every sub-topic of the relevant documents is met, in documents read and in relevant ones found.
+Sub-topics are the clusters of the relevant documents by k-means, k the root of half their number.
+Starts are those that settings were chosen on (100 to 104); runs are kept in
+out/benchmarks/reading-orders.json, and what is there is not run again.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def sub_topics(X: Any, labels: Any) -> Any:
     relevant = np.flatnonzero(labels)
     n_clusters = max(round(np.sqrt(len(relevant) / 2)), 2)
     found = np.full(len(labels), -1)
-    found[relevant] = KMeans(n_clusters, n_init=10, random_state=0).fit_predict(X[relevant].toarray())
+    found[relevant] = KMeans(n_clusters, n_init=10, random_state=0).fit_predict(
+        X[relevant].toarray()
+    )
     return found
 
 
@@ -59,7 +62,9 @@ def run(starts: tuple[int, ...]) -> dict[str, list[float]]:
             X, labels = Pool.of_texts(corpus.texts).X, corpus.indicator.toarray()[:, 0] > 0
             clusters = sub_topics(X, labels)
             for by in missing:
-                curve = simulate_review(X, labels, start=random_start(labels, start), by=by, batch=BATCH)
+                curve = simulate_review(
+                    X, labels, start=random_start(labels, start), by=by, batch=BATCH
+                )
                 runs[f"{name} {by} {start}"] = measured(curve, clusters)
                 with whole_file(RESULTS, "w") as stream:
                     json.dump(runs, stream, indent=1)
@@ -69,12 +74,17 @@ def run(starts: tuple[int, ...]) -> dict[str, list[float]]:
 
 def table(runs: dict[str, list[float]]) -> list[str]:
     """Means over the starts that all orders have."""
-    lines = ["| review | starts | order | " + " | ".join(MEASURES) + " |", "|---|---|---|" + "---|" * len(MEASURES)]
+    lines = [
+        "| review | starts | order | " + " | ".join(MEASURES) + " |",
+        "|---|---|---|" + "---|" * len(MEASURES),
+    ]
     for name in REVIEWS:
         starts = [s for s in STARTS if all(f"{name} {by} {s}" in runs for by in ORDERS)]
         for by in ORDERS if starts else ():
             atd, wss, read, finds = np.mean([runs[f"{name} {by} {s}"] for s in starts], axis=0)
-            lines.append(f"| {name} | {len(starts)} | {by} | {atd:.1f} | {wss:.3f} | {read:.0f} | {finds:.1f} |")
+            lines.append(
+                f"| {name} | {len(starts)} | {by} | {atd:.1f} | {wss:.3f} | {read:.0f} | {finds:.1f} |"
+            )
     return lines
 
 

@@ -1,7 +1,8 @@
 """`python -m benchmarks.references [records]`: reading a generated file of RIS, beside rispy if it is installed.
 
-Prints records, CPU seconds and peak memory of each, and the ratio of CPU times. Each reader runs in a process of its
-own, so that peaks do not mix. rispy gives a dictionary of tags and interprets nothing.
+Prints records, CPU seconds and peak memory of each, and the ratio of CPU times. Each reader runs in
+a process of its own, so that peaks do not mix. rispy gives a dictionary of tags and interprets
+nothing.
 """
 
 from __future__ import annotations
@@ -34,9 +35,24 @@ def write_file(path: Path, n_records: int, seed: int = 0) -> None:
         for number in range(n_records):
             lines = [("TY", "JOUR"), ("ID", str(number)), ("TI", some(12))]
             lines += [("AU", f"{some(1).title()}, {some(1).title()}") for _ in range(5)]
-            lines += [("PY", str(rng.randint(1980, 2024))), ("DA", "2020/01/02"), ("T2", some(4)), ("VL", "3")]
-            lines += [("IS", "2"), ("SP", "12"), ("EP", "19"), ("DO", f"10.1000/x.{number}"), ("SN", "1234-5678")]
-            lines += [("UR", f"https://example.org/{number}"), ("LA", "English"), *(("KW", some(2)) for _ in range(8))]
+            lines += [
+                ("PY", str(rng.randint(1980, 2024))),
+                ("DA", "2020/01/02"),
+                ("T2", some(4)),
+                ("VL", "3"),
+            ]
+            lines += [
+                ("IS", "2"),
+                ("SP", "12"),
+                ("EP", "19"),
+                ("DO", f"10.1000/x.{number}"),
+                ("SN", "1234-5678"),
+            ]
+            lines += [
+                ("UR", f"https://example.org/{number}"),
+                ("LA", "English"),
+                *(("KW", some(2)) for _ in range(8)),
+            ]
             lines += [("AD", some(10)), ("AB", f"{some(220)} \u00e9"), ("N1", some(6)), ("ER", "")]
             file.writelines(f"{tag}  - {value}\n" for tag, value in lines)
             file.write("\n")
@@ -61,9 +77,13 @@ def main(n_records: int = 80_000) -> None:
         print(f"{n_records:,} records, {path.stat().st_size / 2**20:.0f} MB")
         for reader in (name for name in READERS if find_spec(name)):
             command = [sys.executable, "-m", "benchmarks.references", reader, str(path)]
-            found, cpu, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+            found, cpu, peak = subprocess.run(
+                command, check=True, capture_output=True, text=True
+            ).stdout.split()
             seconds[reader] = float(cpu)
-            print(f"{reader}: {int(found):,} records, {float(cpu):.1f} CPU s, peak {float(peak):.0f} MB")
+            print(
+                f"{reader}: {int(found):,} records, {float(cpu):.1f} CPU s, peak {float(peak):.0f} MB"
+            )
     if len(seconds) > 1:
         print(f"bayesift / rispy: {seconds['bayesift'] / seconds['rispy']:.1f}")
 

@@ -1,4 +1,7 @@
-"""docs/benchmarks.md: a section a benchmark; a run writes its own anew and leaves the others as they stand."""
+"""docs/benchmarks.md: a section a benchmark.
+
+A run writes its own anew and leaves the others as they stand.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ def updated(page: str, sections: Mapping[str, str], order: Sequence[str]) -> str
     twice
     """
     texts = {**_sections(page), **sections}
-    names = [name for name in order if name in texts] + [name for name in texts if name not in order]
+    names = [name for name in order if name in texts] + [
+        name for name in texts if name not in order
+    ]
     return "\n".join([HEAD, *(f"{_TITLE}{name}\n\n{texts[name].strip()}\n" for name in names)])
 
 

@@ -26,7 +26,12 @@ def models() -> dict[str, Any] | None:
         return None
     fitted = SparseBayesClassifier(prior=LaplacePrior(gamma=RATE**2), tol=7e-3).fit(*data)
     weights = fitted.coef_
-    return {"X": data[0], "sparse": weights, "dense": weights.toarray(), "intercepts": fitted.intercept_}
+    return {
+        "X": data[0],
+        "sparse": weights,
+        "dense": weights.toarray(),
+        "intercepts": fitted.intercept_,
+    }
 
 
 def _ours(data: dict[str, Any]) -> Array:
@@ -45,19 +50,29 @@ def _check(results: dict[str, Array]) -> None:
     """Equal scores; says how fast that is, and how much of the memory's bandwidth it takes."""
     data = models()
     assert data is not None
-    np.testing.assert_allclose(results["bayesift"], results["scipy, dense weights"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        results["bayesift"], results["scipy, dense weights"], rtol=0, atol=1e-12
+    )
     X: sparse.csr_array = data["X"]
     times = [_seconds(lambda: _ours(data)) / _PASSES for _ in range(5)]
     least = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + results["bayesift"].nbytes
     rate, bandwidth = least / np.median(times), copy_bandwidth()
-    print(f"{X.shape[0] / np.median(times):,.0f} documents/s; {rate / 1e9:.2f} GB/s of matrix read and scores written,")
-    print(f"{rate / bandwidth:.0%} of the {bandwidth / 1e9:.1f} GB/s that NumPy copies an array with")
+    print(
+        f"{X.shape[0] / np.median(times):,.0f} documents/s; {rate / 1e9:.2f} GB/s of matrix read and scores written,"
+    )
+    print(
+        f"{rate / bandwidth:.0%} of the {bandwidth / 1e9:.1f} GB/s that NumPy copies an array with"
+    )
 
 
 def copy_bandwidth(n_bytes: int = 1 << 28) -> float:
     """Bytes read and written a second by a copy of an array far larger than the caches."""
     source, target = np.ones(n_bytes // 8), np.zeros(n_bytes // 8)
-    return 2 * n_bytes / float(np.median([_seconds(lambda: np.copyto(target, source)) for _ in range(5)]))
+    return (
+        2
+        * n_bytes
+        / float(np.median([_seconds(lambda: np.copyto(target, source)) for _ in range(5)]))
+    )
 
 
 def _seconds(work: Any) -> float:

@@ -1,15 +1,18 @@
 """Screening of ten reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`.
 
-    ranking    the order of reading, a judgement at a time, from one relevant and one irrelevant record; the records
+    ranking    the order of reading, a judgement at a time, from one relevant and one irrelevant
+    record; the records
                are drawn from the seeds of `benchmarks/screening_asreview.py`, whose results
                (out/benchmarks/screening-asreview.json) are the peer
-    show       measures of both sides over the seeds that both have, ratios with Wilcoxon's test, and CPU seconds
-    stopping   for every rule the share of runs with at least 95% recall where it stops, and what was read until there,
-               in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and reversed ones, and
-               after a random sample; the tail of the posterior is learned from the other reviews
-    chao       where Chao's rule stops on the first seeds, with the parts of the pool as rankers; for `stopping`
-    query      ATD from a query in words and no labels, over the mean ATD of `ranking`
-    picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
+    show       measures of both sides over the seeds that both have, ratios with Wilcoxon's test,
+    and CPU seconds stopping   for every rule the share of runs with at least 95% recall where it
+    stops, and what was read until there,
+               in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and
+               reversed ones, and after a random sample; the tail of the posterior is learned from
+               the other reviews
+    chao       where Chao's rule stops on the first seeds, with the parts of the pool as rankers;
+    for `stopping` query      ATD from a query in words and no labels, over the mean ATD of
+    `ranking` picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
 
 Orders are kept in out/benchmarks/screening-ranking.json, and what is there is not run again.
 """
@@ -100,12 +103,21 @@ def run_ranking(reviews: Sequence[str]) -> None:
             whole = ORDERS.with_suffix(".tmp")
             whole.write_text(json.dumps(runs))
             whole.replace(ORDERS)
-            print(review, seed, len(order), f"{runs[review][seed]['cpu']:.1f} s", file=sys.stderr, flush=True)
+            print(
+                review,
+                seed,
+                len(order),
+                f"{runs[review][seed]['cpu']:.1f} s",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def vectors(review: str) -> Pool:
     """The pool of a review: titles and abstracts only."""
-    return Pool.of_texts([d.full_text for d in corpus(review)], titles=[d.title for d in corpus(review)])
+    return Pool.of_texts(
+        [d.full_text for d in corpus(review)], titles=[d.title for d in corpus(review)]
+    )
 
 
 def run_chao(reviews: Sequence[str]) -> None:
@@ -115,7 +127,9 @@ def run_chao(reviews: Sequence[str]) -> None:
         found, of_review = curves(kept(ORDERS), review), points.setdefault(review, {})
         for seed in sorted({*CHAO_SEEDS} - {*of_review}):
             start, known = draw_start(labels(review), int(seed)), labels(review)
-            point = chao_rule(vectors(review), known, found[seed], start=start).stop(found[seed].hits)
+            point = chao_rule(vectors(review), known, found[seed], start=start).stop(
+                found[seed].hits
+            )
             of_review[seed] = [bool(point.recall >= 0.95), point.n_read / found[seed].n_documents]
             CHAO.write_text(json.dumps(points))
 
@@ -129,7 +143,9 @@ def from_query(reviews: Sequence[str]) -> list[str]:
         pool = Pool.of_texts([*texts, query], titles=[*titles, query])
         found = np.append(labels(review), True)
         asked = simulate_review(pool, found, start=[len(texts)]).average_time_to_discovery
-        labelled = np.mean([c.average_time_to_discovery for c in curves(kept(ORDERS), review).values()])
+        labelled = np.mean(
+            [c.average_time_to_discovery for c in curves(kept(ORDERS), review).values()]
+        )
         ratios.append(asked / labelled)
         lines.append(f"| {review} | {asked:.1f} | {labelled:.1f} | {ratios[-1]:.3f} |")
         print(lines[-1], file=sys.stderr, flush=True)
@@ -159,16 +175,25 @@ def show(reviews: Sequence[str]) -> list[str]:
         seeds = sorted(set(ours) & set(theirs))
         if not seeds:
             continue
-        cpu = [np.mean([kept(file)[review][seed]["cpu"] for seed in seeds]) for file in (ORDERS, PEER)]
-        pair = np.array([np.mean([measured(side[seed]) for seed in seeds], axis=0) for side in (ours, theirs)])
+        cpu = [
+            np.mean([kept(file)[review][seed]["cpu"] for seed in seeds]) for file in (ORDERS, PEER)
+        ]
+        pair = np.array(
+            [np.mean([measured(side[seed]) for seed in seeds], axis=0) for side in (ours, theirs)]
+        )
         means.append(np.column_stack([pair, cpu]))
         lines.append(f"| {review} | {len(seeds)} | {_cells(means[-1])} |")
     both = np.array(means)
     lines.append(f"| mean | | {_cells(both.mean(axis=0))} |")
     ratios = both[:, 0, 0] / both[:, 1, 0]
     p = wilcoxon(np.log(ratios)).pvalue
-    lines += ["", f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on {np.sum(ratios < 1)} of "]
-    lines[-1] += f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio {both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
+    lines += [
+        "",
+        f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on {np.sum(ratios < 1)} of ",
+    ]
+    lines[-1] += (
+        f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio {both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
+    )
     return lines
 
 
@@ -184,19 +209,32 @@ def curves(runs: Runs, review: str) -> dict[str, ReviewCurve]:
 def stopping(reviews: Sequence[str]) -> list[str]:
     """A table of the rules, and one of weak orders."""
     runs = {review: curves(kept(ORDERS), review) for review in reviews}
-    tails = {review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in reviews}
+    tails = {
+        review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in reviews
+    }
     names = [name.removeprefix("Cohen_2006_") for name in reviews]
-    lines = ["| rule | coverage | read | " + " | ".join(names) + " |", "|---|---|---|" + "---|" * len(names)]
+    lines = [
+        "| rule | coverage | read | " + " | ".join(names) + " |",
+        "|---|---|---|" + "---|" * len(names),
+    ]
     for name, rule in STOPPING_RULES.items():
-        chosen = {review: Posterior(tail_shares=tails[review]) if name == "posterior" else rule for review in reviews}
+        chosen = {
+            review: Posterior(tail_shares=tails[review]) if name == "posterior" else rule
+            for review in reviews
+        }
         lines.append(_row(name, _stopped(runs, chosen)))
     if all(kept(CHAO).get(review) for review in reviews):
         chao = [np.mean(list(kept(CHAO)[review].values()), axis=0) for review in reviews]
         lines.append(_row("Chao, a ranker per part (two starts)", np.array(chao)))
     for share in SAMPLE_SHARES:
-        mixed = {review: Posterior(tail_shares=tails[review], sample_share=share) for review in reviews}
+        mixed = {
+            review: Posterior(tail_shares=tails[review], sample_share=share) for review in reviews
+        }
         lines.append(_row(f"posterior, {share:.0%} at random first", _stopped(runs, mixed)))
-    least = [[1.0, np.mean([least_for_a_proof(curve) for curve in runs[review].values()])] for review in reviews]
+    least = [
+        [1.0, np.mean([least_for_a_proof(curve) for curve in runs[review].values()])]
+        for review in reviews
+    ]
     lines.append(_row("least that a sample can prove it with", np.array(least)))
     own = {review: Posterior(tail_shares=tails[review]) for review in reviews}
     for name, change in {"shuffled": 1.0, "half shuffled": 0.5, "reversed": -1.0}.items():
@@ -208,7 +246,10 @@ def stopping(reviews: Sequence[str]) -> list[str]:
     holds = [interval_holds(runs[review], tails[review]) for review in reviews]
     moments = np.concatenate(holds)
     cells = " | ".join(f"{np.mean(held):.3f}" if held else "" for held in holds)
-    return [*lines, f"| 95% interval holds | {moments.mean():.3f} of {len(moments)} moments | | {cells} |"]
+    return [
+        *lines,
+        f"| 95% interval holds | {moments.mean():.3f} of {len(moments)} moments | | {cells} |",
+    ]
 
 
 def least_for_a_proof(curve: ReviewCurve) -> float:
@@ -227,7 +268,9 @@ def least_for_a_proof(curve: ReviewCurve) -> float:
 def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[float, float]:
     """The tail of the posterior, from the orders of some reviews."""
     found = [list(of_review.values()) for of_review in runs.values() if of_review]
-    return learn_tail_shares([([curve.positions for curve in some], some[0].n_documents) for some in found])
+    return learn_tail_shares(
+        [([curve.positions for curve in some], some[0].n_documents) for some in found]
+    )
 
 
 def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
@@ -241,7 +284,9 @@ def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
     return ReviewCurve(curve.order, np.flatnonzero(hits) + 1, curve.n_documents)
 
 
-def interval_holds(runs: Mapping[str, ReviewCurve], tail: Mapping[float, float], every: int = 10) -> list[bool]:
+def interval_holds(
+    runs: Mapping[str, ReviewCurve], tail: Mapping[float, float], every: int = 10
+) -> list[bool]:
     """Whether the 95% interval holds what is left, at all looks from the tenth find on."""
     held = []
     for curve in runs.values():
@@ -262,7 +307,9 @@ def picture(reviews: Sequence[str]) -> Figure:
         frame = Frame(left, left + _PANEL - 30, top, top + _PANEL - 30)
         of_sides = {side: curves(runs, review) for side, runs in sides.items()}
         seeds = set.intersection(*map(set, of_sides.values()))
-        found = {side: [of_side[seed] for seed in sorted(seeds)] for side, of_side in of_sides.items()}
+        found = {
+            side: [of_side[seed] for seed in sorted(seeds)] for side, of_side in of_sides.items()
+        }
         title = review.removeprefix("Cohen_2006_")
         panels.append(recall_curves(found, frame, title, y_shown=right == 0))
     rows = -(-len(reviews) // _COLUMNS)
@@ -275,14 +322,21 @@ def recall_curves(
     """Recall against the share of documents read: the mean over runs, and the range of all of them."""
     lines, bands, shares = [], [], np.linspace(0, 1, 101).tolist()
     for place, (name, runs) in enumerate(curves.items()):
-        recalls = np.array([[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs])
+        recalls = np.array(
+            [[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs]
+        )
         mean, lowest, highest = (
             list(zip(shares, np.round(values, 3).tolist(), strict=True))
             for values in (recalls.mean(axis=0), recalls.min(axis=0), recalls.max(axis=0))
         )
         lines.append(Line(mean, series(place), name))
         bands.append(Band(lowest, highest, series(place)))
-    layers: list[Layer] = [*lines, *bands, Line([(0, 0), (1, 1)], "ideal", "random order"), Rule(y=0.95, style="thin")]
+    layers: list[Layer] = [
+        *lines,
+        *bands,
+        Line([(0, 0), (1, 1)], "ideal", "random order"),
+        Rule(y=0.95, style="thin"),
+    ]
     axes = Axis.unit("share read"), Axis.unit("recall")
     return Panel(*axes, layers, frame=frame, title=title, y_shown=y_shown)
 
@@ -291,8 +345,12 @@ def _stopped(runs: Mapping[str, Mapping[str, ReviewCurve]], rules: Mapping[str, 
     """Share of runs that reach 95%, and share read, a row per review."""
     rows = []
     for review, found in runs.items():
-        points = [(rules[review].stop(c.hits, seed=int(s)), c.n_documents) for s, c in found.items()]
-        rows.append(np.mean([[point.recall >= 0.95, point.n_read / n] for point, n in points], axis=0))
+        points = [
+            (rules[review].stop(c.hits, seed=int(s)), c.n_documents) for s, c in found.items()
+        ]
+        rows.append(
+            np.mean([[point.recall >= 0.95, point.n_read / n] for point, n in points], axis=0)
+        )
     return np.array(rows)
 
 
@@ -303,7 +361,9 @@ def _row(name: str, rows: Any) -> str:
 
 def _cells(pair: Any) -> str:
     kinds = (".1f", ".3f", ".3f", ".3f", ".3f", ".1f")
-    return " | ".join(f"{ours:{kind}} / {theirs:{kind}}" for kind, ours, theirs in zip(kinds, *pair, strict=True))
+    return " | ".join(
+        f"{ours:{kind}} / {theirs:{kind}}" for kind, ours, theirs in zip(kinds, *pair, strict=True)
+    )
 
 
 def kept(file: Path) -> Runs:

@@ -1,8 +1,9 @@
 """ASReview on the ten reviews, in an environment of its own: `python benchmarks/screening_asreview.py OUT.json`.
 
-Needs `pip install asreview==3.0.8` and nothing of bayesift. Its default model (ELAS u4: TF-IDF of words and pairs of
-words, linear SVM, balanced) is simulated through its own `Simulate` with the stages of its command line, a record at a
-time, from one relevant and one irrelevant record. `benchmarks.screening` draws the same records from the same seeds.
+Needs `pip install asreview==3.0.8` and nothing of bayesift. Its default model (ELAS u4: TF-IDF of
+words and pairs of words, linear SVM, balanced) is simulated through its own `Simulate` with the
+stages of its command line, a record at a time, from one relevant and one irrelevant record.
+`benchmarks.screening` draws the same records from the same seeds.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def draw_start(labels: Any, seed: int) -> tuple[int, int]:
     """A relevant and an irrelevant row, drawn at random."""
     rng = np.random.default_rng(seed)
     labels = np.asarray(labels)
-    return int(rng.choice(np.flatnonzero(labels == 1))), int(rng.choice(np.flatnonzero(labels == 0)))
+    return int(rng.choice(np.flatnonzero(labels == 1))), int(
+        rng.choice(np.flatnonzero(labels == 0))
+    )
 
 
 def simulate(table: Any, labels: Any, seed: int) -> list[int]:
@@ -64,7 +67,10 @@ def main(target: Path) -> None:
     tables = {}
     for review in REVIEWS:
         with load_dataset(folder / f"{review}.csv") as database:
-            tables[review] = database.input.get_df(), np.asarray(database.input["included"]).astype(int)
+            tables[review] = (
+                database.input.get_df(),
+                np.asarray(database.input["included"]).astype(int),
+            )
     for seed in SEEDS:
         for review, (table, labels) in tables.items():
             runs = results["runs"].setdefault(review, {})

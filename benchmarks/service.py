@@ -1,8 +1,9 @@
 """The service over HTTP on loopback: how fast documents go in, how soon a judgement is safe, how soon it is up again.
 
-A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. While documents stream into
-50 profiles, four people judge what these retrieved and six screen three reviews. Documents are made up: words of Zipf's
-frequencies, half of the documents with words of one profile among them.
+A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. While
+documents stream into 50 profiles, four people judge what these retrieved and six screen three
+reviews. Documents are made up: words of Zipf's frequencies, half of the documents with words of one
+profile among them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,11 @@ _SERVE = "from bayesift.cli import main; main()"
 
 def run(say: Callable[[str], None]) -> dict[str, Any]:
     """Measure everything."""
-    measured: dict[str, Any] = {"benchmark": NAME, "command": f"python -m benchmarks {NAME}", "machine": machine()}
+    measured: dict[str, Any] = {
+        "benchmark": NAME,
+        "command": f"python -m benchmarks {NAME}",
+        "machine": machine(),
+    }
     with tempfile.TemporaryDirectory() as folder:
         say(f"{NAME}: {N_DOCUMENTS:,} documents and judgements over HTTP")
         measured["load"] = _load(Path(folder) / "load")
@@ -104,12 +109,19 @@ class _World:
         shares = 1.0 / np.arange(1, len(self.words) + 1)
         self._cumulated = np.cumsum(shares / shares.sum())
         rare = np.arange(200, len(self.words))
-        self.topics = [self.words[self._rng.choice(rare, TERMS, replace=False)] for _ in range(N_PROFILES)]
+        self.topics = [
+            self.words[self._rng.choice(rare, TERMS, replace=False)] for _ in range(N_PROFILES)
+        ]
 
     def definition(self, number: int) -> dict[str, Any]:
         """A profile whose query has all its words."""
         query = " ".join(self.topics[number])
-        return {"name": f"profile{number}", "query": query, "strategy": "+rel+ig", "max_terms": TERMS}
+        return {
+            "name": f"profile{number}",
+            "query": query,
+            "strategy": "+rel+ig",
+            "max_terms": TERMS,
+        }
 
     def text(self, n_words: int) -> str:
         """Words by lot; in half of the documents a quarter of them are those of a profile."""
@@ -156,7 +168,9 @@ def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up
         port = probe.getsockname()[1]
     start = time.perf_counter()
     arguments = [sys.executable, "-c", _SERVE, "serve", "--data", str(folder), "--port", str(port)]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             _await_health(process, port)
             up = _Up(time.perf_counter() - start, _cpu_seconds(process.pid))
@@ -195,7 +209,13 @@ def _load(folder: Path) -> dict[str, Any]:
     """Documents from two feeders, judgements and decisions of ten people, and somebody who asks whether all is well."""
     world = _World()
     bodies = [
-        json.dumps({"documents": [{"id": f"d{start + i}", "text": world.text(WORDS)} for i in range(BATCH)]}).encode()
+        json.dumps(
+            {
+                "documents": [
+                    {"id": f"d{start + i}", "text": world.text(WORDS)} for i in range(BATCH)
+                ]
+            }
+        ).encode()
         for start in range(0, N_DOCUMENTS, BATCH)
     ]
     taken: dict[str, list[float]] = {"judge": [], "decide": [], "next": [], "health": []}
@@ -214,10 +234,15 @@ def _load(folder: Path) -> dict[str, Any]:
         ]
         working += [
             threading.Thread(target=_screen_on, args=(caller, review, taken, end))
-            for caller, review in zip(people[FILTER_PEOPLE:], itertools.cycle(reviews), strict=False)
+            for caller, review in zip(
+                people[FILTER_PEOPLE:], itertools.cycle(reviews), strict=False
+            )
         ]
         working.append(threading.Thread(target=_probe, args=(_Caller(port, token), taken, end)))
-        feeding = [threading.Thread(target=_feed, args=(_Caller(port, token), waiting, lock)) for _ in range(FEEDERS)]
+        feeding = [
+            threading.Thread(target=_feed, args=(_Caller(port, token), waiting, lock))
+            for _ in range(FEEDERS)
+        ]
         cpu, start = _cpu_seconds(process.pid), time.perf_counter()
         for thread in (*working, *feeding):
             thread.start()
@@ -227,7 +252,9 @@ def _load(folder: Path) -> dict[str, Any]:
         end.set()
         for thread in working:
             thread.join()
-        listed = _Caller(port, token).ask("GET", "/api/profiles")  # idle connections are closed by the server
+        listed = _Caller(port, token).ask(
+            "GET", "/api/profiles"
+        )  # idle connections are closed by the server
     return {
         "documents_per_second": (N_DOCUMENTS - BATCH) / seconds,
         "documents_per_cpu_second": (N_DOCUMENTS - BATCH) / cpu,
@@ -244,18 +271,26 @@ def _summary(milliseconds: list[float]) -> dict[str, float]:
 
 def _person(admin: _Caller, number: int) -> str:
     """The token of a new reviewer."""
-    made = admin.ask("POST", "/api/users", json.dumps({"name": f"person{number}", "role": "reviewer"}).encode())
+    made = admin.ask(
+        "POST", "/api/users", json.dumps({"name": f"person{number}", "role": "reviewer"}).encode()
+    )
     return str(made["token"])
 
 
 def _begin_review(admin: _Caller, world: _World, number: int) -> str:
     """A review of made-up records, ranked once before the clock runs."""
     records = "".join(
-        f"TY  - JOUR\nTI  - {world.text(10)}\nAB  - {world.text(WORDS)}\nER  - \n" for _ in range(N_RECORDS)
+        f"TY  - JOUR\nTI  - {world.text(10)}\nAB  - {world.text(WORDS)}\nER  - \n"
+        for _ in range(N_RECORDS)
     )
     sent = admin.ask("POST", f"/api/uploads?name=records{number}.ris", records.encode())
     settings = {"query": " ".join(world.topics[number][:20])}
-    body = {"name": f"review{number}", "uploads": [sent["upload"]], "settings": settings, "join_duplicates": False}
+    body = {
+        "name": f"review{number}",
+        "uploads": [sent["upload"]],
+        "settings": settings,
+        "join_duplicates": False,
+    }
     review = str(admin.ask("POST", "/api/reviews", json.dumps(body).encode())["id"])
     admin.ask("GET", f"/api/reviews/{review}/next")
     return review
@@ -278,8 +313,12 @@ def _judge_on(caller: _Caller, profiles: range, taken: dict[str, list[float]], e
         found = caller.ask("GET", f"{path}/decisions?after={after[number]}&limit=1")
         after[number] = found["next"]
         for decision in found["decisions"]:
-            body = json.dumps({"document": decision["document"], "relevant": decision["probability"] > 0.5}).encode()
-            taken["judge"].append(_timed(partial(caller.ask, "POST", f"{path}/judgements", body))[0])
+            body = json.dumps(
+                {"document": decision["document"], "relevant": decision["probability"] > 0.5}
+            ).encode()
+            taken["judge"].append(
+                _timed(partial(caller.ask, "POST", f"{path}/judgements", body))[0]
+            )
         if end.wait(SECONDS_PER_JUDGEMENT):
             return
 
@@ -291,8 +330,12 @@ def _screen_on(caller: _Caller, review: str, taken: dict[str, list[float]], end:
         taken["next"].append(milliseconds)
         caller.ask("GET", f"/api/reviews/{review}/gauge")
         verdict = "excluded" if number % 5 else "included"
-        body = json.dumps({"record": found["record"]["id"], "verdict": verdict, "seconds": 5}).encode()
-        taken["decide"].append(_timed(partial(caller.ask, "POST", f"/api/reviews/{review}/decisions", body))[0])
+        body = json.dumps(
+            {"record": found["record"]["id"], "verdict": verdict, "seconds": 5}
+        ).encode()
+        taken["decide"].append(
+            _timed(partial(caller.ask, "POST", f"/api/reviews/{review}/decisions", body))[0]
+        )
         if end.wait(SECONDS_PER_JUDGEMENT):
             return
 
@@ -335,7 +378,9 @@ def _restarts(folder: Path, say: Callable[[str], None]) -> dict[str, float]:
     }
 
 
-def _write_log(folder: Path, world: _World, up_to: int, next_document: int, *, snapshot: bool) -> int:
+def _write_log(
+    folder: Path, world: _World, up_to: int, next_document: int, *, snapshot: bool
+) -> int:
     """Let a filter observe short documents until its log is so long."""
     service = Service(ServiceSettings(folder=folder, snapshot_every=10**9))
     if service.first_token is not None:
@@ -343,7 +388,9 @@ def _write_log(folder: Path, world: _World, up_to: int, next_document: int, *, s
         for number in range(N_PROFILES):
             definition = {**world.definition(number), "settings": {"max_terms": TERMS}}
             definition.pop("max_terms")
-            service.writer.submit("admin", partial(operations.create_profile, definition=definition)).result()
+            service.writer.submit(
+                "admin", partial(operations.create_profile, definition=definition)
+            ).result()
     while service.live.seq < up_to:
         batch = [Document(f"d{next_document + i}", world.text(_SHORT)) for i in range(500)]
         next_document += len(batch)

@@ -35,7 +35,9 @@ def objective(X: Any, y: Array, coefficients: Array, intercepts: Array, *, lapla
     """The sum over documents, with intercepts that have no prior."""
     scores = X @ coefficients.T + intercepts
     loss = np.sum(logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
-    cost = RATE * np.abs(coefficients).sum() if laplace else np.sum(coefficients**2) / (2 * VARIANCE)
+    cost = (
+        RATE * np.abs(coefficients).sum() if laplace else np.sum(coefficients**2) / (2 * VARIANCE)
+    )
     return float(loss + cost)
 
 
@@ -48,17 +50,24 @@ def _fit(data: tuple[Any, Array], *, laplace: bool, tol: float) -> tuple[Array, 
 def _peer(data: tuple[Any, Array], **parameters: Any) -> tuple[Array, Array]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LogisticRegression(random_state=0, **parameters).fit(sparse.csr_matrix(data[0]), data[1])
+        model = LogisticRegression(random_state=0, **parameters).fit(
+            sparse.csr_matrix(data[0]), data[1]
+        )
     return model.coef_, model.intercept_
 
 
 def _check(*, laplace: bool, precise: float) -> Any:
     def check(results: dict[str, Any]) -> None:
-        """No objective of ours is above that of the peer; gaps are relative to a far more precise run."""
+        """No objective of ours is above that of the peer.
+
+        Gaps are relative to a far more precise run.
+        """
         data = newsgroups()
         assert data is not None
         best = objective(*data, *_fit(data, laplace=laplace, tol=precise), laplace=laplace)
-        reached = {name: objective(*data, *weights, laplace=laplace) for name, weights in results.items()}
+        reached = {
+            name: objective(*data, *weights, laplace=laplace) for name, weights in results.items()
+        }
         for name, value in reached.items():
             print(f"{name}: objective {value:.4f}, relative gap {value / best - 1:.1e}")
         peers = [value for name, value in reached.items() if not name.startswith("bayesift")]
@@ -77,9 +86,17 @@ BENCHMARK = Benchmark(
     contenders=[
         Contender("bayesift", lambda data: _fit(data, laplace=True, tol=20.0)),
         Contender("bayesift, far more precise", lambda data: _fit(data, laplace=True, tol=1.0)),
-        Contender("saga", lambda data: _peer(data, solver="saga", l1_ratio=1.0, C=1 / RATE, tol=0.0, max_iter=EPOCHS)),
+        Contender(
+            "saga",
+            lambda data: _peer(
+                data, solver="saga", l1_ratio=1.0, C=1 / RATE, tol=0.0, max_iter=EPOCHS
+            ),
+        ),
     ],
-    comparisons=[Comparison("bayesift", "saga", asked=20), Comparison("bayesift, far more precise", "saga")],
+    comparisons=[
+        Comparison("bayesift", "saga", asked=20),
+        Comparison("bayesift, far more precise", "saga"),
+    ],
     check=_check(laplace=True, precise=1e-2),
     repeats=1,
 )

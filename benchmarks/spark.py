@@ -1,9 +1,10 @@
 """A million short documents from Parquet to Parquet: Spark on two cores against two processes of our own.
 
-    python -m benchmarks.spark race [DOCUMENTS]      Spark's local[2] and two plain processes in turns; the same rows
-    python -m benchmarks.spark growth                how times grow with rows, categories, vocabulary and executors
-    python -m benchmarks.spark blocks [MODELS]       row blocks of the RCV1 sample against the local solver
-    python -m benchmarks.spark sizing                writes the table of sizes of docs/guides/scale-out.md
+    python -m benchmarks.spark race [DOCUMENTS]      Spark's local[2] and two plain processes in
+    turns; the same rows python -m benchmarks.spark growth                how times grow with rows,
+    categories, vocabulary and executors python -m benchmarks.spark blocks [MODELS]       row blocks
+    of the RCV1 sample against the local solver python -m benchmarks.spark sizing
+    writes the table of sizes of docs/guides/scale-out.md
 
 Each but the last writes out/benchmarks/spark-*.json.
 """
@@ -94,7 +95,10 @@ def _plain(model: Path, documents: Path, output: Path) -> None:
     output.mkdir(parents=True)
     context = multiprocessing.get_context("spawn")
     files = sorted(documents.glob("*.parquet"))
-    workers = [context.Process(target=_score_file, args=(str(model), str(f), str(output / f.name))) for f in files]
+    workers = [
+        context.Process(target=_score_file, args=(str(model), str(f), str(output / f.name)))
+        for f in files
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -106,7 +110,9 @@ def _warm(pool: Any, model: Path, documents: Path, output: Path) -> None:
     """The same by two processes that are there already, as Spark's are after its first job."""
     output.mkdir(parents=True)
     files = sorted(documents.glob("*.parquet"))
-    pool.starmap(_score_file, [(str(model), str(f), str(output / f.name)) for f in files], chunksize=1)
+    pool.starmap(
+        _score_file, [(str(model), str(f), str(output / f.name)) for f in files], chunksize=1
+    )
 
 
 def _session(master: str, **more: str) -> Any:
@@ -129,7 +135,9 @@ def running(master: str) -> Iterator[Any]:
 def _on_spark(spark: Any, classifier: TextClassifier, documents: Path, output: Path) -> None:
     from bayesift.spark import score
 
-    score(spark.read.parquet(str(documents)), classifier, "text", "id", top=TOP).write.parquet(str(output))
+    score(spark.read.parquet(str(documents)), classifier, "text", "id", top=TOP).write.parquet(
+        str(output)
+    )
 
 
 def _by_files(spark: Any, classifier: TextClassifier, documents: Path, output: Path) -> None:
@@ -153,14 +161,29 @@ def race(n_documents: int = N_DOCUMENTS, repeats: int = 3) -> dict[str, Any]:
     documents = make_documents(folder, texts, n_documents)
     pool = multiprocessing.get_context("spawn").Pool(2)
     spark = _session("local[2]")
-    seconds: dict[str, list[float]] = {"spark": [], "spark, files": [], "plain": [], "warm plain": []}
+    seconds: dict[str, list[float]] = {
+        "spark": [],
+        "spark, files": [],
+        "plain": [],
+        "warm plain": [],
+    }
     for turn in range(-1, repeats):
         _say(f"turn {turn + 1}")
         jobs = {
             "spark": lambda: _on_spark(spark, classifier, documents, folder / f"spark{turn}"),  # noqa: B023
-            "spark, files": lambda: _by_files(spark, classifier, documents, folder / f"files{turn}"),  # noqa: B023
+            "spark, files": lambda: _by_files(
+                spark,
+                classifier,
+                documents,
+                folder / f"files{turn}",  # noqa: B023
+            ),
             "plain": lambda: _plain(folder / "model.zip", documents, folder / f"plain{turn}"),  # noqa: B023
-            "warm plain": lambda: _warm(pool, folder / "model.zip", documents, folder / f"warm{turn}"),  # noqa: B023
+            "warm plain": lambda: _warm(
+                pool,
+                folder / "model.zip",
+                documents,
+                folder / f"warm{turn}",  # noqa: B023
+            ),
         }
         for name, job in jobs.items():
             seconds[name].append(_seconds(job))
@@ -185,7 +208,10 @@ def _check(ours: Path, theirs: Path, n_documents: int) -> None:
     tables = [parquet.read_table(path).sort_by("id") for path in (ours, theirs)]
     assert all(table.num_rows == n_documents for table in tables)
     for name in ("id", "categories", "probabilities"):
-        assert tables[0][name].combine_chunks().to_pylist()[::97] == tables[1][name].combine_chunks().to_pylist()[::97]
+        assert (
+            tables[0][name].combine_chunks().to_pylist()[::97]
+            == tables[1][name].combine_chunks().to_pylist()[::97]
+        )
 
 
 def growth() -> dict[str, Any]:
@@ -200,12 +226,16 @@ def growth() -> dict[str, Any]:
         _on_spark(spark, classifier, warm, folder / f"warm{cores}")
         for n in (100_000, 200_000, 400_000) if cores == 2 else (200_000,):
             documents = make_documents(folder, texts, n, n_files=4)
-            seconds = _seconds(lambda: _on_spark(spark, classifier, documents, folder / f"out{cores}-{n}"))  # noqa: B023
+            seconds = _seconds(
+                lambda: _on_spark(spark, classifier, documents, folder / f"out{cores}-{n}")  # noqa: B023
+            )
             entry = {"cores": cores, "documents": n, "seconds": seconds}
             measured["rows" if cores == 2 else "executors"].append(entry)
             _say(str(entry))
         if cores == 2:
-            measured["executors"].append(next(e for e in measured["rows"] if e["documents"] == 200_000))
+            measured["executors"].append(
+                next(e for e in measured["rows"] if e["documents"] == 200_000)
+            )
             _grow_models(spark, folder, measured)
         spark.stop()
     measured["peak_driver_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -218,7 +248,13 @@ def _grow_models(spark: Any, folder: Path, measured: dict[str, Any]) -> None:
 
     rng = np.random.default_rng(0)
     n = 50_000
-    for n_categories, n_words in ((4, 20_000), (16, 20_000), (64, 20_000), (16, 5_000), (16, 80_000)):
+    for n_categories, n_words in (
+        (4, 20_000),
+        (16, 20_000),
+        (64, 20_000),
+        (16, 5_000),
+        (16, 80_000),
+    ):
         words = np.array([f"word{i}" for i in range(n_words)])
         draws = (rng.pareto(1.0, size=(n, 20)) * 20).astype(int) % n_words
         table = pa.table(

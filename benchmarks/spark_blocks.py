@@ -34,7 +34,8 @@ class _Counted(RowBlocks):
 def blocks(spark: Any, n_models: int | None = None, n_blocks: int = 4) -> dict[str, Any]:
     """Objective gaps and evaluations of row blocks on the training part of the RCV1 sample.
 
-    All its categories with two documents or more; or so many of them, from the largest to the smallest.
+    All its categories with two documents or more; or so many of them, from the largest to the
+    smallest.
     """
     corpus = load("rcv1-sample").split("train")
     X, Y = corpus.vectors, corpus.indicator
@@ -64,7 +65,9 @@ def _compared(spark: Any, name: str, X: Any, Y: Any, n_blocks: int) -> dict[str,
         start = time.perf_counter()
         models = list(range(Y.shape[1]))
         margins = Totals(X.shape[0], positives, squares)
-        found, bounds = fit_row_blocks(held, learner, margins, models, progress=lambda _, n: asked.append(n))
+        found, bounds = fit_row_blocks(
+            held, learner, margins, models, progress=lambda _, n: asked.append(n)
+        )
         seconds = time.perf_counter() - start
         jobs, passes = held.jobs, held.models
     problem = learner.problem(X, Y)
@@ -77,4 +80,6 @@ def _compared(spark: Any, name: str, X: Any, Y: Any, n_blocks: int) -> dict[str,
 
 
 def _objectives(problem: Problem, solutions: list[Solution]) -> Array:
-    return np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(solutions)])
+    return np.array(
+        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(solutions)]
+    )

@@ -19,7 +19,10 @@ _TEXT_BYTES = 100  # of a short document
 _ENTRIES = 12  # distinct terms of a short document
 _ENTRY_BYTES = 12  # of a block: a place and a number
 _ROW_BYTES = 40  # of a count on its way: kind, name and two numbers
-_HEAPS = (30.0, 0.55)  # distinct terms = 30 tokens^0.55, Heaps' law as large English collections have it
+_HEAPS = (
+    30.0,
+    0.55,
+)  # distinct terms = 30 tokens^0.55, Heaps' law as large English collections have it
 _TOKENS = 20
 
 
@@ -54,7 +57,12 @@ def measured_rates() -> Rates:
     race, growth, blocks = (_read(name) for name in ("race", "growth", "blocks"))
     fits = [*growth["categories"], *growth["vocabulary"]]
     laplace = blocks["laplace"]
-    work = blocks["documents"] * blocks["entries_per_document"] * blocks["categories"] * laplace["passes_per_model"]
+    work = (
+        blocks["documents"]
+        * blocks["entries_per_document"]
+        * blocks["categories"]
+        * laplace["passes_per_model"]
+    )
     return Rates(
         scoring=race["documents_per_core_second"],
         # The first fit of a session waits for Spark.

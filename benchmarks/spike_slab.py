@@ -1,6 +1,7 @@
 """The spike-and-slab posterior of every word against the mode under a Laplace prior: time, log loss, stability.
 
-`python -m benchmarks.spike_slab` prints how stable the words are that each takes, over bootstrap samples.
+`python -m benchmarks.spike_slab` prints how stable the words are that each takes, over bootstrap
+samples.
 """
 
 from __future__ import annotations
@@ -62,8 +63,9 @@ def _check(results: dict[str, Any]) -> None:
 def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
     """Print what bootstrap samples of the training documents change about the words of the largest categories.
 
-    Jaccard: of the words taken (inclusion above 1/2; a weight that is not 0) by two samples, the share that both took.
-    Words that all training documents call likely to matter should be taken again, the others should not.
+    Jaccard: of the words taken (inclusion above 1/2; a weight that is not 0) by two samples, the
+    share that both took. Words that all training documents call likely to matter should be taken
+    again, the others should not.
     """
     data = reuters()
     assert data is not None
@@ -79,7 +81,9 @@ def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
         taken["Laplace mode"].append(np.asarray(mode.coef_.toarray()) != 0)
     for name, sets in taken.items():
         pairs = [(a, b) for place, a in enumerate(sets) for b in sets[:place]]
-        shares = [np.mean((a & b).sum(axis=1) / np.maximum((a | b).sum(axis=1), 1)) for a, b in pairs]
+        shares = [
+            np.mean((a & b).sum(axis=1) / np.maximum((a | b).sum(axis=1), 1)) for a, b in pairs
+        ]
         size = np.mean([found.sum(axis=1).mean() for found in sets])
         print(f"{name}: Jaccard {np.mean(shares):.3f}, {size:.1f} words a category")
     again = np.mean(taken["spike and slab"], axis=0)
@@ -87,7 +91,9 @@ def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
         inside = (whole >= low) & (whole < high) & (whole > 0)
         if inside.any():
             share = again[inside].mean()
-            print(f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} of the samples")
+            print(
+                f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} of the samples"
+            )
 
 
 def _race(link: str) -> Benchmark:

@@ -24,9 +24,15 @@ LIKE_THEIRS = 0.9  # share of training documents of which the decisions agree
 @if_present
 def short_texts() -> tuple[Any, Array]:
     """First lines of Reuters stories with their first topic, one of the 77 most frequent."""
-    stories = [(story.full_text.split("\n")[0], story.categories[0]) for story in load_reuters() if story.categories]
+    stories = [
+        (story.full_text.split("\n")[0], story.categories[0])
+        for story in load_reuters()
+        if story.categories
+    ]
     frequent = {topic for topic, _ in Counter(topic for _, topic in stories).most_common(N_CLASSES)}
-    texts, topics = zip(*[story for story in stories if story[1] in frequent][:N_SHORT], strict=True)
+    texts, topics = zip(
+        *[story for story in stories if story[1] in frequent][:N_SHORT], strict=True
+    )
     return TermVectorizer(weighting="sublinear-tf-idf").fit_transform(texts), np.array(topics)
 
 
@@ -35,7 +41,9 @@ def short_texts() -> tuple[Any, Array]:
 def long_texts() -> tuple[Any, Array]:
     """Posts of 20 Newsgroups, the longest cut in two, about computers and science or not."""
     corpus = load_newsgroups()
-    posts = sorted(((post.text, post.categories[0]) for post in corpus), key=lambda post: -len(post[0]))
+    posts = sorted(
+        ((post.text, post.categories[0]) for post in corpus), key=lambda post: -len(post[0])
+    )
     n_cut = N_LONG - len(posts)
     halves = [(part, group) for text, group in posts[:n_cut] for part in _halves(text)]
     texts, groups = zip(*halves, *posts[n_cut:], strict=True)
@@ -67,7 +75,9 @@ def _benchmark(name: str, dataset: Dataset, *, most: float) -> Benchmark:
         datasets=[dataset],
         contenders=[
             Contender("jury", lambda data: _fit(StackedClassifier.jury(), data)),
-            Contender("LogisticRegression", lambda data: _fit(LogisticRegression(max_iter=1000), data)),
+            Contender(
+                "LogisticRegression", lambda data: _fit(LogisticRegression(max_iter=1000), data)
+            ),
         ],
         comparisons=[Comparison("jury", "LogisticRegression", asked=1 / most)],
         check=_check,
@@ -76,8 +86,12 @@ def _benchmark(name: str, dataset: Dataset, *, most: float) -> Benchmark:
 
 
 BENCHMARK = _benchmark(
-    "stacking_short", Dataset("first lines of 10,000 Reuters stories, 77 topics, tf-idf", short_texts), most=5
+    "stacking_short",
+    Dataset("first lines of 10,000 Reuters stories, 77 topics, tf-idf", short_texts),
+    most=5,
 )
 BENCHMARK_LONG = _benchmark(
-    "stacking_long", Dataset("20 Newsgroups as 25,000 texts, two classes, tf-idf", long_texts), most=8
+    "stacking_long",
+    Dataset("20 Newsgroups as 25,000 texts, two classes, tf-idf", long_texts),
+    most=8,
 )

@@ -1,8 +1,9 @@
 """`python -m benchmarks.tables [rows]`: a generated CSV file, beside `csv.DictReader`, and `fit` on one of short texts.
 
-Prints CPU seconds of each step in one process, and their ratio to `csv.DictReader`, which makes a dictionary per row
-and checks nothing. Then CPU seconds and peak memory of `bayesift fit --model naive-bayes` on pieces of 20 words of
-Reuters and 20 Newsgroups, of the same `--out-of-core`, and of a scikit-learn script, in processes of their own.
+Prints CPU seconds of each step in one process, and their ratio to `csv.DictReader`, which makes a
+dictionary per row and checks nothing. Then CPU seconds and peak memory of `bayesift fit --model
+naive-bayes` on pieces of 20 words of Reuters and 20 Newsgroups, of the same `--out-of-core`, and of
+a scikit-learn script, in processes of their own.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ joblib.dump(make_pipeline(CountVectorizer(), MultinomialNB()).fit(texts, labels)
 
 
 def write_file(path: Path, n_rows: int, seed: int = 0) -> None:
-    """Rows of an id, a title, 20 to 120 invented words and one of 20 labels; one text in ten is not ASCII."""
+    """Rows of an id, a title, 20 to 120 invented words and one of 20 labels.
+
+    One text in ten is not ASCII.
+    """
     rng = random.Random(seed)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(20_000)]
@@ -48,8 +52,12 @@ def write_file(path: Path, n_rows: int, seed: int = 0) -> None:
         writer = csv.writer(stream)
         writer.writerow(["id", "title", "body", "desk"])
         for number in range(n_rows):
-            text = " ".join(rng.choices(words, k=rng.randint(20, 120))) + (" caf\u00e9" if number % 10 == 0 else "")
-            writer.writerow([f"d{number}", " ".join(rng.choices(words, k=6)), text, f"desk{rng.randrange(20)}"])
+            text = " ".join(rng.choices(words, k=rng.randint(20, 120))) + (
+                " caf\u00e9" if number % 10 == 0 else ""
+            )
+            writer.writerow(
+                [f"d{number}", " ".join(rng.choices(words, k=6)), text, f"desk{rng.randrange(20)}"]
+            )
 
 
 def read_dictionaries(path: Path) -> int:
@@ -64,7 +72,9 @@ def write_pieces(path: Path, n_rows: int) -> Path:
     rows: list[tuple[str, str]] = []
     for document in chain(load_newsgroups().labelled(), load_reuters().labelled()):
         words = document.full_text.split()
-        rows += [(" ".join(words[k : k + 20]), document.categories[0]) for k in range(0, len(words), 20)]
+        rows += [
+            (" ".join(words[k : k + 20]), document.categories[0]) for k in range(0, len(words), 20)
+        ]
     random.Random(0).shuffle(rows)
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([("text", "label"), *rows[:n_rows]])
@@ -89,7 +99,13 @@ def fit_race(folder: Path, n_rows: int, repeats: int = 3) -> None:
         str(folder / "model.zip"),
     ]
     commands = {
-        "scikit-learn script": [sys.executable, "-c", _SCRIPT, str(path), str(folder / "model.joblib")],
+        "scikit-learn script": [
+            sys.executable,
+            "-c",
+            _SCRIPT,
+            str(path),
+            str(folder / "model.joblib"),
+        ],
         "bayesift fit": fit,
         "bayesift fit --out-of-core": [*fit, "--out-of-core"],
     }
@@ -97,10 +113,15 @@ def fit_race(folder: Path, n_rows: int, repeats: int = 3) -> None:
     for _ in range(repeats):
         for name, command in commands.items():
             used[name].append(_usage(command))
-    best = {name: (min(cpu for cpu, _ in turns), max(mb for _, mb in turns)) for name, turns in used.items()}
+    best = {
+        name: (min(cpu for cpu, _ in turns), max(mb for _, mb in turns))
+        for name, turns in used.items()
+    }
     unit, memory = best["scikit-learn script"]
     for name, (cpu, mb) in best.items():
-        print(f"{name}: {cpu:.2f} CPU s, ratio {cpu / unit:.2f}; {mb:.0f} MB, ratio {mb / memory:.2f}")
+        print(
+            f"{name}: {cpu:.2f} CPU s, ratio {cpu / unit:.2f}; {mb:.0f} MB, ratio {mb / memory:.2f}"
+        )
 
 
 def _usage(command: list[str]) -> tuple[float, float]:
@@ -126,7 +147,9 @@ def main(n_rows: int = 300_000) -> None:
         write_file(path, n_rows)
         print(f"{n_rows:,} rows, {path.stat().st_size / 2**20:.0f} MB")
         _, unit = timed("csv.DictReader", lambda: read_dictionaries(path))
-        timed("TextReader (classify)", lambda: sum(len(batch.ids) for batch in TextReader(path)), unit)
+        timed(
+            "TextReader (classify)", lambda: sum(len(batch.ids) for batch in TextReader(path)), unit
+        )
         corpus, _ = timed("load_table (fit)", lambda: load_table(path), unit)
         timed("check_corpus, inside fit", lambda: check_corpus(corpus, thorough=False), unit)
         timed("check_corpus, thorough", lambda: check_corpus(corpus), unit)

@@ -31,7 +31,9 @@ def _one_pass(data: tuple[Any, Any]) -> Any:
 
 
 def _check(results: dict[str, Any]) -> None:
-    np.testing.assert_allclose(results["bayesift, chi2 of counts"], results["scikit-learn, chi2 per category"])
+    np.testing.assert_allclose(
+        results["bayesift, chi2 of counts"], results["scikit-learn, chi2 per category"]
+    )
 
 
 BENCHMARK = Benchmark(

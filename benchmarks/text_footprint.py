@@ -1,6 +1,7 @@
 """What the vectorizer costs besides time: the first run on a new machine, and memory for a million documents.
 
-Each is measured in a process of its own: a compiled kernel or a high-water mark of memory cannot be taken back.
+Each is measured in a process of its own: a compiled kernel or a high-water mark of memory cannot be
+taken back.
 """
 
 from __future__ import annotations
@@ -93,7 +94,10 @@ def render(measured: dict[str, Any]) -> list[str]:
     """The lines of the report."""
     rows = [
         ("`import bayesift`", f"{measured['import']['seconds']:.2f} s"),
-        ("first `fit_transform` of a process, nothing compiled yet", f"{measured['first_run']['fit_seconds']:.1f} s"),
+        (
+            "first `fit_transform` of a process, nothing compiled yet",
+            f"{measured['first_run']['fit_seconds']:.1f} s",
+        ),
         ("the same with kernels cached", f"{measured['second_run']['fit_seconds']:.2f} s"),
         *(
             (
@@ -108,6 +112,8 @@ def render(measured: dict[str, Any]) -> list[str]:
 
 def _python(program: str, cache: str | None = None) -> dict[str, Any]:
     environment = {**os.environ, **({"BAYESIFT_CACHE": cache} if cache else {})}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured

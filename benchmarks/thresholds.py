@@ -59,7 +59,9 @@ def _max_f1(sample: Sample) -> Array:
 
 def _check(results: dict[str, Any]) -> None:
     np.testing.assert_array_equal(results["ExpectedF1"], results["every cut"])
-    np.testing.assert_allclose(results["MaxF1"], results["precision_recall_curve per category"], rtol=1e-12)
+    np.testing.assert_allclose(
+        results["MaxF1"], results["precision_recall_curve per category"], rtol=1e-12
+    )
 
 
 BENCHMARK = Benchmark(
@@ -67,7 +69,10 @@ BENCHMARK = Benchmark(
     objective="decide by the highest expected F1 (asked: under 0.050 s), and by the highest F1 on the sample",
     datasets=[Dataset("3,299 x 90", reuters_shaped)],
     contenders=[
-        Contender("ExpectedF1", lambda sample: sample.probabilities > expected_f1_thresholds(sample.probabilities)),
+        Contender(
+            "ExpectedF1",
+            lambda sample: sample.probabilities > expected_f1_thresholds(sample.probabilities),
+        ),
         Contender("every cut", _expected_f1_of_every_cut),
         Contender("MaxF1", _max_f1),
         Contender("precision_recall_curve per category", _max_f1_by_scikit_learn),

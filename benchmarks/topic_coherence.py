@@ -2,8 +2,9 @@
 
 `python -m benchmarks.topic_coherence`
 
-Training articles without headers, footers and quotes; ltc vectors of words of letters in at least ten articles and at
-most a fifth, English stop words left out. Both factorise the same matrix into 16 topics, from the same start.
+Training articles without headers, footers and quotes; ltc vectors of words of letters in at least
+ten articles and at most a fifth, English stop words left out. Both factorise the same matrix into
+16 topics, from the same start.
 """
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     train = load_newsgroups(remove=("headers", "footers", "quotes")).split("train")
     vectorizer = TermVectorizer(
-        weighting="ltc", stop_words="english", characters="letters", min_length=3, min_df=10, max_df=0.2
+        weighting="ltc",
+        stop_words="english",
+        characters="letters",
+        min_length=3,
+        min_df=10,
+        max_df=0.2,
     )
     X = vectorizer.fit_transform(train.texts)
     ours = SparseNMF(n_components=N_TOPICS).fit(X)
@@ -38,7 +44,11 @@ def main() -> None:
         print(f"| {topic} | {values[topic]:.2f} | {' '.join(words)} |", flush=True)
     peer = NMF(N_TOPICS, solver="mu", beta_loss="kullback-leibler", init="nndsvda", random_state=0)
     peer.fit(sparse.csr_matrix(X))
-    _say(f"scikit-learn ({peer.n_iter_} iterations), words by their shares alone", X, peer.components_)
+    _say(
+        f"scikit-learn ({peer.n_iter_} iterations), words by their shares alone",
+        X,
+        peer.components_,
+    )
     ours.components_ = peer.components_ / peer.components_.sum(axis=1, keepdims=True)
     _say("scikit-learn, words by our relevance", X, ours.relevance())
     paper = SparseNMF(n_components=N_TOPICS, importance="variance", alpha=1.0).fit(X)

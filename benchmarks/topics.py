@@ -47,7 +47,9 @@ def reuters() -> sparse.csr_array | None:
         train = load_reuters(subset="labelled").split("train")
     except CorpusNotFoundError:
         return None
-    vectorizer = TermVectorizer(weighting="ltc", stop_words="english", characters="letters", stemmer="porter")
+    vectorizer = TermVectorizer(
+        weighting="ltc", stop_words="english", characters="letters", stemmer="porter"
+    )
     return vectorizer.fit_transform(train.texts)
 
 
@@ -62,9 +64,17 @@ def _problem(n_topics: int) -> Problem | None:
 def _ours(problem: Problem, iterations: int = ITERATIONS) -> float:
     """The divergence reached; it is looked at once, as scikit-learn does."""
     objective, codes, basis = problem
-    fresh = Objective(objective.rows, objective.importance)  # its transposed matrix is made anew, inside the time
+    fresh = Objective(
+        objective.rows, objective.importance
+    )  # its transposed matrix is made anew, inside the time
     result = factorise(
-        fresh, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", check_every=iterations
+        fresh,
+        codes,
+        basis,
+        max_iter=iterations,
+        tol=-np.inf,
+        solver="multiplicative",
+        check_every=iterations,
     )
     return float(result.objectives[-1])
 
@@ -73,12 +83,19 @@ def _peer(problem: Problem, iterations: int = ITERATIONS) -> float:
     objective, codes, basis = problem
     X, start = sparse.csr_matrix(objective.rows), np.ascontiguousarray(basis.T)
     model = NMF(
-        codes.shape[1], init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=iterations, tol=1e-300
+        codes.shape[1],
+        init="custom",
+        solver="mu",
+        beta_loss="kullback-leibler",
+        max_iter=iterations,
+        tol=1e-300,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = model.fit_transform(X, W=codes.copy(), H=start)
-    return objective.divergence(np.ascontiguousarray(found), np.ascontiguousarray(model.components_.T))
+    return objective.divergence(
+        np.ascontiguousarray(found), np.ascontiguousarray(model.components_.T)
+    )
 
 
 def _check(results: dict[str, float]) -> None:
@@ -114,7 +131,13 @@ def time_to_objective(
         update(objective, codes.copy(), basis.copy())
     began = time.process_time()
     result = factorise(
-        objective, codes, basis, max_iter=iterations, tol=-np.inf, solver="multiplicative", check_every=iterations
+        objective,
+        codes,
+        basis,
+        max_iter=iterations,
+        tol=-np.inf,
+        solver="multiplicative",
+        check_every=iterations,
     )
     multiplicative, value, spent = time.process_time() - began, np.inf, 0.0
     while value > result.objectives[-1]:
@@ -140,10 +163,16 @@ BENCHMARK = Benchmark(
 
 
 def _print_times() -> None:
-    problems: list[tuple[Importance, float, str]] = [("uniform", 0.0, "nndsvda"), ("variance", 1.0, "nndsvd")]
+    problems: list[tuple[Importance, float, str]] = [
+        ("uniform", 0.0, "nndsvda"),
+        ("variance", 1.0, "nndsvd"),
+    ]
     for (kind, alpha, start), n_topics, iterations in product(problems, (16, 64), (50, 200)):
         plain, ours = time_to_objective(kind, alpha, start, n_topics, iterations)
-        print(f"{kind}, alpha {alpha}, {n_topics} topics: {iterations} multiplicative updates {plain:.2f} s, ", end="")
+        print(
+            f"{kind}, alpha {alpha}, {n_topics} topics: {iterations} multiplicative updates {plain:.2f} s, ",
+            end="",
+        )
         print(f"coordinate descent {ours:.2f} s, ratio {plain / ours:.1f}", flush=True)
 
 

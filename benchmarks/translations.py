@@ -2,11 +2,12 @@
 
 `python -m benchmarks.translations [CORPUS ...]`
 
-The texts are translations that Debian packages hold: manual pages (the category is their section), help pages of
-LibreOffice (their program), and its messages (their module), one by one and in passages of five. Packages are fetched
-by `apt-get download` and unpacked into the folder `translations` of the cache of bayesift; nothing is installed.
-Weights and classifier are the same on both sides (`TfidfTransformer`, `LogisticRegression`), the terms are not. Each
-learns one half of a corpus and classifies the other, three times; CPU seconds are those of vectorizing.
+The texts are translations that Debian packages hold: manual pages (the category is their section),
+help pages of LibreOffice (their program), and its messages (their module), one by one and in
+passages of five. Packages are fetched by `apt-get download` and unpacked into the folder
+`translations` of the cache of bayesift; nothing is installed. Weights and classifier are the same
+on both sides (`TfidfTransformer`, `LogisticRegression`), the terms are not. Each learns one half of
+a corpus and classifies the other, three times; CPU seconds are those of vectorizing.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ _SPLITS = 3
 
 def unpacked(package: str) -> Path:
     """The folder of a Debian package, fetched when it is not there."""
-    cache = Path(os.environ.get("BAYESIFT_CACHE") or platformdirs.user_cache_dir("bayesift")) / "translations"
+    cache = (
+        Path(os.environ.get("BAYESIFT_CACHE") or platformdirs.user_cache_dir("bayesift"))
+        / "translations"
+    )
     folder = cache / package
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -78,7 +82,13 @@ def messages(language: str, *, passage: int = 1) -> Labelled:
     for file in sorted(unpacked(f"libreoffice-l10n-{language}").rglob("*.mo")):
         with file.open("rb") as stream:
             catalog: dict[Any, str] = gettext.GNUTranslations(stream)._catalog  # type: ignore[attr-defined]
-        found = sorted({_MNEMONIC.sub("", text) for key, text in catalog.items() if key and _is_translated(text)})
+        found = sorted(
+            {
+                _MNEMONIC.sub("", text)
+                for key, text in catalog.items()
+                if key and _is_translated(text)
+            }
+        )
         random.Random(0).shuffle(found)
         for first in range(0, len(found) - passage + 1, passage):
             yield "\n".join(found[first : first + passage]), file.stem
@@ -126,7 +136,9 @@ def contenders(*, is_html: bool) -> dict[str, Callable[[], Any]]:
     if is_html:
         options["preprocessor"] = lambda text: strip_html(text).lower()
     return {
-        "bayesift": lambda: make_pipeline(TermVectorizer(strip_html=is_html), TfidfTransformer(sublinear_tf=True)),
+        "bayesift": lambda: make_pipeline(
+            TermVectorizer(strip_html=is_html), TfidfTransformer(sublinear_tf=True)
+        ),
         "char_wb 1-2": lambda: TfidfVectorizer(ngram_range=(1, 2), **options),
         "char_wb 1-3": lambda: TfidfVectorizer(ngram_range=(1, 3), **options),
     }
@@ -134,7 +146,10 @@ def contenders(*, is_html: bool) -> dict[str, Callable[[], Any]]:
 
 def main(names: list[str]) -> None:
     """Print accuracy and CPU seconds on each corpus."""
-    print("| corpus | texts | categories | vectorizer | accuracy | terms | CPU s | MB/s |\n|" + "---|" * 8)
+    print(
+        "| corpus | texts | categories | vectorizer | accuracy | terms | CPU s | MB/s |\n|"
+        + "---|" * 8
+    )
     TermVectorizer().fit_transform(["\u4e00 \u00e4"])
     for name in names or list(CORPORA):
         texts, labels = documents_of(name)
@@ -142,13 +157,20 @@ def main(names: list[str]) -> None:
         for contender, make in contenders(is_html="help" in name).items():
             accuracy, seconds, terms = _measure(make, texts, labels)
             about = f"{name} | {len(texts):,} | {len(set(labels))} | {contender}"
-            print(f"| {about} | {100 * accuracy:.1f} | {terms:,} | {seconds:.2f} | {size / seconds:.1f} |", flush=True)
+            print(
+                f"| {about} | {100 * accuracy:.1f} | {terms:,} | {seconds:.2f} | {size / seconds:.1f} |",
+                flush=True,
+            )
 
 
-def _measure(make: Callable[[], Any], texts: list[str], labels: list[str]) -> tuple[float, float, int]:
+def _measure(
+    make: Callable[[], Any], texts: list[str], labels: list[str]
+) -> tuple[float, float, int]:
     accuracies, seconds, n_terms = [], 0.0, 0
     for seed in range(_SPLITS):
-        train, test, y, truth = train_test_split(texts, labels, test_size=0.5, stratify=labels, random_state=seed)
+        train, test, y, truth = train_test_split(
+            texts, labels, test_size=0.5, stratify=labels, random_state=seed
+        )
         vectorizer = make()
         start = time.process_time()
         X, Z = vectorizer.fit_transform(train), vectorizer.transform(test)

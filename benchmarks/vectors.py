@@ -1,20 +1,23 @@
 """Word vectors, with the extra `embeddings`: `python -m benchmarks.vectors NAME...`, without a name all of these.
 
     embed       documents a second against wordllama's own `embed`, 20 Newsgroups
-    fit         CPU time of a fit to words and vectors against one to words, 10,000 short texts of 69 classes
-    few         the default learner with the extra against without, 5 and 10 examples a class, five draws
-    all         the same with all training documents; micro F1 and loss per decision for several labels per document
-    peers       scikit-learn's LogisticRegression on the same columns, of six C and three weights of vectors by folds
-    characters  the default learner with n-grams of characters, with and without the extra
-    curves      accuracy at 1, 2, 5, 10, 32 and 100 examples a class by words, knowledge of words, vectors and all three
-    unlabelled  naive Bayes at 5 a class, with expectation-maximisation over 2,000 texts without labels (Nigam et al.
-                2000), and with the shares of classes held at those of the labelled texts (posterior regularisation,
-                Ganchev et al. 2010)
-    queries     average precision of one- and two-word queries, 20 Newsgroups (settings were chosen there) and Reuters,
+    fit         CPU time of a fit to words and vectors against one to words, 10,000 short texts of
+    69 classes few         the default learner with the extra against without, 5 and 10 examples a
+    class, five draws all         the same with all training documents; micro F1 and loss per
+    decision for several labels per document peers       scikit-learn's LogisticRegression on the
+    same columns, of six C and three weights of vectors by folds characters  the default learner
+    with n-grams of characters, with and without the extra curves      accuracy at 1, 2, 5, 10, 32
+    and 100 examples a class by words, knowledge of words, vectors and all three unlabelled  naive
+    Bayes at 5 a class, with expectation-maximisation over 2,000 texts without labels (Nigam et al.
+                2000), and with the shares of classes held at those of the labelled texts (posterior
+                regularisation, Ganchev et al. 2010)
+    queries     average precision of one- and two-word queries, 20 Newsgroups (settings were chosen
+    there) and Reuters,
                 with and without words of similar meaning
 
-Corpora without a split are cut by one fixed permutation. Settings were chosen on training documents only. CPU times are
-of one thread; run with OPENBLAS_NUM_THREADS=1. `curves` keeps what it measured and goes on from there.
+Corpora without a split are cut by one fixed permutation. Settings were chosen on training documents
+only. CPU times are of one thread; run with OPENBLAS_NUM_THREADS=1. `curves` keeps what it measured
+and goes on from there.
 """
 
 from __future__ import annotations
@@ -57,7 +60,11 @@ from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 Parts = tuple[list[str], Array, list[str], Array]
 
-_JUDGED = {"customer reviews": 1200, "subjectivity": 2500, "SMS spam": 1800}  # test documents, where there is no split
+_JUDGED = {
+    "customer reviews": 1200,
+    "subjectivity": 2500,
+    "SMS spam": 1800,
+}  # test documents, where there is no split
 CORPORA: dict[str, Callable[[], Corpus]] = {
     "TREC questions": load_trec_questions,
     "customer reviews": load_customer_reviews,
@@ -122,7 +129,9 @@ def draw(labels: Array, size: int | None, seed: int) -> Array:
 def judge(probabilities: Array, classes: Array, truth: Array) -> tuple[float, float]:
     """Accuracy in percent and log loss."""
     right = np.mean(np.asarray(classes)[probabilities.argmax(axis=1)] == truth)
-    return 100 * float(right), float(log_loss(truth, np.clip(probabilities, 1e-12, 1.0), labels=list(classes)))
+    return 100 * float(right), float(
+        log_loss(truth, np.clip(probabilities, 1e-12, 1.0), labels=list(classes))
+    )
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -133,7 +142,9 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def fit_text(texts: list[str], labels: Array, *, extra: bool) -> tuple[TextClassifier, float]:
     """The default learner and its CPU seconds."""
-    fitted, seconds = timed(lambda: TextClassifier(embedder="auto" if extra else None).fit(texts, labels))
+    fitted, seconds = timed(
+        lambda: TextClassifier(embedder="auto" if extra else None).fit(texts, labels)
+    )
     return fitted, seconds
 
 
@@ -147,9 +158,13 @@ def compare(sizes: tuple[int | None, ...], draws: int) -> None:
                 rows = draw(labels, size, seed)
                 for extra, results in found.items():
                     fitted, seconds = fit_text([texts[i] for i in rows], labels[rows], extra=extra)
-                    results.append((*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds))
+                    results.append(
+                        (*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds)
+                    )
             ours, plain = (np.array(found[extra]).mean(axis=0) for extra in (True, False))
-            print(f"{name}, {size or 'all'}: {_shown(ours)} with, {_shown(plain)} without", flush=True)
+            print(
+                f"{name}, {size or 'all'}: {_shown(ours)} with, {_shown(plain)} without", flush=True
+            )
 
 
 def compare_all() -> None:
@@ -180,9 +195,14 @@ def characters() -> None:
                     rows = draw(labels, size, seed)
                     fitted = TextClassifier(embedder=extra, characters=beside)
                     _, seconds = timed(partial(fitted.fit, [texts[i] for i in rows], labels[rows]))
-                    found.append((*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds))
+                    found.append(
+                        (*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds)
+                    )
                 blocks = "words" + ", vectors" * bool(extra) + ", characters" * beside
-                print(f"{name}, {size or 'all'}, {blocks}: {_shown(np.mean(found, axis=0))}", flush=True)
+                print(
+                    f"{name}, {size or 'all'}, {blocks}: {_shown(np.mean(found, axis=0))}",
+                    flush=True,
+                )
 
 
 def _shown(values: Array) -> str:
@@ -199,7 +219,9 @@ def embed() -> None:
     found: Any = find_spec("wordllama")
     folder = Path(found.submodule_search_locations[0])
     table = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    tokenizer = Tokenizer.from_file(
+        str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json")
+    )
     texts = load_newsgroups().split("train").texts
     TextEmbedder().fit(texts[:50])
     _, ours = timed(lambda: TextEmbedder().fit_transform(texts))
@@ -224,14 +246,20 @@ def fit() -> None:
     """Print the time of fits with and without blocks."""
     texts, labels = short_texts()
     words = TermVectorizer(weighting="sublinear-tf-idf").fit_transform(texts)
-    both = sparse.csr_array(sparse.hstack([words, sparse.csr_array(TextEmbedder().fit_transform(texts))]))
+    both = sparse.csr_array(
+        sparse.hstack([words, sparse.csr_array(TextEmbedder().fit_transform(texts))])
+    )
     print(f"{len(texts):,} texts, {len(np.unique(labels))} classes")
-    model = SparseBayesClassifier(prior=GaussianPrior(variance=30.0), tol=1e-2, multiclass="softmax")
+    model = SparseBayesClassifier(
+        prior=GaussianPrior(variance=30.0), tol=1e-2, multiclass="softmax"
+    )
     for _ in range(2):
         seconds = [timed(partial(model.fit, X, labels))[1] for X in (words, both)]
         print(f"softmax: words {seconds[0]:.1f} s, words and vectors {seconds[1]:.1f} s")
     seconds = [fit_text(texts, labels, extra=extra)[1] for extra in (False, True)]
-    print(f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s ({seconds[1] / seconds[0]:.1f}x)")
+    print(
+        f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s ({seconds[1] / seconds[0]:.1f}x)"
+    )
 
 
 def peers() -> None:
@@ -241,13 +269,18 @@ def peers() -> None:
         ours, seconds = fit_text(texts, labels, extra=True)
         measured = np.array([*judge(ours.predict_proba(new), ours.classes_, truth), seconds])
         (model, transform), theirs = timed(partial(_tuned, texts, labels))
-        other = np.array([*judge(model.predict_proba(transform(new)), model.classes_, truth), theirs])
+        other = np.array(
+            [*judge(model.predict_proba(transform(new)), model.classes_, truth), theirs]
+        )
         print(f"{name}: ours {_shown(measured)}, scikit-learn {_shown(other)}", flush=True)
 
 
 def _tuned(texts: list[str], labels: Array) -> tuple[Any, Callable[[list[str]], Any]]:
     """The best LogisticRegression on tf-idf and vectors."""
-    vectorizer, embedder = TermVectorizer(weighting="sublinear-tf-idf", ngram_range=(1, 2)), TextEmbedder()
+    vectorizer, embedder = (
+        TermVectorizer(weighting="sublinear-tf-idf", ngram_range=(1, 2)),
+        TextEmbedder(),
+    )
     words, dense = vectorizer.fit_transform(texts), embedder.fit_transform(texts)
     folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(dense, labels))
 
@@ -255,7 +288,9 @@ def _tuned(texts: list[str], labels: Array) -> tuple[Any, Callable[[list[str]], 
         X, total = _joined(words, factor * dense), 0.0
         for rest, held_out in folds:
             model = LogisticRegression(C=C, max_iter=500).fit(X[rest], labels[rest])
-            total += float(log_loss(labels[held_out], model.predict_proba(X[held_out]), labels=model.classes_))
+            total += float(
+                log_loss(labels[held_out], model.predict_proba(X[held_out]), labels=model.classes_)
+            )
         return total
 
     grid = [(C, factor) for C in (0.3, 1.0, 3.0, 10.0, 30.0, 100.0) for factor in (0.1, 0.3, 1.0)]
@@ -271,17 +306,26 @@ def _joined(words: Any, dense: Array) -> sparse.csr_array:
 def naive_bayes(
     texts: list[str], labels: Array, others: list[str], rounds: int, *, hold_shares: bool = False
 ) -> Callable[[list[str]], Array]:
-    """Naive Bayes, and with `rounds` of expectation-maximisation over texts without labels; gives probabilities."""
+    """Naive Bayes, and with `rounds` of expectation-maximisation over texts without labels.
+
+    Gives probabilities.
+    """
     vectorizer = TermVectorizer()
     X = vectorizer.fit_transform([*texts, *others])
-    known, unknown, model = X[: len(texts)], X[len(texts) :], NaiveBayesClassifier().fit(X[: len(texts)], labels)
+    known, unknown, model = (
+        X[: len(texts)],
+        X[len(texts) :],
+        NaiveBayesClassifier().fit(X[: len(texts)], labels),
+    )
     shares = np.unique(labels, return_counts=True)[1] / len(labels)
     for _ in range(rounds):
         weights = model.predict_proba(unknown)
         weights = with_shares(weights, shares) if hold_shares else weights
         rows = sparse.vstack([known, *[unknown] * len(model.classes_)], format="csr")
         repeated = np.concatenate([labels, np.repeat(model.classes_, unknown.shape[0])])
-        model = NaiveBayesClassifier().fit(rows, repeated, np.concatenate([np.ones(len(labels)), weights.T.ravel()]))
+        model = NaiveBayesClassifier().fit(
+            rows, repeated, np.concatenate([np.ones(len(labels)), weights.T.ravel()])
+        )
     return lambda new: np.asarray(model.predict_proba(vectorizer.transform(new)))
 
 
@@ -302,11 +346,22 @@ def unlabelled() -> None:
         found = []
         for seed in range(1000, 1005):
             rows = draw(labels, 5, seed)
-            known, rest = [texts[i] for i in rows], [texts[i] for i in np.setdiff1d(np.arange(len(texts)), rows)[:2000]]
-            fits = [naive_bayes(known, labels[rows], rest, n, hold_shares=hold) for n, hold in modes]
+            known, rest = (
+                [texts[i] for i in rows],
+                [texts[i] for i in np.setdiff1d(np.arange(len(texts)), rows)[:2000]],
+            )
+            fits = [
+                naive_bayes(known, labels[rows], rest, n, hold_shares=hold) for n, hold in modes
+            ]
             found.append([judge(predict(new), np.unique(labels), truth)[0] for predict in fits])
-        means, worst = np.mean(found, axis=0), (np.array(found) - np.array(found)[:, [0]]).min(axis=0)
-        print(f"{name}: alone {means[0]:.1f}, EM {means[1]:.1f} (worst draw {worst[1]:+.1f}), ", end="")
+        means, worst = (
+            np.mean(found, axis=0),
+            (np.array(found) - np.array(found)[:, [0]]).min(axis=0),
+        )
+        print(
+            f"{name}: alone {means[0]:.1f}, EM {means[1]:.1f} (worst draw {worst[1]:+.1f}), ",
+            end="",
+        )
         print(f"shares held {means[2]:.1f} (worst draw {worst[2]:+.1f})", flush=True)
 
 
@@ -320,7 +375,10 @@ def queries() -> None:
         vectorizer = TermVectorizer(weighting="ltc", stop_words="english", stemmer="porter")
         X, precisions = vectorizer.fit_transform(corpus.texts), []
         for category, words in asked.items():
-            truth, query = [category in document.categories for document in corpus], words.replace("_", " ")
+            truth, query = (
+                [category in document.categories for document in corpus],
+                words.replace("_", " "),
+            )
             plain = vectorizer.transform([query]).toarray()[0]
             expanded = plain.copy()
             for word, strength in vectors.expand(query).items():
@@ -328,12 +386,19 @@ def queries() -> None:
                     if term in vectorizer.vocabulary_:
                         expanded[vectorizer.vocabulary_[term]] += strength
             if any(truth):
-                precisions.append([average_precision_score(truth, X @ weights) for weights in (plain, expanded)])
+                precisions.append(
+                    [average_precision_score(truth, X @ weights) for weights in (plain, expanded)]
+                )
         means = np.mean(precisions, axis=0)
-        print(f"{corpus.name}: {len(precisions)} queries, {means[0]:.3f}, expanded {means[1]:.3f}", flush=True)
+        print(
+            f"{corpus.name}: {len(precisions)} queries, {means[0]:.3f}, expanded {means[1]:.3f}",
+            flush=True,
+        )
 
 
-def _learners(name: str, texts: list[str], labels: Array) -> Iterator[tuple[str, Callable[[list[str]], Array]]]:
+def _learners(
+    name: str, texts: list[str], labels: Array
+) -> Iterator[tuple[str, Callable[[list[str]], Array]]]:
     yield "words", TextClassifier(embedder=None).fit(texts, labels).predict_proba
     yield "words and vectors", TextClassifier().fit(texts, labels).predict_proba
     prior, several = GaussianPrior(variance=30.0), len(np.unique(labels)) > 2
@@ -341,10 +406,14 @@ def _learners(name: str, texts: list[str], labels: Array) -> Iterator[tuple[str,
     embedder = TextEmbedder()
     alone = SparseBayesClassifier(**model.get_params()).fit(embedder.fit_transform(texts), labels)
     yield "vectors", lambda new: np.asarray(alone.predict_proba(embedder.transform(new)))
-    knowledge = TermKnowledge.from_keywords({c: words.split() for c, words in KEYWORDS[name].items()})
+    knowledge = TermKnowledge.from_keywords(
+        {c: words.split() for c, words in KEYWORDS[name].items()}
+    )
     vectorizer = TermVectorizer(weighting="sublinear-tf-idf")
     for shown, beside in (("words and knowledge", None), ("all three", TextEmbedder())):
-        made = TextClassifier(model=model, vectorizer=vectorizer, knowledge=knowledge, embedder=beside)
+        made = TextClassifier(
+            model=model, vectorizer=vectorizer, knowledge=knowledge, embedder=beside
+        )
         yield shown, made.fit(texts, labels).predict_proba
 
 
@@ -360,7 +429,9 @@ def curves(draws: int = 3) -> None:
             if key not in known:
                 rows = draw(labels, size, seed)
                 fitted = _learners(name, [texts[i] for i in rows], labels[rows])
-                known[key] = {k: judge(predict(new), np.unique(labels), truth)[0] for k, predict in fitted}
+                known[key] = {
+                    k: judge(predict(new), np.unique(labels), truth)[0] for k, predict in fitted
+                }
                 kept.write_text(json.dumps(known))
                 print(key, {k: round(value, 1) for k, value in known[key].items()}, flush=True)
     panels = []
@@ -371,12 +442,19 @@ def curves(draws: int = 3) -> None:
             found[learner] = [float(np.mean(of_size)) for of_size in values]
             print(f"{name}, {learner}: " + " ".join(f"{value:.1f}" for value in found[learner]))
         panels.append(_panel(name, place, sizes, found))
-    Figure("Learning curves", panels, width=750, height=640).save(RESULTS / "vectors-learning-curves.svg")
+    Figure("Learning curves", panels, width=750, height=640).save(
+        RESULTS / "vectors-learning-curves.svg"
+    )
 
 
 def _panel(name: str, place: int, sizes: tuple[int, ...], found: dict[str, list[float]]) -> Panel:
     lines = [
-        Line([(float(n), value) for n, value in zip(sizes, values, strict=True)], series(k), key, marked=True)
+        Line(
+            [(float(n), value) for n, value in zip(sizes, values, strict=True)],
+            series(k),
+            key,
+            marked=True,
+        )
         for k, (key, values) in enumerate(found.items())
     ]
     y = Axis.over("right, %", [value for values in found.values() for value in values])

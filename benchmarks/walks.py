@@ -2,9 +2,9 @@
 
     python -m benchmarks.walks
 
-Every Python function that is called is recorded (`sys.setprofile`, in all threads); lambdas, comprehensions and
-methods count for the file they stand in. Each walk is done twice and the second call is measured, so that imports and
-compilation do not count.
+Every Python function that is called is recorded (`sys.setprofile`, in all threads); lambdas,
+comprehensions and methods count for the file they stand in. Each walk is done twice and the second
+call is measured, so that imports and compilation do not count.
 """
 
 from __future__ import annotations
@@ -74,14 +74,20 @@ def posted_judgement() -> Walk:
     walk = Walk()
     with tempfile.TemporaryDirectory() as folder, walk.watched():
         service = Service(ServiceSettings(folder=Path(folder)))
-        with TestClient(create_app(service), headers={"Authorization": f"Bearer {service.first_token}"}) as client:
+        with TestClient(
+            create_app(service), headers={"Authorization": f"Bearer {service.first_token}"}
+        ) as client:
             documents = [{"id": str(number), "text": _WORDS[0]} for number in range(4)]
             _posted(client, "/api/profiles", {"name": "grain", "query": _WORDS[0]})
             _posted(client, "/api/documents/batch", {"documents": documents})
             time.sleep(1.0)  # the service warms up in a thread of its own
 
             def judge(number: int) -> None:
-                _posted(client, "/api/profiles/grain/judgements", {"document": str(number), "relevant": True})
+                _posted(
+                    client,
+                    "/api/profiles/grain/judgements",
+                    {"document": str(number), "relevant": True},
+                )
 
             walk.second_call(judge)
     return walk
@@ -101,11 +107,21 @@ def fitted_classifier() -> Walk:
     with tempfile.TemporaryDirectory() as folder, walk.watched():
         table = Path(folder) / "my.csv"
         with table.open("w", newline="") as stream:
-            rows = [(f"{_WORDS[number % 2]} note{number}", ("grain", "crude")[number % 2]) for number in range(40)]
+            rows = [
+                (f"{_WORDS[number % 2]} note{number}", ("grain", "crude")[number % 2])
+                for number in range(40)
+            ]
             csv.writer(stream).writerows([("text", "label"), *rows])
 
         def fit(number: int) -> None:
-            sys.argv = ["bayesift", "fit", str(table), "-o", str(Path(folder) / f"model{number}"), "--quiet"]
+            sys.argv = [
+                "bayesift",
+                "fit",
+                str(table),
+                "-o",
+                str(Path(folder) / f"model{number}"),
+                "--quiet",
+            ]
             with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
                 main()
 
@@ -115,7 +131,10 @@ def fitted_classifier() -> Walk:
 
 def main() -> None:
     """Print both walks, file by file."""
-    for name, walk in (("POST a judgement", posted_judgement()), ("bayesift fit my.csv", fitted_classifier())):
+    for name, walk in (
+        ("POST a judgement", posted_judgement()),
+        ("bayesift fit my.csv", fitted_classifier()),
+    ):
         n_functions = sum(map(len, walk.functions.values()))
         print(f"{name}: {len(walk.functions)} files, {n_functions} functions")
         for file, functions in sorted(walk.functions.items()):

@@ -36,22 +36,36 @@ app = typer.Typer(name="papers", add_completion=False, pretty_exceptions_enable=
 def papers(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAMES]...", help="Experiments, papers, leaderboard, or all.", show_default=False),
+        typer.Argument(
+            metavar="[NAMES]...",
+            help="Experiments, papers, leaderboard, or all.",
+            show_default=False,
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Use a sample of the documents; takes minutes.")] = False,
-    long: Annotated[bool, typer.Option("--long", help="Also the cells that take many minutes each.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Use a sample of the documents; takes minutes.")
+    ] = False,
+    long: Annotated[
+        bool, typer.Option("--long", help="Also the cells that take many minutes each.")
+    ] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Run nothing: only experiments whose results are all stored.")
+        bool,
+        typer.Option(
+            "--stored", help="Run nothing: only experiments whose results are all stored."
+        ),
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of results; a stopped run continues there.")] = Path("out/papers"),
+    out: Annotated[
+        Path, typer.Option(help="Folder of results; a stopped run continues there.")
+    ] = Path("out/papers"),
     data_dir: DataDir = None,
     as_json: AsJson = False,
     report: ReportPath = None,
     markdown: Annotated[
-        Path | None, typer.Option(help="Write a page of Markdown.", show_default=False, dir_okay=False)
+        Path | None,
+        typer.Option(help="Write a page of Markdown.", show_default=False, dir_okay=False),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -110,7 +124,9 @@ def _print_findings(made: Reproduction) -> None:
     console = Console(highlight=False)
     for finding in made.findings:
         _print_finding(console, finding)
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in flag_counts(made.findings).items() if count)
+    counts = ", ".join(
+        f"{count:,} {kind}" for kind, count in flag_counts(made.findings).items() if count
+    )
     console.print(f"cells: {counts}")
     for label, reason in made.failures.items():
         print(f"failed: {label}: {reason}", file=sys.stderr)
@@ -130,7 +146,10 @@ def _print_finding(console: Console, finding: Finding) -> None:
 
 
 def _terminal_tables(finding: Finding, layout: Layout, width: int) -> Iterator[Table]:
-    """Paper and ours, in as many tables as the width needs; columns of long texts are left to the report."""
+    """Paper and ours, in as many tables as the width needs.
+
+    Columns of long texts are left to the report.
+    """
     columns = {
         heading: [_brief(cells[j]) for _, cells in layout.rows]
         for j, heading in enumerate(layout.columns)
@@ -176,7 +195,12 @@ def _counting(*, quiet: bool) -> Iterator[Callable[[Any, int, int], None] | None
     if quiet:
         yield None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=stderr(), transient=True) as bar:
         shown = bar.add_task("starting", total=None)
         yield lambda task, done, total: bar.update(

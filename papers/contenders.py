@@ -1,7 +1,8 @@
 """Contenders of the leaderboards: the vectors each reads, the settings cross-validation chooses from, how it is made.
 
-A contender is a constant here, and its name in small letters is in `OURS` or `PEERS`. `contender` looks it up by
-name, and tasks depend on the one definition (`definition_of`), so that a new contender makes no other's results old.
+A contender is a constant here, and its name in small letters is in `OURS` or `PEERS`. `contender`
+looks it up by name, and tasks depend on the one definition (`definition_of`), so that a new
+contender makes no other's results old.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class Contender:
     ----------
     name : for readers
     package : where it comes from; bayesift for ours
-    make : takes a setting and whether the labels are an indicator matrix; returns an estimator with `fit(X, y)` and
-        `predict_proba`, `decision_function` or both
+    make : takes a setting and whether the labels are an indicator matrix; returns an estimator with
+        `fit(X, y)` and `predict_proba`, `decision_function` or both
     settings : what cross-validation on the training documents chooses from
     weighting : of the vectors it reads, a name of `bayesift.text.WEIGHTINGS`
     module : what must be importable
@@ -122,7 +123,9 @@ class OneVsRest:
     def fit(self, X: Any, Y: Array) -> OneVsRest:
         """Fit each category."""
         rows = sparse.csr_matrix(X)  # some estimators accept only the older class
-        self.models_ = [self._make().fit(rows, column) if column.any() else None for column in np.asarray(Y).T]
+        self.models_ = [
+            self._make().fit(rows, column) if column.any() else None for column in np.asarray(Y).T
+        ]
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -135,7 +138,9 @@ class OneVsRest:
     def _columns(self, X: Any, score: Callable[[Any, Any], Array], never: float) -> Array:
         rows = sparse.csr_matrix(X)
         empty = np.full(rows.shape[0], never)
-        return np.column_stack([empty if model is None else score(model, rows) for model in self.models_])
+        return np.column_stack(
+            [empty if model is None else score(model, rows) for model in self.models_]
+        )
 
 
 class OldMatrices:
@@ -239,8 +244,12 @@ class FastText:
         loss = "ova" if self.multilabel else "softmax"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "train.txt"
-            path.write_text("".join(f"{a} {b}\n" for a, b in zip(labels, self._lines(X), strict=True) if a))
-            self.model_ = fasttext.train_supervised(str(path), loss=loss, thread=1, verbose=0, **self.setting)
+            path.write_text(
+                "".join(f"{a} {b}\n" for a, b in zip(labels, self._lines(X), strict=True) if a)
+            )
+            self.model_ = fasttext.train_supervised(
+                str(path), loss=loss, thread=1, verbose=0, **self.setting
+            )
         self.arrays_ = [self.model_.get_input_matrix(), self.model_.get_output_matrix()]
         return self
 
@@ -248,14 +257,22 @@ class FastText:
         """Probabilities of categories."""
         probabilities = np.zeros((X.shape[0], self.n_categories_))
         for row, line in enumerate(self._lines(X)):
-            # Given many lines at once, fastText 0.9.2 returns the first probability for every category.
+            # Given many lines at once, fastText 0.9.2 returns the first probability for every
+            # category.
             for value, name in self.model_.f.predict(f"{line}\n", -1, 0.0, "strict"):
                 probabilities[row, int(name.removeprefix(self._LABEL))] = min(value, 1.0)
-        return probabilities if self.multilabel else probabilities / probabilities.sum(axis=1, keepdims=True)
+        return (
+            probabilities
+            if self.multilabel
+            else probabilities / probabilities.sum(axis=1, keepdims=True)
+        )
 
     @staticmethod
     def _lines(X: Any) -> list[str]:
-        return [" ".join(f"w{j}" for j, x in pairs for _ in range(max(1, int(x + 1e-9)))) for pairs in pairs_of(X)]
+        return [
+            " ".join(f"w{j}" for j, x in pairs for _ in range(max(1, int(x + 1e-9))))
+            for pairs in pairs_of(X)
+        ]
 
 
 class VowpalWabbit(LinearPeer):
@@ -276,10 +293,14 @@ class VowpalWabbit(LinearPeer):
         n_learners = n_categories + self.multilabel
         term_bits, learner_bits = n_terms.bit_length(), (n_learners - 1).bit_length()
         reduction = f"--multilabel_oaa {n_learners}" if self.multilabel else f"--oaa {n_learners}"
-        workspace = self._learn(f"{reduction} --bit_precision {term_bits + learner_bits}", self._lines(X, Y))
+        workspace = self._learn(
+            f"{reduction} --bit_precision {term_bits + learner_bits}", self._lines(X, Y)
+        )
         # The learners of a term lie side by side, in as many places as the next power of two.
         places = np.arange(n_terms + 1)[:, None] * 2**learner_bits + np.arange(n_categories)
-        weights = np.array([workspace.get_weight(place) for place in places.ravel().tolist()]).reshape(places.shape)
+        weights = np.array(
+            [workspace.get_weight(place) for place in places.ravel().tolist()]
+        ).reshape(places.shape)
         self.coef_, self.intercept_ = weights[:-1].T.copy(), weights[-1]
         return self
 
@@ -292,7 +313,9 @@ class VowpalWabbit(LinearPeer):
         else:
             labels = [str(chosen + 1) for chosen in np.argmax(Y, axis=1)]
         terms = [" ".join(f"{j}:{x:.6g}" for j, x in pairs) for pairs in pairs_of(X)]
-        return [f"{label} | {X.shape[1]}:1 {line}\n" for label, line in zip(labels, terms, strict=True)]
+        return [
+            f"{label} | {X.shape[1]}:1 {line}\n" for label, line in zip(labels, terms, strict=True)
+        ]
 
     def _learn(self, options: str, lines: list[str]) -> Any:
         from vowpalwabbit import Workspace
@@ -320,7 +343,9 @@ class RiverLogistic(LinearPeer):
         Y = indicator_of(y, self.multilabel)
         documents, weights, biases = [dict(pairs) for pairs in pairs_of(X)], [], []
         for labels in (Y.T > 0).tolist():
-            model = linear_model.LogisticRegression(optimizer=optim.SGD(self.rate), intercept_lr=0.1)
+            model = linear_model.LogisticRegression(
+                optimizer=optim.SGD(self.rate), intercept_lr=0.1
+            )
             for x, label in zip(documents, labels, strict=True):
                 model.learn_one(x, label)
             row = np.zeros(X.shape[1])
@@ -335,7 +360,9 @@ MEMBERS = {"four": JURY_MEMBERS[:4], "all six": JURY_MEMBERS}
 JURY = Contender(
     "Jury",
     "bayesift",
-    lambda setting, multilabel: StackedClassifier.jury(n_folds=3, members=MEMBERS[setting["members"]]),
+    lambda setting, multilabel: StackedClassifier.jury(
+        n_folds=3, members=MEMBERS[setting["members"]]
+    ),
     [{"members": members} for members in MEMBERS],
 )
 
@@ -354,7 +381,9 @@ class OnePassStack:
 
 
 # Not on the boards: `benchmarks.online_stack --batch` compares it with the boards' reference.
-ONLINE_STACK = Contender("online stack", "bayesift", lambda setting, multilabel: OnePassStack(), [{}])
+ONLINE_STACK = Contender(
+    "online stack", "bayesift", lambda setting, multilabel: OnePassStack(), [{}]
+)
 LOGISTIC_GAUSSIAN = Contender(
     "logistic, Gaussian prior",
     "bayesift",
@@ -370,14 +399,21 @@ LOGISTIC_LAPLACE = Contender(
 PROBIT_GAUSSIAN = Contender(
     "probit, Gaussian prior",
     "bayesift",
-    lambda setting, multilabel: SparseBayesClassifier(link="probit", prior=GaussianPrior(**setting), tol=1e-2),
+    lambda setting, multilabel: SparseBayesClassifier(
+        link="probit", prior=GaussianPrior(**setting), tol=1e-2
+    ),
     [{"variance": variance} for variance in (3.0, 10.0, 30.0, 100.0)],
 )
-SMOOTHINGS: dict[str, Callable[[float], Any]] = {"jelinek-mercer": JelinekMercer, "dirichlet": Dirichlet}
+SMOOTHINGS: dict[str, Callable[[float], Any]] = {
+    "jelinek-mercer": JelinekMercer,
+    "dirichlet": Dirichlet,
+}
 NAIVE_BAYES = Contender(
     "naive Bayes",
     "bayesift",
-    lambda setting, multilabel: NaiveBayesClassifier(smoothing=SMOOTHINGS[setting["smoothing"]](setting["strength"])),
+    lambda setting, multilabel: NaiveBayesClassifier(
+        smoothing=SMOOTHINGS[setting["smoothing"]](setting["strength"])
+    ),
     [
         *({"smoothing": "jelinek-mercer", "strength": strength} for strength in (0.5, 0.8, 0.95)),
         *({"smoothing": "dirichlet", "strength": strength} for strength in (1000.0, 10_000.0)),
@@ -388,9 +424,16 @@ ONLINE_PERCEPTRON = Contender(
     "online perceptron",
     "bayesift",
     lambda setting, multilabel: OnlinePerceptron(
-        covariance="diagonal", prior_variance=setting["prior_variance"], n_epochs=setting["passes"], random_state=0
+        covariance="diagonal",
+        prior_variance=setting["prior_variance"],
+        n_epochs=setting["passes"],
+        random_state=0,
     ),
-    [{"prior_variance": variance, "passes": passes} for variance in (4.0, 16.0) for passes in (1, 3)],
+    [
+        {"prior_variance": variance, "passes": passes}
+        for variance in (4.0, 16.0)
+        for passes in (1, 3)
+    ],
 )
 NBSVM = Contender(
     "NBSVM",
@@ -408,7 +451,9 @@ HYBRID = Contender(
 TOPICS_SVM = Contender(
     "topics and SVM",
     "bayesift",
-    lambda setting, multilabel: TopicSVMClassifier(encoder=SparseNMF(n_components=setting["topics"], tol=5e-4)),
+    lambda setting, multilabel: TopicSVMClassifier(
+        encoder=SparseNMF(n_components=setting["topics"], tol=5e-4)
+    ),
     [{"topics": 64}],
 )
 ROCCHIO = Contender(
@@ -430,14 +475,17 @@ SKLEARN_LOGISTIC = Contender(
     "LogisticRegression",
     "scikit-learn",
     lambda setting, multilabel: one_vs_rest(
-        partial(LogisticRegression, max_iter=1000, **setting, **(DUAL if multilabel else {})), multilabel
+        partial(LogisticRegression, max_iter=1000, **setting, **(DUAL if multilabel else {})),
+        multilabel,
     ),
     [{"C": cost} for cost in (10.0, 30.0, 100.0, 300.0)],
 )
 SKLEARN_SVC = Contender(
     "LinearSVC",
     "scikit-learn",
-    lambda setting, multilabel: one_vs_rest(partial(LinearSVC, random_state=0, **setting), multilabel),
+    lambda setting, multilabel: one_vs_rest(
+        partial(LinearSVC, random_state=0, **setting), multilabel
+    ),
     [{"C": cost} for cost in (0.1, 0.3, 1.0, 3.0)],
 )
 SKLEARN_COMPLEMENT = Contender(

@@ -34,12 +34,17 @@ def _sms_spam() -> Corpus:
 
     corpus = load("sms-spam")
     test = category_folds(corpus.indicator, n_folds=_TEST_FOLDS, random_state=0) == 0
-    documents = (replace(d, split="test" if t else "train") for d, t in zip(corpus, test.tolist(), strict=True))
+    documents = (
+        replace(d, split="test" if t else "train")
+        for d, t in zip(corpus, test.tolist(), strict=True)
+    )
     return replace(corpus, documents=tuple(documents))
 
 
 PARTS = {
-    "reuters-labelled": Part("reuters", "Reuters-21578, labelled documents", lambda: load_reuters(subset="labelled")),
+    "reuters-labelled": Part(
+        "reuters", "Reuters-21578, labelled documents", lambda: load_reuters(subset="labelled")
+    ),
     "reuters": Part("reuters", "Reuters-21578, ModApte", lambda: load_reuters(subset="modapte")),
     "20newsgroups": Part("20newsgroups", "20 Newsgroups by date", lambda: load("20newsgroups")),
     "ohsumed": Part("ohsumed", "OHSUMED-20000", lambda: load("ohsumed")),
@@ -53,12 +58,16 @@ PARTS = {
 def corpus_part(name: str, quick: bool) -> Corpus:
     """A corpus by its name in `PARTS`; when quick, a sample of its documents in their order.
 
-    Categories with fewer than three training documents or no test document in the sample are left out.
+    Categories with fewer than three training documents or no test document in the sample are left
+    out.
     """
     corpus = PARTS[name].load()
     if not quick:
         return corpus
-    kept = [_sample(corpus, split, size) for split, size in (("train", QUICK_TRAIN), ("test", QUICK_TEST))]
+    kept = [
+        _sample(corpus, split, size)
+        for split, size in (("train", QUICK_TRAIN), ("test", QUICK_TEST))
+    ]
     sample = corpus.select(np.sort(np.concatenate(kept)))
     learned, tested = (sample.split(split).category_counts() for split in ("train", "test"))
     return sample.with_categories(c for c in corpus.categories if learned[c] >= 3 and tested[c])
@@ -79,7 +88,11 @@ def corpus_fingerprint(name: str) -> str:
     entry, directory = CATALOGUE[PARTS[name].entry], data_directory()
     place = next(directory / path for path in entry.paths if (directory / path).exists())
     folder = place if place.is_dir() else place.parent
-    files = [place] if folder == directory else sorted(path for path in folder.rglob("*") if path.is_file())
+    files = (
+        [place]
+        if folder == directory
+        else sorted(path for path in folder.rglob("*") if path.is_file())
+    )
     digest = hashlib.sha256()
     for path in files:
         digest.update(f"{path.relative_to(directory).as_posix()}\0{_digest(path)}\n".encode())
@@ -100,4 +113,6 @@ def matrix_of(positions: Sequence[int], shape: Sequence[int]) -> sparse.csr_arra
     [[1, 0], [0, 1]]
     """
     rows, columns = np.divmod(np.array(positions, dtype=np.int64), shape[1])
-    return sparse.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=tuple(shape))
+    return sparse.csr_array(
+        (np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=tuple(shape)
+    )

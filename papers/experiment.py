@@ -18,8 +18,8 @@ Result = Mapping[str, Any]
 Value = Estimate | str
 Plot = LinePlot | BoxPlot | Diagram
 
-# Each paper's module holds its `EXPERIMENTS`, a YAML file of the same name what it printed. The order is that of
-# reports and of work: quick tasks come last, so that no core idles at the end.
+# Each paper's module holds its `EXPERIMENTS`, a YAML file of the same name what it printed. The
+# order is that of reports and of work: quick tasks come last, so that no core idles at the end.
 MODULES = {
     "sparse-bayes": "sparse_bayes",
     "online": "online",
@@ -57,10 +57,12 @@ class Task:
 
     Parameters
     ----------
-    measure : returns a dictionary that JSON can hold; its entry "seconds" is stored apart from the results
+    measure : returns a dictionary that JSON can hold; its entry "seconds" is stored apart from the
+        results
     arguments : the arguments as JSON with sorted keys
     corpora : names of `corpora.PARTS` that the function reads
-    also : further definitions ("module:name") that the result depends on, which the function looks up by name
+    also : further definitions ("module:name") that the result depends on, which the function looks
+        up by name
     label : shown while the task runs
     """
 
@@ -99,7 +101,8 @@ class Reading:
     ----------
     tasks : whose results are read
     pick : takes the results, one argument per task
-    tolerant : whether `pick` accepts None for tasks that failed; otherwise the reading fails with them
+    tolerant : whether `pick` accepts None for tasks that failed; otherwise the reading fails with
+        them
     """
 
     tasks: tuple[Task, ...]
@@ -133,7 +136,10 @@ class PlotReading:
 
 @dataclass(frozen=True)
 class TimeRatio:
-    """The time of a part of one task relative to the same part of another; never among the results."""
+    """The time of a part of one task relative to the same part of another.
+
+    Never among the results.
+    """
 
     task: Task
     reference: Task
@@ -145,7 +151,9 @@ Grid = dict[tuple[str, str], Reading | Absent]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure of a paper; the printed values and the caption are in the paper's YAML file.
+    """A table or figure of a paper.
+
+    The printed values and the caption are in the paper's YAML file.
 
     Parameters
     ----------
@@ -165,7 +173,9 @@ class Experiment:
     def tasks(self, extent: Extent) -> list[Task]:
         """All tasks, each once."""
         readings = [found for found in self.grid(extent).values() if isinstance(found, Reading)]
-        readings += [found for other in self.alternatives(extent) for found in other.readings.values()]
+        readings += [
+            found for other in self.alternatives(extent) for found in other.readings.values()
+        ]
         tasks = [task for found in readings for task in found.tasks]
         tasks += [task for plot in self.plots(extent) for task in plot.tasks]
         return list(dict.fromkeys(tasks))
@@ -200,7 +210,9 @@ def experiment_names(wanted: Sequence[str]) -> list[str]:
     """
     names: list[str] = []
     for name in wanted:
-        matching = [known for known in experiments() if name in ("all", known, known.partition(":")[0])]
+        matching = [
+            known for known in experiments() if name in ("all", known, known.partition(":")[0])
+        ]
         if not matching:
             close = difflib.get_close_matches(name, [*experiments(), *MODULES, "all"], n=2)
             hint = f"; did you mean {' or '.join(close)}? See" if close else "; see"

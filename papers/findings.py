@@ -25,7 +25,8 @@ class Cell:
     paper : None where the paper has no such value
     ours : None where it is missing
     lower, upper : 95% bootstrap interval of ours; None where nothing is resampled
-    flag : "agrees" when the printed value, up to its rounding, lies in the interval (or is the same)
+    flag : "agrees" when the printed value, up to its rounding, lies in the interval (or is the
+        same)
     explanation : why it differs, cannot be compared, or is missing
     """
 
@@ -102,16 +103,26 @@ def find(experiment: Experiment, extent: Extent, outcomes: Outcomes) -> Finding:
     """Read the cells of an experiment off the results."""
     printed = printed_table(experiment.name)
     grid = dict(experiment.grid(extent))
-    places = list(dict.fromkeys([*(place for place, value in printed.values.items() if value is not None), *grid]))
+    places = list(
+        dict.fromkeys(
+            [*(place for place, value in printed.values.items() if value is not None), *grid]
+        )
+    )
     absent = Absent("left out of a quick run" if extent.quick else "not measured")
     cells = [_cell(place, grid.get(place, absent), printed, extent, outcomes) for place in places]
-    others = [found for other in experiment.alternatives(extent) if (found := _other(other, outcomes)) is not None]
+    others = [
+        found
+        for other in experiment.alternatives(extent)
+        if (found := _other(other, outcomes)) is not None
+    ]
     plots: list[Plot] = []
     missing: list[Absent] = []
     for drawing in experiment.plots(extent):
         found = _applied(drawing.tasks, drawing.draw, outcomes)
         (missing if isinstance(found, Absent) else plots).append(found)
-    seconds = sum(outcomes.seconds.get(task, {}).get("total", 0.0) for task in experiment.tasks(extent))
+    seconds = sum(
+        outcomes.seconds.get(task, {}).get("total", 0.0) for task in experiment.tasks(extent)
+    )
     return Finding(
         experiment.name,
         printed,
@@ -125,15 +136,23 @@ def find(experiment: Experiment, extent: Extent, outcomes: Outcomes) -> Finding:
     )
 
 
-def _ratios(experiment: Experiment, extent: Extent, outcomes: Outcomes) -> Iterator[tuple[str, float]]:
+def _ratios(
+    experiment: Experiment, extent: Extent, outcomes: Outcomes
+) -> Iterator[tuple[str, float]]:
     for row, ratio in experiment.ratios(extent).items():
-        ours, reference = (outcomes.seconds.get(task, {}).get(ratio.part) for task in (ratio.task, ratio.reference))
+        ours, reference = (
+            outcomes.seconds.get(task, {}).get(ratio.part) for task in (ratio.task, ratio.reference)
+        )
         if ours is not None and reference:
             yield row, ours / reference
 
 
 def _cell(
-    place: tuple[str, str], measured: Reading | Absent, printed: PrintedTable, extent: Extent, outcomes: Outcomes
+    place: tuple[str, str],
+    measured: Reading | Absent,
+    printed: PrintedTable,
+    extent: Extent,
+    outcomes: Outcomes,
 ) -> Cell:
     value = printed.values.get(place)
     found = measured if isinstance(measured, Absent) else _read(measured, outcomes)
@@ -163,7 +182,11 @@ def agrees(printed: float | str, found: Value, decimals: int) -> bool:
 def _other(other: Alternative, outcomes: Outcomes) -> OtherReading | None:
     values = {name: _read(found, outcomes) for name, found in other.readings.items()}
     measured = {name: value for name, value in values.items() if not isinstance(value, Absent)}
-    return OtherReading(other.subject, other.choice, measured) if len(measured) == len(values) else None
+    return (
+        OtherReading(other.subject, other.choice, measured)
+        if len(measured) == len(values)
+        else None
+    )
 
 
 def _read(measured: Reading, outcomes: Outcomes) -> Value | Absent:
@@ -179,10 +202,26 @@ def _applied(tasks: tuple[Any, ...], function: Callable[..., Any], outcomes: Out
 
 
 def flag_counts(findings: list[Finding]) -> dict[str, int]:
-    """The number of cells with each flag; those that differ without an explanation are counted apart."""
-    kinds = ("agrees", "differs, explained", "differs, not explained", "not comparable", "ours alone", "missing")
+    """The number of cells with each flag.
+
+    Those that differ without an explanation are counted apart.
+    """
+    kinds = (
+        "agrees",
+        "differs, explained",
+        "differs, not explained",
+        "not comparable",
+        "ours alone",
+        "missing",
+    )
     counts = dict.fromkeys(kinds, 0)
     for cell in (cell for finding in findings for cell in finding.cells):
-        explained = "" if cell.flag != "differs" else ", explained" if cell.explanation else ", not explained"
+        explained = (
+            ""
+            if cell.flag != "differs"
+            else ", explained"
+            if cell.explanation
+            else ", not explained"
+        )
         counts[cell.flag + explained] += 1
     return counts

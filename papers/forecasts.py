@@ -15,8 +15,8 @@ _SMALLEST = 1e-15
 class PlattLines:
     """P(c | d) = 1 / (1 + exp(-(a_c s + b_c))), all categories by Newton's method at once.
 
-    Scores are divided by their root mean square, so that their scale does not matter. A weak Gaussian prior around the
-    pooled line keeps the lines of rare categories finite.
+    Scores are divided by their root mean square, so that their scale does not matter. A weak
+    Gaussian prior around the pooled line keeps the lines of rare categories finite.
     """
 
     def fit(self, scores: Array, Y: Array) -> PlattLines:
@@ -44,7 +44,9 @@ class Temperature:
         def loss(log_factor: float) -> float:
             return -float(log_softmax(np.exp(log_factor) / scale * scores, axis=1)[Y > 0].mean())
 
-        self.factor_ = float(np.exp(minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded").x)) / scale
+        self.factor_ = (
+            float(np.exp(minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded").x)) / scale
+        )
         return self
 
     def probabilities(self, scores: Array) -> Array:
@@ -88,7 +90,11 @@ def _step(scores: Array, Y: Array, lines: Array, start: Array) -> Array:
     weighted = weight * scores
     slope, level = np.einsum("ij,ij->j", error, scores), error.sum(axis=0)
     slope, level = np.array([slope, level]) - _PRIOR * (lines - start)
-    ss, s1, s0 = np.einsum("ij,ij->j", weighted, scores) + _PRIOR, weighted.sum(axis=0), weight.sum(axis=0) + _PRIOR
+    ss, s1, s0 = (
+        np.einsum("ij,ij->j", weighted, scores) + _PRIOR,
+        weighted.sum(axis=0),
+        weight.sum(axis=0) + _PRIOR,
+    )
     step = np.array([s0 * slope - s1 * level, ss * level - s1 * slope]) / (ss * s0 - s1**2)
     found: Array = step / np.maximum(1.0, np.abs(step).sum(axis=0))
     return found

@@ -1,8 +1,9 @@
 """Nandanwar & Murty (2013): pairs of newsgroups, classified by an SVM, naive Bayes, and both mixed.
 
-The paper does not say which texts, cuts of Zipf's curve, C or split it took. Here: the by-date split; terms in at least
-three training documents and not among the 50 most frequent; C = 1; alpha by five-fold cross-validation on the training
-part. Beside it, a random fifth to test on, as many documents as the printed percentages imply.
+The paper does not say which texts, cuts of Zipf's curve, C or split it took. Here: the by-date
+split; terms in at least three training documents and not among the 50 most frequent; C = 1; alpha
+by five-fold cross-validation on the training part. Beside it, a random fifth to test on, as many
+documents as the printed percentages imply.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from bayesift.models import HybridClassifier, LinearSVM, NaiveBayesClassifier, N
 from bayesift.models.baselines.hybrid import heaviest, hyperplanes_of
 from bayesift.text import TermVectorizer
 from papers.corpora import corpus_part
-from papers.experiment import Alternative, Experiment, Extent, Grid, PlotReading, Reading, Task, reading
+from papers.experiment import (
+    Alternative,
+    Experiment,
+    Extent,
+    Grid,
+    PlotReading,
+    Reading,
+    Task,
+    reading,
+)
 from papers.pictures import LinePlot
 from papers.printed import printed_table
 
@@ -43,38 +53,71 @@ class Pair(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def pair_of(first: str, second: str, weighting: Any, body: bool, random: int | None, quick: bool) -> Pair:
-    """Two groups as vectors; `body` leaves the headers out, `random` seeds a split with a fifth to test on."""
+def pair_of(
+    first: str, second: str, weighting: Any, body: bool, random: int | None, quick: bool
+) -> Pair:
+    """Two groups as vectors.
+
+    `body` leaves the headers out, `random` seeds a split with a fifth to test on.
+    """
     corpus, parts = corpus_part("20newsgroups", quick), []
-    halves = [[d for d in corpus.split(split) if d.categories[0] in (first, second)] for split in ("train", "test")]
+    halves = [
+        [d for d in corpus.split(split) if d.categories[0] in (first, second)]
+        for split in ("train", "test")
+    ]
     if random is not None:
         everything = halves[0] + halves[1]
         order = np.random.default_rng(random).permutation(len(everything))
-        halves = [[everything[i] for i in part] for part in (order[len(order) // 5 :], order[: len(order) // 5])]
+        halves = [
+            [everything[i] for i in part]
+            for part in (order[len(order) // 5 :], order[: len(order) // 5])
+        ]
     for documents in halves:
         texts = [d.text.partition("\n\n")[2] if body else d.text for d in documents]
         parts.append((texts, np.array([d.categories[0] for d in documents])))
     (train_texts, y), (test_texts, y_test) = parts
     vectorizer = TermVectorizer(weighting=weighting, min_df=3, drop_frequent=50)
-    return Pair(vectorizer.fit_transform(train_texts), y, vectorizer.transform(test_texts), y_test, vectorizer)
+    return Pair(
+        vectorizer.fit_transform(train_texts),
+        y,
+        vectorizer.transform(test_texts),
+        y_test,
+        vectorizer,
+    )
 
 
 def measure_pair(
-    *, first: str, second: str, weighting: str, body: bool, hinge: bool, n_splits: int, quick: bool, seed: int
+    *,
+    first: str,
+    second: str,
+    weighting: str,
+    body: bool,
+    hinge: bool,
+    n_splits: int,
+    quick: bool,
+    seed: int,
 ) -> dict[str, Any]:
-    """Accuracy of every system in per cent, on the split by date (0) or over random ones; NBSVM sees presence."""
+    """Accuracy of every system in per cent, on the split by date (0) or over random ones.
+
+    NBSVM sees presence.
+    """
     seeds: list[int | None] = list(range(seed, seed + n_splits)) if n_splits else [None]
     pairs = [pair_of(first, second, weighting, body, random, quick) for random in seeds]
     result: dict[str, Any] = {}
     for name, make in SYSTEMS.items():
         parameters = {"loss": "hinge"} if hinge and name in ("SVM", "Hybrid") else {}
-        right = np.concatenate([_right(make(**parameters), pair, present=name == "NBSVM") for pair in pairs])
+        right = np.concatenate(
+            [_right(make(**parameters), pair, present=name == "NBSVM") for pair in pairs]
+        )
         result[name] = bootstrap_mean(right, random_state=seed).times(100)
     return result
 
 
 def _right(model: Any, pair: Pair, *, present: bool) -> Array:
-    """Whether each test document is classified as it should be; on presence of terms, or on their weights."""
+    """Whether each test document is classified as it should be.
+
+    On presence of terms, or on their weights.
+    """
     X, X_test = (pair.X.sign(), pair.X_test.sign()) if present else (pair.X, pair.X_test)
     return np.asarray(model.fit(X, pair.y).predict(X_test) == pair.y_test)
 
@@ -99,7 +142,9 @@ def _by_alpha(pair: Pair) -> dict[str, Any]:
     def accuracy(model: Any) -> float:
         return 100 * float(np.mean(model.fit(pair.X, pair.y).predict(pair.X_test) == pair.y_test))
 
-    lines = {"hybrid": [[a, accuracy(HybridClassifier(alpha=a))] for a in np.linspace(0, 1, 21).tolist()]}
+    lines = {
+        "hybrid": [[a, accuracy(HybridClassifier(alpha=a))] for a in np.linspace(0, 1, 21).tolist()]
+    }
     for name in ("SVM", "NBC"):
         found = accuracy(SYSTEMS[name]())
         lines[name] = [[0.0, found], [1.0, found]]
@@ -149,7 +194,9 @@ def _pair_task(pair: str, treatment: str, extent: Extent) -> Task:
 def _mean(system: str) -> Callable[..., Estimate]:
     def pick(*results: Any) -> Estimate:
         """The interval treats pairs as given and their test documents as independent."""
-        values, spreads = zip(*((r[system][0], (r[system][2] - r[system][1]) / 2) for r in results), strict=True)
+        values, spreads = zip(
+            *((r[system][0], (r[system][2] - r[system][1]) / 2) for r in results), strict=True
+        )
         half = float(np.sqrt(np.sum(np.square(spreads)))) / len(values)
         centre = float(np.mean(values))
         return Estimate(centre, centre - half, centre + half)
@@ -158,12 +205,16 @@ def _mean(system: str) -> Callable[..., Estimate]:
 
 
 def _gain(*results: Any) -> Estimate:
-    return Estimate(float(np.mean([r["Hybrid"][0] - max(r["SVM"][0], r["NBC"][0]) for r in results])))
+    return Estimate(
+        float(np.mean([r["Hybrid"][0] - max(r["SVM"][0], r["NBC"][0]) for r in results]))
+    )
 
 
 def _averages(treatment: str, extent: Extent) -> dict[str, Reading]:
     tasks = tuple(_pair_task(pair, treatment, extent) for pair in _pairs(extent))
-    return {system: Reading(tasks, _mean(system)) for system in SYSTEMS} | {GAIN: Reading(tasks, _gain)}
+    return {system: Reading(tasks, _mean(system)) for system in SYSTEMS} | {
+        GAIN: Reading(tasks, _gain)
+    }
 
 
 def _pairs_grid(extent: Extent) -> Grid:
@@ -179,12 +230,17 @@ def _pairs_alternatives(extent: Extent) -> list[Alternative]:
     """The means by treatment, and every pair by the treatment that explains most."""
     means = [Alternative(MEAN, treatment, _averages(treatment, extent)) for treatment in TREATMENTS]
     tasks = {pair: _pair_task(pair, RANDOM, extent) for pair in _pairs(extent)}
-    readings = {pair: {system: reading(task, system) for system in SYSTEMS} for pair, task in tasks.items()}
+    readings = {
+        pair: {system: reading(task, system) for system in SYSTEMS} for pair, task in tasks.items()
+    }
     return means + [Alternative(pair, RANDOM, found) for pair, found in readings.items()]
 
 
-# Figures 1 to 3: Zipf's curve, accuracy over the share of the SVM, accuracy over the share of features kept.
-def _figure(number: int, curve: str, names: tuple[str, ...], title: str, x: str, y: str, **look: bool) -> Experiment:
+# Figures 1 to 3: Zipf's curve, accuracy over the share of the SVM, accuracy over the share of
+# features kept.
+def _figure(
+    number: int, curve: str, names: tuple[str, ...], title: str, x: str, y: str, **look: bool
+) -> Experiment:
     first, second = "alt.atheism", "soc.religion.christian"
 
     def draw(result: Any) -> LinePlot:
@@ -193,7 +249,11 @@ def _figure(number: int, curve: str, names: tuple[str, ...], title: str, x: str,
     def plots(extent: Extent) -> list[PlotReading]:
         label = f"hybrid: curves of {first} vs {second}"
         settings = {"first": first, "second": second, **extent.settings}
-        return [PlotReading((Task.of(curves_of_pair, label, corpora=("20newsgroups",), **settings),), draw)]
+        return [
+            PlotReading(
+                (Task.of(curves_of_pair, label, corpora=("20newsgroups",), **settings),), draw
+            )
+        ]
 
     return Experiment(f"hybrid:figure-{number}", plots=plots)
 

@@ -1,11 +1,12 @@
 """Leaderboards: all models and their peers on five corpora under one protocol.
 
-Every contender scores the training documents out of fold, with each of its settings, by three-fold cross-validation.
-From these scores two choices are made, each evaluated on folds it was not fitted to: setting and threshold rule for
-decisions (the mean of micro and macro F1), and setting and source of probabilities for forecasts (log loss).
-Thresholds are those with the best F1 (SCut), shrunk towards the one of all categories together; documents of one
-class get the class with the highest score. Probabilities are the contender's own, or its scores put through a fitted
-line. Then the contender is fitted to all training documents, and the test documents are classified once.
+Every contender scores the training documents out of fold, with each of its settings, by three-fold
+cross-validation. From these scores two choices are made, each evaluated on folds it was not fitted
+to: setting and threshold rule for decisions (the mean of micro and macro F1), and setting and
+source of probabilities for forecasts (log loss). Thresholds are those with the best F1 (SCut),
+shrunk towards the one of all categories together; documents of one class get the class with the
+highest score. Probabilities are the contender's own, or its scores put through a fitted line. Then
+the contender is fitted to all training documents, and the test documents are classified once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.evaluation import bootstrap_f1, bootstrap_mean, expected_calibration_error, significance_table
+from bayesift.evaluation import (
+    bootstrap_f1,
+    bootstrap_mean,
+    expected_calibration_error,
+    significance_table,
+)
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import SCut, category_folds
 from papers.contenders import OURS, PEERS, Contender, contender, definition_of
@@ -66,7 +72,9 @@ def split_of(name: str, weighting: Any, quick: bool) -> Split:
         if weighting == "binary":
             X, X_test = X.sign(), X_test.sign()
     learned = Y.any(axis=0)
-    return Split(X, Y[:, learned], X_test, Y_test[:, learned], multilabel=not corpus.is_single_label)
+    return Split(
+        X, Y[:, learned], X_test, Y_test[:, learned], multilabel=not corpus.is_single_label
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +94,18 @@ def measure_contender(*, corpus: str, name: str, quick: bool, seed: int) -> dict
     tried = [_out_of_fold(entry, setting, split, folds) for setting in settings]
     decider, shrinkage = _best(tried, lambda held: _decision_scores(held, split, folds))
     forecaster, own = _best(tried, lambda held: _forecast_scores(held, split, folds))
-    fitted = {place: _final(entry, settings[place], split, folds) for place in {decider, forecaster}}
+    fitted = {
+        place: _final(entry, settings[place], split, folds) for place in {decider, forecaster}
+    }
     decisions = _decide(split, folds, tried[decider], fitted[decider], shrinkage)
     probabilities = _forecast(split, folds, tried[forecaster], fitted[forecaster], own)
     return {
         **_measured(split, decisions, probabilities, seed),
         "size": fitted[decider].size,
-        "setting": _described(settings[decider]) + ("" if not split.multilabel else f"; shrinkage {shrinkage:g}"),
-        "forecast setting": _described(settings[forecaster]) + ("; own probabilities" if own else "; from scores"),
+        "setting": _described(settings[decider])
+        + ("" if not split.multilabel else f"; shrinkage {shrinkage:g}"),
+        "forecast setting": _described(settings[forecaster])
+        + ("; own probabilities" if own else "; from scores"),
         "decisions": np.flatnonzero(decisions).tolist(),
         "seconds": {"fit": fitted[decider].seconds},
     }
@@ -105,8 +117,13 @@ def truth_of(*, corpus: str, quick: bool, seed: int) -> dict[str, Any]:
     return {"shape": list(split.Y_test.shape), "labels": np.flatnonzero(split.Y_test).tolist()}
 
 
-def _out_of_fold(entry: Contender, setting: Mapping[str, Any], split: Split, folds: Array) -> Scored:
-    """Scores of documents by models that were not fitted to them; rows of documents in no fold stay 0."""
+def _out_of_fold(
+    entry: Contender, setting: Mapping[str, Any], split: Split, folds: Array
+) -> Scored:
+    """Scores of documents by models that were not fitted to them.
+
+    Rows of documents in no fold stay 0.
+    """
     scores = np.zeros(split.Y.shape)
     probabilities = np.zeros(split.Y.shape)
     own = True
@@ -138,12 +155,19 @@ def _score(model: Any, X: Any, split: Split) -> Scored:
 
 def _best(tried: list[Scored], values: Callable[[Scored], dict[Any, float]]) -> tuple[int, Any]:
     """The index of the best setting, and the best way to use it; the first of equal ones."""
-    found = {(place, way): value for place, held in enumerate(tried) for way, value in values(held).items()}
+    found = {
+        (place, way): value
+        for place, held in enumerate(tried)
+        for way, value in values(held).items()
+    }
     return max(found, key=lambda choice: found[choice])
 
 
 def _decision_scores(held: Scored, split: Split, folds: Array) -> dict[float, float]:
-    """The mean of micro and macro F1 by shrinkage; thresholds of a fold are fitted on the others."""
+    """The mean of micro and macro F1 by shrinkage.
+
+    Thresholds of a fold are fitted on the others.
+    """
     if not split.multilabel:
         return {0.0: _f1(split.Y[folds >= 0], _one_class(held.scores[folds >= 0]))}
     values = {}
@@ -151,7 +175,9 @@ def _decision_scores(held: Scored, split: Split, folds: Array) -> dict[float, fl
         decided = np.zeros(split.Y.shape, dtype=bool)
         for fold in range(N_FOLDS):
             others, here = (folds >= 0) & (folds != fold), folds == fold
-            decided[here] = _rule(shrinkage).fit(split.Y[others], held.scores[others]).decide(held.scores[here])
+            decided[here] = (
+                _rule(shrinkage).fit(split.Y[others], held.scores[others]).decide(held.scores[here])
+            )
         values[shrinkage] = _f1(split.Y[folds >= 0], decided[folds >= 0])
     return values
 
@@ -177,7 +203,9 @@ def _forecast_scores(held: Scored, split: Split, folds: Array) -> dict[bool, flo
     made = np.zeros(split.Y.shape)
     for fold in range(N_FOLDS):
         others, here = (folds >= 0) & (folds != fold), folds == fold
-        made[here] = _line(split).fit(held.scores[others], split.Y[others]).probabilities(held.scores[here])
+        made[here] = (
+            _line(split).fit(held.scores[others], split.Y[others]).probabilities(held.scores[here])
+        )
     ways = {False: made} if held.probabilities is None else {True: held.probabilities, False: made}
     rows = folds >= 0
     return {
@@ -203,7 +231,11 @@ def _final(entry: Contender, setting: Mapping[str, Any], split: Split, folds: Ar
     model = entry.make(setting, split.multilabel).fit(split.X, split.target)
     seconds = time.process_time() - start
     never = np.flatnonzero(folds < 0)
-    kept = _score(model, split.X[never], split).scores if len(never) else np.zeros((0, split.Y.shape[1]))
+    kept = (
+        _score(model, split.X[never], split).scores
+        if len(never)
+        else np.zeros((0, split.Y.shape[1]))
+    )
     return _Fitted(kept, _score(model, split.X_test, split), size_of(model), seconds)
 
 
@@ -225,13 +257,19 @@ def _forecast(split: Split, folds: Array, held: Scored, fitted: _Fitted, own: bo
     if own:
         assert fitted.test.probabilities is not None
         return fitted.test.probabilities
-    probabilities: Array = _line(split).fit(_all_scores(folds, held, fitted), split.Y).probabilities(fitted.test.scores)
+    probabilities: Array = (
+        _line(split)
+        .fit(_all_scores(folds, held, fitted), split.Y)
+        .probabilities(fitted.test.scores)
+    )
     return probabilities
 
 
 def _measured(split: Split, decisions: Array, probabilities: Array, seed: int) -> dict[str, Any]:
     found = bootstrap_f1(split.Y_test, decisions, random_state=seed)
-    loss = bootstrap_mean(losses(split.Y_test, probabilities, multilabel=split.multilabel), random_state=seed)
+    loss = bootstrap_mean(
+        losses(split.Y_test, probabilities, multilabel=split.multilabel), random_state=seed
+    )
     error = expected_calibration_error(split.Y_test, np.clip(probabilities, 0.0, 1.0))
     return {
         "micro F1": found.micro.times(100),
@@ -258,9 +296,15 @@ def size_of(model: Any, seen: set[int] | None = None) -> int:
         return 0
     seen.add(id(model))
     if isinstance(model, np.ndarray):
-        return int(model.nbytes) if model.dtype != object else sum(size_of(part, seen) for part in model.ravel())
+        return (
+            int(model.nbytes)
+            if model.dtype != object
+            else sum(size_of(part, seen) for part in model.ravel())
+        )
     if sparse.issparse(model):
-        return sum(size_of(getattr(model, name, None), seen) for name in ("data", "indices", "indptr"))
+        return sum(
+            size_of(getattr(model, name, None), seen) for name in ("data", "indices", "indptr")
+        )
     parts: list[Any] = []
     if isinstance(model, dict):
         parts = list(model.values())
@@ -268,7 +312,10 @@ def size_of(model: Any, seen: set[int] | None = None) -> int:
         parts = list(model)
     else:
         slots = [name for kind in type(model).__mro__ for name in getattr(kind, "__slots__", ())]
-        parts = [*getattr(model, "__dict__", {}).values(), *(getattr(model, name, None) for name in slots)]
+        parts = [
+            *getattr(model, "__dict__", {}).values(),
+            *(getattr(model, name, None) for name in slots),
+        ]
     return sum(size_of(part, seen) for part in parts if not callable(part))
 
 
@@ -289,9 +336,14 @@ def compact_letters(names: Sequence[str], differ: Callable[[str, str], bool]) ->
     for place, first in enumerate(names):
         for second in names[place + 1 :]:
             if differ(first, second):
-                groups = _absorbed([part for group in groups for part in _divided(group, first, second)])
+                groups = _absorbed(
+                    [part for group in groups for part in _divided(group, first, second)]
+                )
     order = sorted(groups, key=lambda group: [name not in group for name in names])
-    return {name: "".join(_letter(i) for i, group in enumerate(order) if name in group) for name in names}
+    return {
+        name: "".join(_letter(i) for i, group in enumerate(order) if name in group)
+        for name in names
+    }
 
 
 def _divided(group: frozenset[str], first: str, second: str) -> list[frozenset[str]]:
@@ -311,13 +363,21 @@ def _board(corpus: str) -> Experiment:
     """The leaderboard of a corpus, a row per contender."""
 
     def tasks(extent: Extent) -> dict[str, Task]:
-        return {name: _task(corpus, name, extent) for name in (*OURS, *PEERS) if contender(name).is_installed}
+        return {
+            name: _task(corpus, name, extent)
+            for name in (*OURS, *PEERS)
+            if contender(name).is_installed
+        }
 
     def ratios(extent: Extent) -> dict[str, TimeRatio]:
         found = tasks(extent)
-        return {_row(name): TimeRatio(task, found[REFERENCE], "fit") for name, task in found.items()}
+        return {
+            _row(name): TimeRatio(task, found[REFERENCE], "fit") for name, task in found.items()
+        }
 
-    return Experiment(f"leaderboard:{corpus}", lambda extent: _grid(corpus, tasks(extent), extent), ratios=ratios)
+    return Experiment(
+        f"leaderboard:{corpus}", lambda extent: _grid(corpus, tasks(extent), extent), ratios=ratios
+    )
 
 
 def _task(corpus: str, name: str, extent: Extent) -> Task:
@@ -339,7 +399,13 @@ def _row(name: str) -> str:
 
 def _grid(corpus: str, tasks: dict[str, Task], extent: Extent) -> Grid:
     grid: Grid = {}
-    truth = Task.of(truth_of, f"leaderboard: {corpus}: labels", corpora=(corpus,), corpus=corpus, **extent.settings)
+    truth = Task.of(
+        truth_of,
+        f"leaderboard: {corpus}: labels",
+        corpora=(corpus,),
+        corpus=corpus,
+        **extent.settings,
+    )
     letters = _Letters(list(tasks))
     for name in (*OURS, *PEERS):
         if name not in tasks:
@@ -348,7 +414,9 @@ def _grid(corpus: str, tasks: dict[str, Task], extent: Extent) -> Grid:
             continue
         task = tasks[name]
         grid |= {(_row(name), measure): reading(task, measure) for measure in MEASURES}
-        grid[_row(name), "letters"] = Reading((truth, *tasks.values()), letters.of(name), tolerant=True)
+        grid[_row(name), "letters"] = Reading(
+            (truth, *tasks.values()), letters.of(name), tolerant=True
+        )
         grid[_row(name), "kB"] = Reading((task,), lambda result: f"{result['size'] / 1000:,.0f}")
         grid[_row(name), "chosen for decisions"] = reading(task, "setting")
         grid[_row(name), "chosen for forecasts"] = reading(task, "forecast setting")
@@ -356,7 +424,10 @@ def _grid(corpus: str, tasks: dict[str, Task], extent: Extent) -> Grid:
 
 
 class _Letters:
-    """Letters by the micro sign test between all pairs, corrected by Holm; computed once for all rows."""
+    """Letters by the micro sign test between all pairs, corrected by Holm.
+
+    Computed once for all rows.
+    """
 
     def __init__(self, names: list[str]) -> None:
         self._names = names
@@ -366,7 +437,11 @@ class _Letters:
         """The function that picks the letters of one contender."""
 
         def pick(truth: Any, *results: Any) -> str:
-            measured = {known: found for known, found in zip(self._names, results, strict=True) if found is not None}
+            measured = {
+                known: found
+                for known, found in zip(self._names, results, strict=True)
+                if found is not None
+            }
             if truth is None or name not in measured:
                 return ""
             if not self._letters:
@@ -378,9 +453,13 @@ class _Letters:
     def _computed(self, truth: Any, results: dict[str, Any]) -> dict[str, str]:
         shape = truth["shape"]
         decided = {name: matrix_of(result["decisions"], shape) for name, result in results.items()}
-        table = significance_table(matrix_of(truth["labels"], shape), decided, alternative="two-sided")
+        table = significance_table(
+            matrix_of(truth["labels"], shape), decided, alternative="two-sided"
+        )
         order = sorted(results, key=lambda name: -results[name]["micro F1"][0])
         return compact_letters(order, lambda a, b: table.symbols(a, b)[0] != "~")
 
 
-EXPERIMENTS = [_board(corpus) for corpus in ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")]
+EXPERIMENTS = [
+    _board(corpus) for corpus in ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")
+]

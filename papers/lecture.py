@@ -56,7 +56,10 @@ def measure_smoothing(*, smoothing: str, quick: bool, seed: int) -> dict[str, An
     predicted = model.classes_[np.argmax(probabilities, axis=1)]
     columns = np.searchsorted(model.classes_, y_test)
     each = -np.log(np.maximum(probabilities[np.arange(len(y_test)), columns], 1e-15))
-    accuracy, macro = bootstrap_mean(predicted == y_test, random_state=seed), bootstrap_f1(y_test, predicted).macro
+    accuracy, macro = (
+        bootstrap_mean(predicted == y_test, random_state=seed),
+        bootstrap_f1(y_test, predicted).macro,
+    )
     return {
         "accuracy": accuracy.times(100),
         "macro F1": macro.times(100),
@@ -64,7 +67,8 @@ def measure_smoothing(*, smoothing: str, quick: bool, seed: int) -> dict[str, An
     }
 
 
-# Solvers of logistic regression: Newton's method, a quasi-Newton method and the variational bound reach one mode.
+# Solvers of logistic regression: Newton's method, a quasi-Newton method and the variational bound
+# reach one mode.
 SOLVERS = {
     "Newton's method": "newton",
     "quasi-Newton (L-BFGS)": "lbfgs",
@@ -90,11 +94,15 @@ def measure_solver(*, solver: str, quick: bool, seed: int) -> dict[str, Any]:
     """The objective a solver reaches, 20 groups each against the rest, and the F1 of its decisions at 1/2."""
     X, Y, X_test, Y_test = _vectors(quick)
     start = time.process_time()
-    model = SparseBayesClassifier(prior=GaussianPrior(variance=VARIANCE), solver=solver, tol=1e-4).fit(X, Y)
+    model = SparseBayesClassifier(
+        prior=GaussianPrior(variance=VARIANCE), solver=solver, tol=1e-4
+    ).fit(X, Y)
     seconds = time.process_time() - start
     found = bootstrap_f1(Y_test, model.predict(X_test), random_state=seed)
     return {
-        "objective": float(sum(_objective(solution, X, Y[:, c]) for c, solution in enumerate(model.solutions_))),
+        "objective": float(
+            sum(_objective(solution, X, Y[:, c]) for c, solution in enumerate(model.solutions_))
+        ),
         "rounds": int(max(solution.iterations for solution in model.solutions_)),
         "micro F1": found.micro.times(100),
         "macro F1": found.macro.times(100),
@@ -105,33 +113,56 @@ def measure_solver(*, solver: str, quick: bool, seed: int) -> dict[str, Any]:
 def _objective(solution: Any, X: Any, y: Any) -> float:
     """Minus the log posterior without constants, by plain NumPy instead of the solver's own value."""
     margins = np.where(y > 0, 1.0, -1.0) * (X @ solution.coefficients + solution.intercept)
-    return float(np.logaddexp(0, -margins).sum() + (solution.coefficients**2).sum() / (2 * VARIANCE))
+    return float(
+        np.logaddexp(0, -margins).sum() + (solution.coefficients**2).sum() / (2 * VARIANCE)
+    )
 
 
 def _smoothings_grid(extent: Extent) -> Grid:
     grid: Grid = {}
     for smoothing in SMOOTHINGS:
         label = f"lecture: smoothing, {smoothing}"
-        task = Task.of(measure_smoothing, label, corpora=("20newsgroups",), smoothing=smoothing, **extent.settings)
-        grid |= {(smoothing, column): reading(task, column) for column in ("accuracy", "macro F1", "log loss")}
+        task = Task.of(
+            measure_smoothing,
+            label,
+            corpora=("20newsgroups",),
+            smoothing=smoothing,
+            **extent.settings,
+        )
+        grid |= {
+            (smoothing, column): reading(task, column)
+            for column in ("accuracy", "macro F1", "log loss")
+        }
     return grid
 
 
 def _solver_tasks(extent: Extent) -> dict[str, Task]:
     return {
-        row: Task.of(measure_solver, f"lecture: {row}", corpora=("20newsgroups",), solver=solver, **extent.settings)
+        row: Task.of(
+            measure_solver,
+            f"lecture: {row}",
+            corpora=("20newsgroups",),
+            solver=solver,
+            **extent.settings,
+        )
         for row, solver in SOLVERS.items()
     }
 
 
 def _solvers_grid(extent: Extent) -> Grid:
     columns = ("objective", "rounds", "micro F1", "macro F1")
-    return {(row, column): reading(task, column) for row, task in _solver_tasks(extent).items() for column in columns}
+    return {
+        (row, column): reading(task, column)
+        for row, task in _solver_tasks(extent).items()
+        for column in columns
+    }
 
 
 def _solver_ratios(extent: Extent) -> dict[str, TimeRatio]:
     tasks = _solver_tasks(extent)
-    return {row: TimeRatio(task, tasks["quasi-Newton (L-BFGS)"], "fit") for row, task in tasks.items()}
+    return {
+        row: TimeRatio(task, tasks["quasi-Newton (L-BFGS)"], "fit") for row, task in tasks.items()
+    }
 
 
 EXPERIMENTS = [

@@ -16,8 +16,17 @@ def findings_page(made: Reproduction, *, command: str, date: str) -> str:
     """An HTML document of all findings."""
     facts = [Fact("measured on", date), Fact("by", command)]
     if made.extent.quick:
-        facts.append(Fact("quick", "on a sample of the documents: nothing here can be compared with the papers"))
-    facts += [Fact(f"cells: {kind}", f"{count:,}") for kind, count in flag_counts(made.findings).items() if count]
+        facts.append(
+            Fact(
+                "quick",
+                "on a sample of the documents: nothing here can be compared with the papers",
+            )
+        )
+    facts += [
+        Fact(f"cells: {kind}", f"{count:,}")
+        for kind, count in flag_counts(made.findings).items()
+        if count
+    ]
     sections = [_section(finding) for finding in made.findings]
     return render_page("Tables and figures, paper beside ours", facts, sections)
 

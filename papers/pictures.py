@@ -52,7 +52,10 @@ class LinePlot(Chart):
         points = [point for each in self.series.values() for point in each]
         x = Axis.over(self.x_name, [x for x, _ in points], log=self.x_log)
         y = Axis.over(self.y_name, [y for _, y in points], log=self.y_log)
-        lines = [Line(each, series(place), marked=self.marked) for place, each in enumerate(self.series.values())]
+        lines = [
+            Line(each, series(place), marked=self.marked)
+            for place, each in enumerate(self.series.values())
+        ]
         return drawing(self.title, WIDTH, HEIGHT, Panel(x, y, lines).draw())
 
 
@@ -91,7 +94,16 @@ class BoxPlot(Chart):
         boxes, labels = [], []
         for place, (name, group) in enumerate(self.groups.items()):
             middle = frame.left + (place + 0.5) * step
-            labels.append(tag("text", name, class_="small", x=middle, y=frame.bottom + 17, text_anchor="middle"))
+            labels.append(
+                tag(
+                    "text",
+                    name,
+                    class_="small",
+                    x=middle,
+                    y=frame.bottom + 17,
+                    text_anchor="middle",
+                )
+            )
             for part, numbers in group.items():
                 number = self._names.index(part)
                 left = middle + (number - len(self._names) / 2) * width + 0.1 * width
@@ -131,11 +143,18 @@ class Diagram(Chart):
 
 
 def _box(numbers: Sequence[float], panel: Panel, left: float, width: float, style: str) -> Markup:
-    low, bottom, line, top, high = (panel.at_y(_quantile(sorted(numbers), share)) for share in (0, 0.25, 0.5, 0.75, 1))
+    low, bottom, line, top, high = (
+        panel.at_y(_quantile(sorted(numbers), share)) for share in (0, 0.25, 0.5, 0.75, 1)
+    )
     start, end, middle = f"{left:.1f}", f"{left + width:.1f}", round(left + width / 2, 1)
     return join(
-        (tag("line", class_=style, x1=middle, y1=a, x2=middle, y2=b) for a, b in ((low, bottom), (top, high))),
-        tag("rect", class_=style, x=start, y=top, width=f"{width:.1f}", height=f"{bottom - top:.1f}"),
+        (
+            tag("line", class_=style, x1=middle, y1=a, x2=middle, y2=b)
+            for a, b in ((low, bottom), (top, high))
+        ),
+        tag(
+            "rect", class_=style, x=start, y=top, width=f"{width:.1f}", height=f"{bottom - top:.1f}"
+        ),
         tag("line", class_=style, x1=start, y1=line, x2=end, y2=line),
     )
 
@@ -149,7 +168,12 @@ def _quantile(numbers: Sequence[float], share: float) -> float:
 
 def _plate(text: str, left: float, top: float, width: float, height: float) -> Markup:
     frame = tag("rect", class_="series series-6", x=left, y=top, width=width, height=height, rx=8)
-    return join(frame, tag("text", text, class_="faint", x=left + width - 8, y=top + height - 8, text_anchor="end"))
+    return join(
+        frame,
+        tag(
+            "text", text, class_="faint", x=left + width - 8, y=top + height - 8, text_anchor="end"
+        ),
+    )
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> Markup:
@@ -168,4 +192,6 @@ def _node(name: str, x: float, y: float) -> Markup:
     observed = name.endswith("*")
     circle = tag("circle", class_="bar" if observed else "ring series-1", cx=x, cy=y, r=_NODE)
     style = "on-bar" if observed else None
-    return join(circle, tag("text", name.rstrip("*"), class_=style, x=x, y=y + 4.5, text_anchor="middle"))
+    return join(
+        circle, tag("text", name.rstrip("*"), class_=style, x=x, y=y + 4.5, text_anchor="middle")
+    )

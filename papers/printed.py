@@ -25,7 +25,9 @@ class Explanation:
     def covers(self, row: str, column: str) -> bool:
         """Whether it applies to that cell."""
         pairs = ((row, self.rows), (column, self.columns))
-        return all(any(fnmatchcase(name, pattern) for pattern in patterns) for name, patterns in pairs)
+        return all(
+            any(fnmatchcase(name, pattern) for pattern in patterns) for name, patterns in pairs
+        )
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,11 @@ class PrintedTable:
     @property
     def values(self) -> dict[tuple[str, str], Any]:
         """Printed values by row and column; None where the paper has no value."""
-        return {(r, c): v for r, values in self.rows.items() for c, v in zip(self.columns, values, strict=True)}
+        return {
+            (r, c): v
+            for r, values in self.rows.items()
+            for c, v in zip(self.columns, values, strict=True)
+        }
 
     def decimals(self, row: str, column: str) -> int:
         """The number of decimals of a value."""

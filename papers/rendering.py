@@ -1,4 +1,7 @@
-"""Findings as rows of text, the one layout of terminal, Markdown and HTML; and as a page of Markdown."""
+"""Findings as rows of text, the one layout of terminal, Markdown and HTML.
+
+And as a page of Markdown.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,11 @@ class CellText:
         change = f" ({self.difference})" if self.difference else ""
         interval = f" [{self.interval}]" if self.interval else ""
         mark = f" {self.mark}{self.note or ''}" if self.mark else ""
-        return f"{self.paper} → {self.ours}{change}{interval}{mark}" if self.paper else f"{self.ours}{interval}{mark}"
+        return (
+            f"{self.paper} → {self.ours}{change}{interval}{mark}"
+            if self.paper
+            else f"{self.ours}{interval}{mark}"
+        )
 
 
 @dataclass(frozen=True)
@@ -62,14 +69,21 @@ def lay_out(finding: Finding) -> Layout:
     columns = tuple(dict.fromkeys(cell.column for cell in finding.cells))
     rows = tuple(dict.fromkeys(cell.row for cell in finding.cells))
     notes = list(dict.fromkeys(cell.explanation for cell in finding.cells if cell.explanation))
-    texts = {(c.row, c.column): _text(c, finding.printed.decimals(c.row, c.column), notes) for c in finding.cells}
+    texts = {
+        (c.row, c.column): _text(c, finding.printed.decimals(c.row, c.column), notes)
+        for c in finding.cells
+    }
     lines = tuple((row, tuple(texts.get((row, column)) for column in columns)) for row in rows)
     return Layout(columns, lines, tuple(notes))
 
 
 def _text(cell: Cell, decimals: int, notes: list[str]) -> CellText:
     difference = cell.difference
-    interval = "" if cell.lower is None else f"{_number(cell.lower, decimals)} to {_number(cell.upper, decimals)}"
+    interval = (
+        ""
+        if cell.lower is None
+        else f"{_number(cell.lower, decimals)} to {_number(cell.upper, decimals)}"
+    )
     return CellText(
         _number(cell.paper, decimals),
         _number(cell.ours, decimals),
@@ -93,7 +107,9 @@ def others_table(others: Sequence[OtherReading]) -> list[list[str]]:
         measures.sort(key=int)
     rows = [["", "what is done", *measures]]
     for other in others:
-        values = [_measured(other.values[name]) if name in other.values else "" for name in measures]
+        values = [
+            _measured(other.values[name]) if name in other.values else "" for name in measures
+        ]
         rows.append([other.subject, other.choice, *values])
     return rows
 
@@ -101,7 +117,11 @@ def others_table(others: Sequence[OtherReading]) -> list[list[str]]:
 def _measured(value: Estimate | str) -> str:
     if isinstance(value, str):
         return value
-    return f"{value.value:,}" if float(value.value).is_integer() and value.lower is None else f"{value.value:.2f}"
+    return (
+        f"{value.value:,}"
+        if float(value.value).is_integer() and value.lower is None
+        else f"{value.value:.2f}"
+    )
 
 
 def times_column(finding: Finding) -> dict[str, str]:
@@ -112,12 +132,15 @@ def times_column(finding: Finding) -> dict[str, str]:
 def write_markdown(made: Reproduction, path: Path, *, command: str, date: str) -> None:
     """Write a page of Markdown, and its pictures in a folder of the same name beside it.
 
-    Of a page that is there the experiments that were not run keep their sections, each with its own date and command.
+    Of a page that is there the experiments that were not run keep their sections, each with its own
+    date and command.
     """
     pictures: dict[str, Plot] = {}
     sections = kept_sections(path.read_text("utf-8")) if path.exists() else {}
     for finding in made.findings:
-        sections[finding.name] = "\n".join(_finding(finding, path, pictures, f"Measured on {date} by `{command}`."))
+        sections[finding.name] = "\n".join(
+            _finding(finding, path, pictures, f"Measured on {date} by `{command}`.")
+        )
     for name, plot in pictures.items():
         plot.save(path.with_suffix("") / name)
     with whole_file(path, "w") as stream:
@@ -158,7 +181,9 @@ def _page(sections: dict[str, str], *, quick: bool) -> Iterator[str]:
 
 def _finding(finding: Finding, path: Path, pictures: dict[str, Plot], source: str) -> Iterator[str]:
     printed, layout = finding.printed, lay_out(finding)
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in flag_counts([finding]).items() if count)
+    counts = ", ".join(
+        f"{count:,} {kind}" for kind, count in flag_counts([finding]).items() if count
+    )
     yield f"### {finding.name}: {printed.title}\n"
     facts = [printed.caption, f"Ours: {printed.corpus}." if printed.corpus else ""]
     facts += [f"{printed.measure.capitalize()}." if printed.measure else ""]
@@ -170,7 +195,13 @@ def _finding(finding: Finding, path: Path, pictures: dict[str, Plot], source: st
         times = times_column(finding)
         yield from _table([["", *layout.columns, *(["training time"] if times else [])]])
         for row, cells in layout.rows:
-            yield _row([row, *(cell.line if cell else "" for cell in cells), *([times.get(row, "")] if times else [])])
+            yield _row(
+                [
+                    row,
+                    *(cell.line if cell else "" for cell in cells),
+                    *([times.get(row, "")] if times else []),
+                ]
+            )
         yield ""
     yield from (f"{number}. {note}" for number, note in enumerate(layout.notes, 1))
     yield ""
@@ -179,7 +210,9 @@ def _finding(finding: Finding, path: Path, pictures: dict[str, Plot], source: st
         yield from _table(others_table(finding.others))
         yield ""
     for place, plot in enumerate(finding.plots, 1):
-        name = f"{finding.name.replace(':', '-')}{f'-{place}' if len(finding.plots) > 1 else ''}.svg"
+        name = (
+            f"{finding.name.replace(':', '-')}{f'-{place}' if len(finding.plots) > 1 else ''}.svg"
+        )
         pictures[name] = plot
         yield f"![{plot.title}]({path.stem}/{name})\n"
     yield from (f"The picture is missing: {reason}.\n" for reason in finding.missing_plots)

@@ -1,4 +1,7 @@
-"""Running experiments in one process or several; a run that was killed continues where it stopped."""
+"""Running experiments in one process or several.
+
+A run that was killed continues where it stopped.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,8 @@ def reproduce(
     extent : how much to run
     jobs : processes
     stored : run nothing: only the experiments whose results are all stored
-    progress : called with a task (None before the first), the number of tasks done and the number of all
+    progress : called with a task (None before the first), the number of tasks done and the number
+        of all
     """
     extent = extent or Extent()
     chosen = [experiments()[name] for name in experiment_names(names)]
@@ -92,7 +96,9 @@ def reproduce(
     findings = [find(each, extent, outcomes) for each in chosen]
     failures = {task.label: reason for task, reason in outcomes.failures.items()}
     made = Reproduction(findings, extent, len(tasks), outcomes.reused, failures)
-    with whole_file(Path(folder) / ("results-quick.json" if extent.quick else "results.json"), "w") as stream:
+    with whole_file(
+        Path(folder) / ("results-quick.json" if extent.quick else "results.json"), "w"
+    ) as stream:
         stream.write(made.json)
     return made
 
@@ -102,9 +108,15 @@ def _is_stored(tasks: Sequence[Task], store: Store) -> bool:
 
 
 def carry_out(
-    tasks: Sequence[Task], store: Store, *, jobs: int = 1, progress: Callable[[Task, int], None] | None = None
+    tasks: Sequence[Task],
+    store: Store,
+    *,
+    jobs: int = 1,
+    progress: Callable[[Task, int], None] | None = None,
 ) -> Outcomes:
-    """Results of tasks, from the store where it has them; each new one is stored as soon as it is measured.
+    """Results of tasks, from the store where it has them.
+
+    Each new one is stored as soon as it is measured.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """Eyheramendy, Genkin, Ju, Lewis & Madigan (2003): sparse Bayesian classifiers for text categorization.
 
-Fixed by the paper: stop words and punctuation left out; log TF; terms chosen for each category by |Pearson|; the
-threshold with the fewest training errors. Open, and here as the defaults of `Setting`: words are runs of letters,
-without stems; the intercept has no prior; the mode is exact; of equally good thresholds the one in the widest gap.
+Fixed by the paper: stop words and punctuation left out; log TF; terms chosen for each category by
+|Pearson|; the threshold with the fewest training errors. Open, and here as the defaults of `Setting`: words are runs of letters,
+without stems; the intercept has no prior; the mode is exact; of equally good thresholds the one in
+the widest gap.
 """
 
 from __future__ import annotations
@@ -34,13 +35,25 @@ from bayesift.text import TermVectorizer
 from bayesift.text.counting import scale_to_length_one
 from bayesift.thresholds import MinimumErrors, SCut, ThresholdedClassifier, category_folds
 from papers.corpora import corpus_part
-from papers.experiment import Alternative, Experiment, Extent, Grid, PlotReading, Reading, Task, reading
+from papers.experiment import (
+    Alternative,
+    Experiment,
+    Extent,
+    Grid,
+    PlotReading,
+    Reading,
+    Task,
+    reading,
+)
 from papers.pictures import BoxPlot, Diagram, LinePlot
 from papers.printed import printed_table
 
 TEN = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn")
 AVERAGES = ("macro-average", "micro-average")
-CHANGE, CUT = 1e-2, 1e-3  # where an early EM stops, relative to the largest weight, and below which weights become 0
+CHANGE, CUT = (
+    1e-2,
+    1e-3,
+)  # where an early EM stops, relative to the largest weight, and below which weights become 0
 JEFFREYS_CHANGE = 1e-3  # where EM stops under the Jeffreys prior
 EARLIER = (3e-2, 1e-1)
 EARLY = f"EM stopped at a change of {CHANGE:g}, weights below {CUT:g} cut"
@@ -50,7 +63,14 @@ PEERS: dict[str, Callable[[float], Any]] = {
     "kNN": lambda k: NeighborsClassifier(n_neighbors=int(k)),
     "Rocchio": lambda negative: RocchioClassifier(negative=negative),
 }
-ROCCHIO_SHARES = (0.0, 2.0, 4.0, 8.0, 12.0, 16.0)  # of the documents outside of a category, those inside having 16
+ROCCHIO_SHARES = (
+    0.0,
+    2.0,
+    4.0,
+    8.0,
+    12.0,
+    16.0,
+)  # of the documents outside of a category, those inside having 16
 
 
 @dataclass(frozen=True)
@@ -60,18 +80,20 @@ class Setting:
     Parameters
     ----------
     model : "probit", "logit"; "naive Bayes", "SVM", "kNN" and "Rocchio" have no prior
-    prior, parameter : "jeffreys", "laplace" (gamma) or "gaussian" (variance); the parameter of naive Bayes is what it
-        adds to counts, that of the SVM its C, that of kNN its k; the share of Rocchio is chosen in folds
+    prior, parameter : "jeffreys", "laplace" (gamma) or "gaussian" (variance); the parameter of
+        naive Bayes is what it adds to counts, that of the SVM its C, that of kNN its k; the share
+        of Rocchio is chosen in folds
     terms, by : the number of terms per category, and the score that selects them; 0 for all
     weighting : "log-tf", "tf" or "binary"
-    idf : "none", "ln" or "log2" of (documents / those with the term); "cosine" is "ln", then documents of length one
-    corpus : "reuters-labelled" (the ten largest categories), "reuters" (the same, with documents of no category), or
-        "rcv1-sample" (all categories, vectors as they come)
+    idf : "none", "ln" or "log2" of (documents / those with the term); "cosine" is "ln", then
+        documents of length one
+    corpus : "reuters-labelled" (the ten largest categories), "reuters" (the same, with documents of
+        no category), or "rcv1-sample" (all categories, vectors as they come)
     characters, stop_words, stemmer : parameters of `TermVectorizer`
     intercept : "flat", or "prior" for that of the other weights
     stop : "mode", or "early" for an EM that stops at a change of `CHANGE` and cuts at `CUT`
-    threshold : the one with the fewest training errors in the "widest" gap, the "highest" or "lowest" of these; "zero";
-        "scut", the best F1 on documents held out
+    threshold : the one with the fewest training errors in the "widest" gap, the "highest" or
+        "lowest" of these; "zero"; "scut", the best F1 on documents held out
     scale : factor of the vectors
     """
 
@@ -112,7 +134,9 @@ def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
         decisions, parameters = _decide(setting, vectors)
     found = bootstrap_f1(vectors.test_categories, decisions, random_state=seed)
     named = dict(zip(vectors.names, found.categories, strict=True))
-    measured: dict[str, Any] = {name: value.times(100) for name, value in named.items() if name in TEN}
+    measured: dict[str, Any] = {
+        name: value.times(100) for name, value in named.items() if name in TEN
+    }
     measured |= {"micro-average": found.micro.times(100), "macro-average": found.macro.times(100)}
     counts = dict(zip(vectors.names, parameters.tolist(), strict=True))
     measured |= {f"parameters of {name}": count for name, count in counts.items() if name in TEN}
@@ -124,7 +148,9 @@ def count_parameters(*, gamma: float, change: float, quick: bool, seed: int) -> 
     setting = replace(LAPLACE, parameter=gamma, stop="early")
     vectors = vectors_of(setting, quick)
     model = classifier_of(setting).set_params(tol=100 * change)  # EM stops at 1% of tol
-    model.fit(vectors.train, vectors.train_categories, feature_mask=feature_mask_of(setting, vectors))
+    model.fit(
+        vectors.train, vectors.train_categories, feature_mask=feature_mask_of(setting, vectors)
+    )
     weights = np.array([solution.coefficients for solution in model.solutions_])
     counts = 1 + np.count_nonzero(np.abs(weights) >= CUT, axis=1)
     return dict(zip(TEN, counts.tolist(), strict=True))
@@ -144,16 +170,22 @@ def _vectors(
 ) -> Vectors:
     corpus = corpus_part(name, quick)
     train, test = corpus.split("train"), corpus.split("test")
-    vectorizer = TermVectorizer(weighting=weighting, characters=characters, stop_words=stop_words, stemmer=stemmer)
+    vectorizer = TermVectorizer(
+        weighting=weighting, characters=characters, stop_words=stop_words, stemmer=stemmer
+    )
     X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
     if idf != "none":
-        rarity = np.log(len(train.texts) / vectorizer.document_frequencies_) / (np.log(2) if idf == "log2" else 1.0)
+        rarity = np.log(len(train.texts) / vectorizer.document_frequencies_) / (
+            np.log(2) if idf == "log2" else 1.0
+        )
         X, X_test = (sparse.csr_array(matrix * rarity) for matrix in (X, X_test))
     if idf == "cosine":
         scale_to_length_one(X)
         scale_to_length_one(X_test)
     columns = [list(corpus.categories).index(name) for name in TEN]
-    return Vectors(X, train.indicator.toarray()[:, columns], X_test, test.indicator.toarray()[:, columns], TEN)
+    return Vectors(
+        X, train.indicator.toarray()[:, columns], X_test, test.indicator.toarray()[:, columns], TEN
+    )
 
 
 @lru_cache(maxsize=1)
@@ -166,7 +198,9 @@ def _given_vectors(quick: bool, scale: float) -> Vectors:
     Y, Y_test = train.indicator.toarray(), test.indicator.toarray()
     learned = np.flatnonzero(Y.any(axis=0))
     names = tuple(corpus.categories[i] for i in learned)
-    return Vectors(scale * train.vectors, Y[:, learned], scale * test.vectors, Y_test[:, learned], names)
+    return Vectors(
+        scale * train.vectors, Y[:, learned], scale * test.vectors, Y_test[:, learned], names
+    )
 
 
 def feature_mask_of(setting: Setting, vectors: Vectors) -> Any:
@@ -197,11 +231,19 @@ def _decide(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
     """Decisions on the test documents by thresholds on training scores, and the parameters that are not 0."""
     feature_mask, train, test = feature_mask_of(setting, vectors), vectors.train, vectors.test
     if setting.intercept == "prior":
-        train, test = (sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))])) for X in (train, test))
-        feature_mask = sparse.csr_array(sparse.hstack([feature_mask, np.ones((feature_mask.shape[0], 1), dtype=bool)]))
+        train, test = (
+            sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))])) for X in (train, test)
+        )
+        feature_mask = sparse.csr_array(
+            sparse.hstack([feature_mask, np.ones((feature_mask.shape[0], 1), dtype=bool)])
+        )
     fit = _fit_peers if setting.model in PEERS else _fit
-    (train_scores, test_scores), parameters = fit(setting, (train, test), vectors.train_categories, feature_mask)
-    return test_scores > _thresholds(setting.threshold, vectors.train_categories, train_scores), parameters
+    (train_scores, test_scores), parameters = fit(
+        setting, (train, test), vectors.train_categories, feature_mask
+    )
+    return test_scores > _thresholds(
+        setting.threshold, vectors.train_categories, train_scores
+    ), parameters
 
 
 def _decide_by_peer(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
@@ -231,7 +273,9 @@ def _rocchio_share(vectors: Vectors) -> float:
     return max(ROCCHIO_SHARES, key=hits)
 
 
-def _fit(setting: Setting, matrices: tuple[Any, Any], Y: Array, feature_mask: Any) -> tuple[list[Array], Array]:
+def _fit(
+    setting: Setting, matrices: tuple[Any, Any], Y: Array, feature_mask: Any
+) -> tuple[list[Array], Array]:
     """Scores of both matrices, and the parameters of each category that are not 0."""
     model = classifier_of(setting).fit(matrices[0], Y, feature_mask=feature_mask)
     weights = np.array([solution.coefficients for solution in model.solutions_])
@@ -242,7 +286,9 @@ def _fit(setting: Setting, matrices: tuple[Any, Any], Y: Array, feature_mask: An
     return [X @ weights.T + intercepts for X in matrices], parameters
 
 
-def _fit_peers(setting: Setting, matrices: tuple[Any, Any], Y: Array, feature_mask: Any) -> tuple[list[Array], Array]:
+def _fit_peers(
+    setting: Setting, matrices: tuple[Any, Any], Y: Array, feature_mask: Any
+) -> tuple[list[Array], Array]:
     """The same for a model without feature masks: each category is fitted on its own columns."""
     scores: list[list[Array]] = [[], []]
     for place, terms in enumerate(feature_mask.toarray().astype(bool)):
@@ -265,7 +311,9 @@ def _thresholds(which: str, Y: Array, scores: Array) -> Array:
         return np.zeros(Y.shape[1])
     if which == "widest":
         return MinimumErrors().fit(Y, scores).thresholds_
-    return np.array([_extreme(y, s, highest=which == "highest") for y, s in zip(Y.T, scores.T, strict=True)])
+    return np.array(
+        [_extreme(y, s, highest=which == "highest") for y, s in zip(Y.T, scores.T, strict=True)]
+    )
 
 
 def _extreme(y: Array, scores: Array, *, highest: bool) -> float:
@@ -284,15 +332,25 @@ GAUSSIAN = Setting(prior="gaussian", parameter=0.01)
 LOGISTIC_GAUSSIAN = replace(GAUSSIAN, model="logit", idf="ln")
 LOGISTIC_LAPLACE = replace(LAPLACE, model="logit", idf="ln")
 GAMMAS = {gamma: replace(LAPLACE, parameter=gamma) for gamma in (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)}
-PRIORS = {"Jeffreys": JEFFREYS} | {f"Laplace γ = {gamma:g}": setting for gamma, setting in GAMMAS.items()}
+PRIORS = {"Jeffreys": JEFFREYS} | {
+    f"Laplace γ = {gamma:g}": setting for gamma, setting in GAMMAS.items()
+}
 
 
 def task_of(setting: Setting, extent: Extent) -> Task:
     """The task of a column."""
-    changed = {name: value for name, value in asdict(setting).items() if value != getattr(LAPLACE, name)}
-    label = f"{setting.model} " + ", ".join(f"{name} {value}" for name, value in changed.items() if name != "model")
+    changed = {
+        name: value for name, value in asdict(setting).items() if value != getattr(LAPLACE, name)
+    }
+    label = f"{setting.model} " + ", ".join(
+        f"{name} {value}" for name, value in changed.items() if name != "model"
+    )
     return Task.of(
-        measure_setting, f"sparse Bayes: {label}", corpora=(setting.corpus,), **asdict(setting), **extent.settings
+        measure_setting,
+        f"sparse Bayes: {label}",
+        corpora=(setting.corpus,),
+        **asdict(setting),
+        **extent.settings,
     )
 
 
@@ -309,7 +367,9 @@ def _f1_table(
     """
 
     def grid(extent: Extent) -> Grid:
-        tasks = {name: task_of(setting, extent) for name, setting in _without_em(columns, extent).items()}
+        tasks = {
+            name: task_of(setting, extent) for name, setting in _without_em(columns, extent).items()
+        }
         return {(row, column): reading(task, row) for column, task in tasks.items() for row in rows}
 
     def alternatives(extent: Extent) -> list[Alternative]:
@@ -325,8 +385,14 @@ def _f1_table(
 
 def _without_em(columns: Mapping[str, Setting], extent: Extent) -> dict[str, Setting]:
     """The columns of a run; a quick one leaves out EM on RCV1."""
-    slow = {name for name, setting in columns.items() if (setting.corpus, setting.prior) == ("rcv1-sample", "jeffreys")}
-    return {name: setting for name, setting in columns.items() if not (extent.quick and name in slow)}
+    slow = {
+        name
+        for name, setting in columns.items()
+        if (setting.corpus, setting.prior) == ("rcv1-sample", "jeffreys")
+    }
+    return {
+        name: setting for name, setting in columns.items() if not (extent.quick and name in slow)
+    }
 
 
 def _averages(setting: Setting, extent: Extent, shown: tuple[str, ...] = ()) -> dict[str, Reading]:
@@ -337,9 +403,16 @@ def _averages(setting: Setting, extent: Extent, shown: tuple[str, ...] = ()) -> 
     return {shown: reading(task, name) for shown, name in names.items()}
 
 
-# Table 1: the sparse model on 300 terms beside Zhang & Oles' (2001) systems on 10,000, of whose text processing the
-# paper says nothing.
-RIDGE = Setting(model="logit", prior="gaussian", parameter=1.0, terms=10_000, by="information-gain", weighting="binary")
+# Table 1: the sparse model on 300 terms beside Zhang & Oles' (2001) systems on 10,000, of whose
+# text processing the paper says nothing.
+RIDGE = Setting(
+    model="logit",
+    prior="gaussian",
+    parameter=1.0,
+    terms=10_000,
+    by="information-gain",
+    weighting="binary",
+)
 TABLE_1 = {
     "Naive Bayes": replace(RIDGE, model="naive Bayes", weighting="tf"),
     "Log. Reg.": RIDGE,
@@ -356,7 +429,9 @@ NAIVE_BAYES_CHOICES = {
     "threshold at probability 1/2": replace(NAIVE_BAYES, threshold="zero"),
     "stems (Porter)": replace(NAIVE_BAYES, stemmer="porter"),
 }
-RIDGE_CHOICES = {f"variance {variance:g}": replace(RIDGE, parameter=variance) for variance in (1.0, 0.1, 0.01)}
+RIDGE_CHOICES = {
+    f"variance {variance:g}": replace(RIDGE, parameter=variance) for variance in (1.0, 0.1, 0.01)
+}
 MARGIN_CHOICES = {
     "as in the table: C = 1": MARGIN,
     "C = 0.1": replace(MARGIN, parameter=0.1),
@@ -381,8 +456,8 @@ SPARSE_CHOICES = {
 }
 
 
-# Table 3: priors; what EM gives when stopped early, and with its E-step as printed (ω = γ/|β|), where EM seeks the mode
-# for γ squared.
+# Table 3: priors; what EM gives when stopped early, and with its E-step as printed (ω = γ/|β|),
+# where EM seeks the mode for γ squared.
 def _em_choices(gamma: float, setting: Setting) -> dict[str, Setting]:
     squared = replace(setting, parameter=gamma**2)
     return {
@@ -405,21 +480,31 @@ def _parameters(setting: Setting, extent: Extent) -> dict[str, Reading]:
 
 
 def _parameters_grid(extent: Extent) -> Grid:
-    return {(row, c): found for c, setting in PRIORS.items() for row, found in _parameters(setting, extent).items()}
+    return {
+        (row, c): found
+        for c, setting in PRIORS.items()
+        for row, found in _parameters(setting, extent).items()
+    }
 
 
 def _parameters_alternatives(extent: Extent) -> list[Alternative]:
     if extent.quick:
         return []
     early = {name: replace(setting, stop="early") for name, setting in PRIORS.items()}
-    found = [Alternative(name, EARLY, _parameters(setting, extent)) for name, setting in early.items()]
+    found = [
+        Alternative(name, EARLY, _parameters(setting, extent)) for name, setting in early.items()
+    ]
     for change in EARLIER:
         for gamma in GAMMAS:
             label = f"sparse-bayes: Laplace prior, γ = {gamma:g}, EM stopped at {change:g}"
             settings = {"gamma": gamma, "change": change, **extent.settings}
             task = Task.of(count_parameters, label, corpora=(LAPLACE.corpus,), **settings)
             choice = f"EM stopped at a change of {change:g}, weights below {CUT:g} cut"
-            found.append(Alternative(f"Laplace γ = {gamma:g}", choice, {row: reading(task, row) for row in TEN}))
+            found.append(
+                Alternative(
+                    f"Laplace γ = {gamma:g}", choice, {row: reading(task, row) for row in TEN}
+                )
+            )
     return found
 
 
@@ -445,11 +530,14 @@ LINK_CHOICES = {
     "Logistic Laplace": _idf_choices(LOGISTIC_LAPLACE),
 }
 
-# Tables 7 and 8: RCV1. The vectors come weighted (log TF x IDF, length one). Documents of log TF, which the paper has,
-# are about ten times as long, and a prior on weights means as much more: so long they are made here.
+# Tables 7 and 8: RCV1. The vectors come weighted (log TF x IDF, length one). Documents of log TF,
+# which the paper has, are about ten times as long, and a prior on weights means as much more: so
+# long they are made here.
 LONGER = 10.0
 RCV1_LAPLACE = Setting(corpus="rcv1-sample", parameter=25.0, scale=LONGER)
-RCV1_JEFFREYS = replace(RCV1_LAPLACE, prior="jeffreys", stop="early")  # EM to the mode takes minutes
+RCV1_JEFFREYS = replace(
+    RCV1_LAPLACE, prior="jeffreys", stop="early"
+)  # EM to the mode takes minutes
 RCV1_LOGISTIC = replace(RCV1_LAPLACE, model="logit")
 RCV1_LOGISTIC_3000 = replace(RCV1_LOGISTIC, terms=3000)
 TABLE_7 = {
@@ -466,18 +554,26 @@ TABLE_8 = {
     "Probit Gaussian σ² = 0.001 300": replace(RCV1_LAPLACE, prior="gaussian", parameter=0.001),
     "Logistic Laplace γ = 25 300": RCV1_LOGISTIC,
     "Logistic Laplace γ = 25 3,000": RCV1_LOGISTIC_3000,
-    "Logistic Gaussian σ² = 0.01 3,000": replace(RCV1_LOGISTIC_3000, prior="gaussian", parameter=0.01),
+    "Logistic Gaussian σ² = 0.01 3,000": replace(
+        RCV1_LOGISTIC_3000, prior="gaussian", parameter=0.01
+    ),
 }
 
 
 def _as_given(columns: Mapping[str, Setting]) -> dict[str, dict[str, Setting]]:
-    varied = {name: setting for name, setting in columns.items() if setting.prior != "jeffreys" and setting.terms}
+    varied = {
+        name: setting
+        for name, setting in columns.items()
+        if setting.prior != "jeffreys" and setting.terms
+    }
     return {
-        name: {"vectors as they come, of length one": replace(setting, scale=1.0)} for name, setting in varied.items()
+        name: {"vectors as they come, of length one": replace(setting, scale=1.0)}
+        for name, setting in varied.items()
     }
 
 
-# Figure 1: the probit model with its hierarchical prior and latent variables, drawn, and checked by sampling from it.
+# Figure 1: the probit model with its hierarchical prior and latent variables, drawn, and checked by
+# sampling from it.
 GAMMA, DRAWS, SCORES = 10.0, 200_000, (-2.0, -0.5, 0.0, 1.0, 2.5)
 
 
@@ -517,18 +613,31 @@ def _diagram(result: Any) -> Diagram:
         "y*": (260.0, 240.0),
     }
     arrows = [("γ*", "τ"), ("τ", "β"), ("β", "z"), ("x*", "z"), ("z", "y*")]
-    plates = {"terms j = 1 … d": (20.0, 88.0, 120.0, 150.0), "documents i = 1 … n": (195.0, 25.0, 145.0, 260.0)}
-    return Diagram("Probit model with hierarchical prior and latent variables (filled: known)", nodes, arrows, plates)
+    plates = {
+        "terms j = 1 … d": (20.0, 88.0, 120.0, 150.0),
+        "documents i = 1 … n": (195.0, 25.0, 145.0, 260.0),
+    }
+    return Diagram(
+        "Probit model with hierarchical prior and latent variables (filled: known)",
+        nodes,
+        arrows,
+        plates,
+    )
 
 
 # Figure 2: box plots of Table 1, over the ten categories.
 def _boxes(*results: Any) -> BoxPlot:
     printed = printed_table("sparse-bayes:table-1").values
     groups = {
-        column: {"paper": [printed[topic, column] for topic in TEN], "ours": [result[topic][0] for topic in TEN]}
+        column: {
+            "paper": [printed[topic, column] for topic in TEN],
+            "ours": [result[topic][0] for topic in TEN],
+        }
         for column, result in zip(TABLE_1, results, strict=True)
     }
-    return BoxPlot("F1 of the ten categories: largest, three quarters, median, quarter, smallest", "F1", groups)
+    return BoxPlot(
+        "F1 of the ten categories: largest, three quarters, median, quarter, smallest", "F1", groups
+    )
 
 
 # Figure 3: the second derivative of ln Φ; because it is negative, the posterior is log-concave.
@@ -540,7 +649,11 @@ def second_derivative(*, quick: bool, seed: int) -> dict[str, Any]:
     wide, shown = np.linspace(-REACH, REACH, 7001), np.linspace(-6, 6, 121)
     values = _second_derivative(wide)
     curve = zip(shown.tolist(), _second_derivative(shown).tolist(), strict=True)
-    return {"largest": float(values.max()), "smallest": float(values.min()), "curve": [list(point) for point in curve]}
+    return {
+        "largest": float(values.max()),
+        "smallest": float(values.min()),
+        "curve": [list(point) for point in curve],
+    }
 
 
 def _second_derivative(w: Any) -> Any:
@@ -553,11 +666,15 @@ def _derivative_task(extent: Extent) -> Task:
 
 def _derivative_grid(extent: Extent) -> Grid:
     column = f"f(w) for |w| ≤ {REACH:g}"
-    return {(row, column): reading(_derivative_task(extent), row) for row in ("largest", "smallest")}
+    return {
+        (row, column): reading(_derivative_task(extent), row) for row in ("largest", "smallest")
+    }
 
 
 def _derivative_curve(result: Any) -> LinePlot:
-    return LinePlot("f, the second derivative of ln Φ: always negative", "w", "f(w)", {"f": result["curve"]})
+    return LinePlot(
+        "f, the second derivative of ln Φ: always negative", "w", "f(w)", {"f": result["curve"]}
+    )
 
 
 EXPERIMENTS = [
@@ -605,11 +722,15 @@ EXPERIMENTS = [
     _f1_table(7, TABLE_7, _as_given(TABLE_7), AVERAGES),
     _f1_table(8, TABLE_8, _as_given(TABLE_8), AVERAGES),
     Experiment(
-        "sparse-bayes:figure-1", _draws_grid, plots=lambda extent: [PlotReading((_draws_task(extent),), _diagram)]
+        "sparse-bayes:figure-1",
+        _draws_grid,
+        plots=lambda extent: [PlotReading((_draws_task(extent),), _diagram)],
     ),
     Experiment(
         "sparse-bayes:figure-2",
-        plots=lambda extent: [PlotReading(tuple(task_of(setting, extent) for setting in TABLE_1.values()), _boxes)],
+        plots=lambda extent: [
+            PlotReading(tuple(task_of(setting, extent) for setting in TABLE_1.values()), _boxes)
+        ],
     ),
     Experiment(
         "sparse-bayes:figure-3",

@@ -2,10 +2,11 @@
 
 A result of a measuring function depends on
 
-- the definitions of `papers` that the function reaches by name, in its own module and in those it imports from. A
-  change of a table, a label, a comment or another function of the module makes no result old;
-- the files of `bayesift` that these definitions import, directly or indirectly. Imports inside functions count, imports
-  for type checkers do not;
+- the definitions of `papers` that the function reaches by name, in its own module and in those it
+  imports from. A change of a table, a label, a comment or another function of the module makes no
+  result old;
+- the files of `bayesift` that these definitions import, directly or indirectly. Imports inside
+  functions count, imports for type checkers do not;
 - its arguments, the files of its corpora and the versions of the numeric libraries.
 
 A definition that is looked up by a string cannot be seen: tasks name it (`Task.also`).
@@ -28,7 +29,10 @@ from bayesift.files import whole_file
 from papers.corpora import corpus_fingerprint
 from papers.experiment import Result, Task
 
-_FILES, _DEFINITIONS = "bayesift", "papers"  # packages that count by the file, and by the definition
+_FILES, _DEFINITIONS = (
+    "bayesift",
+    "papers",
+)  # packages that count by the file, and by the definition
 _CHARTS = "bayesift.charts"  # draw results and do not change them
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "PyStemmer")
 
@@ -47,7 +51,10 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder with one file per result, and one with the seconds it took; files appear whole or not at all."""
+    """A folder with one file per result, and one with the seconds it took.
+
+    Files appear whole or not at all.
+    """
 
     folder: Path
 
@@ -107,7 +114,11 @@ def reached_code(*names: str) -> dict[str, str]:
         package = module.partition(".")[0]
         if package == _FILES:
             name, definition = module, ""
-        if name not in found and package in (_FILES, _DEFINITIONS) and not module.startswith(_CHARTS):
+        if (
+            name not in found
+            and package in (_FILES, _DEFINITIONS)
+            and not module.startswith(_CHARTS)
+        ):
             found[name], reached = _definition(module, definition) if definition else _file(module)
             waiting += reached
     return found
@@ -119,7 +130,12 @@ def _file(module: str) -> tuple[str, list[str]]:
     path = _path(module)
     assert path is not None, module
     text = path.read_text("utf-8")
-    return text, [name for node in _running(ast.parse(text)) for names in _imported(node).values() for name in names]
+    return text, [
+        name
+        for node in _running(ast.parse(text))
+        for names in _imported(node).values()
+        for name in names
+    ]
 
 
 @cache
@@ -136,15 +152,21 @@ def _definition(module: str, name: str) -> tuple[str, list[str]]:
             continue
         source += ast.unparse(statement) + "\n"
         nodes = list(ast.walk(statement))
-        names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id in _names(module)}
+        names = {
+            node.id for node in nodes if isinstance(node, ast.Name) and node.id in _names(module)
+        }
         reached += [f"{module}:{other}" for other in sorted(names - {name})]
-        reached += [target for node in nodes for targets in _imported(node).values() for target in targets]
+        reached += [
+            target for node in nodes for targets in _imported(node).values() for target in targets
+        ]
     return source, reached
 
 
 @cache
 def _names(module: str) -> set[str]:
-    return {name for node in _running(ast.parse(_file(module)[0]), deep=False) for name in _bound(node)}
+    return {
+        name for node in _running(ast.parse(_file(module)[0]), deep=False) for name in _bound(node)
+    }
 
 
 def _bound(statement: ast.AST) -> set[str]:
@@ -157,27 +179,37 @@ def _bound(statement: ast.AST) -> set[str]:
         targets = [statement.target]
     else:
         return set(_imported(statement))
-    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+    return {
+        node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)
+    }
 
 
 def _imported(node: ast.AST) -> dict[str, list[str]]:
     """What the names of an import statement stand for: modules, or definitions of modules."""
     if isinstance(node, ast.Import):
         return {alias.asname or alias.name.partition(".")[0]: [alias.name] for alias in node.names}
-    if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith((_FILES, _DEFINITIONS)):
+    if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
+        (_FILES, _DEFINITIONS)
+    ):
         return {}
     found = {}
     for alias in node.names:
         module = f"{node.module}.{alias.name}"
         definition = f"{node.module}:{alias.name}"
-        found[alias.asname or alias.name] = [str(node.module), module] if _is_module(module) else [definition]
+        found[alias.asname or alias.name] = (
+            [str(node.module), module] if _is_module(module) else [definition]
+        )
     return found
 
 
 def _running(tree: ast.AST, *, deep: bool = True) -> Iterator[ast.AST]:
     """All nodes below (or only the statements of) a tree, without what only type checkers see."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        if (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Name)
+            and node.test.id == "TYPE_CHECKING"
+        ):
             continue
         yield node
         if deep:
@@ -187,7 +219,11 @@ def _running(tree: ast.AST, *, deep: bool = True) -> Iterator[ast.AST]:
 @cache
 def _is_module(name: str) -> bool:
     parent = importlib.util.find_spec(name.rpartition(".")[0])
-    return parent is not None and parent.submodule_search_locations is not None and _path(name) is not None
+    return (
+        parent is not None
+        and parent.submodule_search_locations is not None
+        and _path(name) is not None
+    )
 
 
 def _path(module: str) -> Path | None:

@@ -1,12 +1,13 @@
 """Qiu, Huang & Wu: few features, three classifiers.
 
-ltc vectors of stemmed words (Porter, letters only, English stop words left out); 20 Newsgroups with words of at least
-two documents. Every document gets one category (RCut, t = 1), which caps Reuters at 89.3. What the paper leaves open:
-topics are initialised by "nndsvd" or "nndsvda", whichever gives kNN more hits by leave-one-out on 2,000 training
-documents, and k is chosen in the same way; all documents that are as near as the k-th vote, so that their order does
-not matter; a document without any of the chosen words gets the largest category of the training documents without any;
-the SVM is libsvm's with a radial kernel, C = 10, gamma = 1 / (features x variance), a document learned once under each
-of its categories; CHI is the largest over categories.
+ltc vectors of stemmed words (Porter, letters only, English stop words left out); 20 Newsgroups with
+words of at least two documents. Every document gets one category (RCut, t = 1), which caps Reuters
+at 89.3. What the paper leaves open: topics are initialised by "nndsvd" or "nndsvda", whichever
+gives kNN more hits by leave-one-out on 2,000 training documents, and k is chosen in the same way;
+all documents that are as near as the k-th vote, so that their order does not matter; a document
+without any of the chosen words gets the largest category of the training documents without any; the
+SVM is libsvm's with a radial kernel, C = 10, gamma = 1 / (features x variance), a document learned
+once under each of its categories; CHI is the largest over categories.
 """
 
 from __future__ import annotations
@@ -60,9 +61,11 @@ class Words:
 
     Parameters
     ----------
-    weighting, characters, min_df : parameters of `TermVectorizer`; 0 is 1 for Reuters and 2 for 20 Newsgroups
+    weighting, characters, min_df : parameters of `TermVectorizer`; 0 is 1 for Reuters and 2 for 20
+        Newsgroups
     average : how the scores of the categories are combined; empty for the usual way of each score
-    empty : what kNN gives documents without any of the words: what such training documents have, or the first category
+    empty : what kNN gives documents without any of the words: what such training documents have, or
+        the first category
     """
 
     weighting: Literal["ltc", "tf", "tf-idf"] = "ltc"
@@ -85,11 +88,20 @@ def split_of(corpus: str, quick: bool, words: Words) -> Split:
         min_df=words.min_df or (1 if corpus == "reuters-labelled" else 2),
     )
     X = vectorizer.fit_transform(train.texts)
-    return Split(X, train.indicator.toarray(), vectorizer.transform(test.texts), test.indicator.toarray())
+    return Split(
+        X, train.indicator.toarray(), vectorizer.transform(test.texts), test.indicator.toarray()
+    )
 
 
 def measure_features(
-    *, corpus: str, selection: str, features: int, classifiers: list[str], words: dict[str, Any], quick: bool, seed: int
+    *,
+    corpus: str,
+    selection: str,
+    features: int,
+    classifiers: list[str],
+    words: dict[str, Any],
+    quick: bool,
+    seed: int,
 ) -> dict[str, Any]:
     """Micro F1 of classifiers on a number of features, in per cent."""
     taken = Words(**words)
@@ -111,7 +123,14 @@ def measure_features(
 
 
 def measure_machine(
-    *, corpus: str, selection: str, features: int, cost: float, words: dict[str, Any], quick: bool, seed: int
+    *,
+    corpus: str,
+    selection: str,
+    features: int,
+    cost: float,
+    words: dict[str, Any],
+    quick: bool,
+    seed: int,
 ) -> dict[str, Any]:
     """Micro F1 of the SVM with another C, in per cent."""
     split = split_of(corpus, quick, Words(**words))
@@ -126,7 +145,12 @@ def measure_printed_topics(*, corpus: str, topics: int, quick: bool, seed: int) 
     """Micro F1 of all classifiers on topics by the printed rules from a random start, in per cent."""
     split = split_of(corpus, quick, Words())
     encoder = SparseNMF(
-        n_components=topics, importance="variance", alpha=1.0, solver="printed", start="random", max_iter=200
+        n_components=topics,
+        importance="variance",
+        alpha=1.0,
+        solver="printed",
+        start="random",
+        max_iter=200,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -136,14 +160,18 @@ def measure_printed_topics(*, corpus: str, topics: int, quick: bool, seed: int) 
     for name, score in CLASSIFIERS.items():
         best = np.argmax(score(train, test, split.train_categories), axis=1)
         decided = np.eye(split.train_categories.shape[1], dtype=bool)[best]
-        result[name] = bootstrap_f1(split.test_categories, decided, random_state=seed).micro.times(100)
+        result[name] = bootstrap_f1(split.test_categories, decided, random_state=seed).micro.times(
+            100
+        )
     return result
 
 
 def words_of(selection: str, average: Any, k: int, split: Split) -> tuple[Array, Array]:
     """The k words that score best; documents are scaled to length one."""
     by, usual = SELECTIONS[selection]
-    chosen = SelectTerms(by=by, k=k, average=average or usual).fit(split.train, split.train_categories)
+    chosen = SelectTerms(by=by, k=k, average=average or usual).fit(
+        split.train, split.train_categories
+    )
     dense = [sparse.csr_array(chosen.transform(X)).toarray() for X in (split.train, split.test)]
     return normalize(dense[0]), normalize(dense[1])
 
@@ -152,7 +180,9 @@ def _topics_of(k: int, split: Split) -> tuple[Array, Array]:
     """Codes of length one, by the initialisation with more leave-one-out hits on training documents."""
     found = []
     for start in ("nndsvd", "nndsvda") if k <= LARGEST_TRIED_TWICE else ("nndsvd",):
-        encoder = SparseNMF(n_components=k, importance="variance", alpha=1.0, start=start, max_iter=200)
+        encoder = SparseNMF(
+            n_components=k, importance="variance", alpha=1.0, start=start, max_iter=200
+        )
         train = normalize(encoder.fit(split.train).transform(split.train))
         hits = leave_one_out(train, split.train_categories, _cosines).values()
         found.append((max(hits), train, encoder))
@@ -174,8 +204,13 @@ def _by_neighbours(train: Array, test: Array, categories: Array) -> Array:
     return scores
 
 
-def _by_additive_regression(train: Array, test: Array, categories: Array, *, printed: bool = False) -> Array:
-    """Scores of the nearest by `TopicSimilarity`, its probabilities as votes; `printed` is the paper's own form."""
+def _by_additive_regression(
+    train: Array, test: Array, categories: Array, *, printed: bool = False
+) -> Array:
+    """Scores of the nearest by `TopicSimilarity`, its probabilities as votes.
+
+    `printed` is the paper's own form.
+    """
     similarity = (TopicSimilarity.paper() if printed else TopicSimilarity()).fit(train, categories)
 
     def weigh(distances: Array) -> Array:
@@ -187,15 +222,21 @@ def _by_additive_regression(train: Array, test: Array, categories: Array, *, pri
 def _votes(train: Array, test: Array, categories: Array, weigh: Callable[[Array], Array]) -> Array:
     hits = leave_one_out(train, categories, weigh)
     k = max(hits, key=hits.__getitem__)
-    votes: Array = Neighbours(train, categories, weigh).votes(test, [k])[k] + 1e-9 * categories.mean(axis=0)
+    votes: Array = Neighbours(train, categories, weigh).votes(test, [k])[
+        k
+    ] + 1e-9 * categories.mean(axis=0)
     return votes
 
 
-def leave_one_out(train: Array, categories: Array, weigh: Callable[[Array], Array]) -> dict[int, float]:
+def leave_one_out(
+    train: Array, categories: Array, weigh: Callable[[Array], Array]
+) -> dict[int, float]:
     """The share of 2,000 documents that belong to the category with the most votes of the others, by k."""
     rows = np.sort(np.random.RandomState(0).permutation(len(train))[:HELD_OUT])
     votes = Neighbours(train, categories, weigh).votes(train[rows], N_NEIGHBORS, rows)
-    return {k: float(np.mean(categories[rows, np.argmax(found, axis=1)])) for k, found in votes.items()}
+    return {
+        k: float(np.mean(categories[rows, np.argmax(found, axis=1)])) for k, found in votes.items()
+    }
 
 
 class Neighbours:
@@ -203,13 +244,23 @@ class Neighbours:
 
     def __init__(self, points: Array, categories: Array, weigh: Callable[[Array], Array]) -> None:
         _, first, place = np.unique(points, axis=0, return_index=True, return_inverse=True)
-        self.points, self.place, self.categories, self.weigh = points[first], place.ravel(), categories, weigh
+        self.points, self.place, self.categories, self.weigh = (
+            points[first],
+            place.ravel(),
+            categories,
+            weigh,
+        )
         shape = (len(first), len(points))
-        equal = sparse.csr_array((np.ones(len(points)), (self.place, np.arange(len(points)))), shape=shape)
+        equal = sparse.csr_array(
+            (np.ones(len(points)), (self.place, np.arange(len(points)))), shape=shape
+        )
         self.sums, self.counts = equal @ categories, np.bincount(self.place)
 
     def votes(self, points: Array, ks: Sequence[int], own: Array | None = None) -> dict[int, Array]:
-        """Votes by k, points x categories; `own` are the rows that the points have here, which do not vote."""
+        """Votes by k, points x categories.
+
+        `own` are the rows that the points have here, which do not vote.
+        """
         found = {k: np.empty((len(points), self.categories.shape[1])) for k in ks}
         step = max(1, _BLOCK // len(self.points))
         for start in range(0, len(points), step):
@@ -230,11 +281,16 @@ class Neighbours:
         order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
         nearest = np.take_along_axis(nearest, order, axis=1)
         last = np.argmax(np.cumsum(self.counts[nearest], axis=1) >= min(k, len(self.place)), axis=1)
-        return np.take_along_axis(distances, np.take_along_axis(nearest, last[:, np.newaxis], axis=1), axis=1)
+        return np.take_along_axis(
+            distances, np.take_along_axis(nearest, last[:, np.newaxis], axis=1), axis=1
+        )
 
 
 def _by_support_vectors(train: Array, test: Array, categories: Array) -> Array:
-    """The class libsvm decides for, as an indicator; kernel values come from two matrix products."""
+    """The class libsvm decides for, as an indicator.
+
+    Kernel values come from two matrix products.
+    """
     documents, labels = np.nonzero(categories)
     learned = train[documents]
     gamma = 1 / (learned.shape[1] * learned.var())
@@ -281,7 +337,13 @@ OTHERS = {
             machine=(2, 4, 8, 16, 32, 64),
         ),
         Other("OCFS", "raw counts", {"weighting": "tf"}, neighbours=(2, 8, 32)),
-        Other("CHI", "words of two documents or more", {"min_df": 2}, neighbours=(16, 32, 128), machine=(16, 32)),
+        Other(
+            "CHI",
+            "words of two documents or more",
+            {"min_df": 2},
+            neighbours=(16, 32, 128),
+            machine=(16, 32),
+        ),
     ),
     "20newsgroups": (
         Other(
@@ -305,7 +367,10 @@ PRINTED_TOPICS = {"reuters-labelled": (512,), "20newsgroups": (8, 32, 128, 256)}
 
 
 def _table(name: str, corpus: str, *, most_topics: int) -> Experiment:
-    """A row per classifier and selection, a column per number of features; more topics need a long run."""
+    """A row per classifier and selection, a column per number of features.
+
+    More topics need a long run.
+    """
 
     def grid(extent: Extent) -> Grid:
         found: Grid = {}
@@ -314,7 +379,9 @@ def _table(name: str, corpus: str, *, most_topics: int) -> Experiment:
                 for classifier in CLASSIFIERS if selection == "SNMF" else ("RCut kNN", "SVM"):
                     task = _task(corpus, selection, features, classifier, extent)
                     absent = _left_out(selection, features, most_topics, extent)
-                    found[f"{classifier}, {selection}", str(features)] = absent or reading(task, classifier)
+                    found[f"{classifier}, {selection}", str(features)] = absent or reading(
+                        task, classifier
+                    )
         return found
 
     def alternatives(extent: Extent) -> list[Alternative]:
@@ -326,7 +393,10 @@ def _table(name: str, corpus: str, *, most_topics: int) -> Experiment:
 def _others(corpus: str, extent: Extent) -> Iterator[Alternative]:
     for other in OTHERS[corpus]:
         for classifier, sizes in (("RCut kNN", other.neighbours), ("SVM", other.machine)):
-            tasks = {str(k): _task(corpus, other.selection, k, classifier, extent, other.words) for k in sizes}
+            tasks = {
+                str(k): _task(corpus, other.selection, k, classifier, extent, other.words)
+                for k in sizes
+            }
             readings = {k: reading(task, classifier) for k, task in tasks.items()}
             if readings:
                 yield Alternative(f"{classifier}, {other.selection}", other.choice, readings)
@@ -351,7 +421,9 @@ def _other_costs(corpus: str, extent: Extent) -> Iterator[Alternative]:
                 **extent.settings,
             )
             readings[str(k)] = reading(task, "SVM")
-        yield Alternative(f"SVM, {selection}", f"{'raw counts, ' if words else ''}C = {cost:g}", readings)
+        yield Alternative(
+            f"SVM, {selection}", f"{'raw counts, ' if words else ''}C = {cost:g}", readings
+        )
 
 
 def _printed_topics(corpus: str, extent: Extent) -> Iterator[Alternative]:
@@ -375,12 +447,19 @@ def _left_out(selection: str, features: int, most_topics: int, extent: Extent) -
     if extent.quick:
         return None if features in _QUICK else Absent("left out of a quick run")
     if selection == "SNMF" and features > most_topics and not extent.long:
-        return Absent(f"more than {most_topics} topics take minutes a cell: they are measured with --long")
+        return Absent(
+            f"more than {most_topics} topics take minutes a cell: they are measured with --long"
+        )
     return None
 
 
 def _task(
-    corpus: str, selection: str, features: int, classifier: str, extent: Extent, words: Mapping[str, Any] | None = None
+    corpus: str,
+    selection: str,
+    features: int,
+    classifier: str,
+    extent: Extent,
+    words: Mapping[str, Any] | None = None,
 ) -> Task:
     # topics are found once for all classifiers
     classifiers = list(CLASSIFIERS) if selection == "SNMF" else [classifier]

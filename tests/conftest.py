@@ -31,7 +31,10 @@ def data_dir():
 
 
 def group_of(nodeid):
-    """The tests of a file run in one process, so that its fixtures are made once; likewise all that need Spark."""
+    """The tests of a file run in one process, so that its fixtures are made once.
+
+    Likewise all that need Spark.
+    """
     file = nodeid.partition("::")[0]
     if file.startswith("tests/spark/") or nodeid.endswith("[docs/guides/scale-out.md]"):
         return "spark"
@@ -68,7 +71,9 @@ def pytest_runtest_setup(item):
 def pytest_terminal_summary(terminalreporter):
     # From the reports, since with pytest-xdist tests are skipped in other processes.
     reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
-    missing = {name for reason in reasons for name in reason.partition(NOT_THERE)[2].split(", ") if name}
+    missing = {
+        name for reason in reasons for name in reason.partition(NOT_THERE)[2].split(", ") if name
+    }
     if missing:
         terminalreporter.section("corpora that were not there (set BAYESIFT_DATA)")
         for name in sorted(missing):

@@ -17,7 +17,10 @@ import pytest
 
 
 def free_port():
-    """A port that nobody listens at; not of those that the system gives to connections, which might take it."""
+    """A port that nobody listens at.
+
+    Not of those that the system gives to connections, which might take it.
+    """
     while True:
         port = random.SystemRandom().randrange(10_000, 30_000)
         with socket.socket() as probe, suppress(OSError):
@@ -31,7 +34,14 @@ def _binaries():
     found = shutil.which("initdb")
     places = [Path(found).resolve().parent] if found else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((place for place in places if (place / "initdb").exists() and (place / "postgres").exists()), None)
+    return next(
+        (
+            place
+            for place in places
+            if (place / "initdb").exists() and (place / "postgres").exists()
+        ),
+        None,
+    )
 
 
 def _as_user():
@@ -56,10 +66,33 @@ def postgres_server():
     shutil.chown(folder, owner)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **options}
     data = folder / "data"
-    initdb = [binaries / "initdb", "-D", data, "-U", "bayesift", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    initdb = [
+        binaries / "initdb",
+        "-D",
+        data,
+        "-U",
+        "bayesift",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "--no-sync",
+    ]
     subprocess.run(initdb, check=True, **quiet)
     port = free_port()
-    arguments = ["-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", folder, "-c", "full_page_writes=off"]
+    arguments = [
+        "-D",
+        data,
+        "-p",
+        str(port),
+        "-h",
+        "127.0.0.1",
+        "-k",
+        folder,
+        "-c",
+        "full_page_writes=off",
+    ]
     server = subprocess.Popen([binaries / "postgres", *arguments], **quiet)
     try:
         address = f"postgresql://bayesift@127.0.0.1:{port}"

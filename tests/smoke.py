@@ -1,4 +1,7 @@
-"""What must work in an environment that holds the wheel and nothing of the repository; run by `make wheel`."""
+"""What must work in an environment that holds the wheel and nothing of the repository.
+
+Run by `make wheel`.
+"""
 
 import subprocess
 import sys
@@ -19,9 +22,12 @@ def main():
         ["grain", "grain", "crude", "crude"] * 5,
     )
     with tempfile.TemporaryDirectory() as folder:
-        table, model, report = (Path(folder) / name for name in ("texts.csv", "model.zip", "report.html"))
+        table, model, report = (
+            Path(folder) / name for name in ("texts.csv", "model.zip", "report.html")
+        )
         table.write_text(
-            "text,label\n" + "".join(f"{text},{label}\n" for text, label in zip(texts, labels, strict=True))
+            "text,label\n"
+            + "".join(f"{text},{label}\n" for text, label in zip(texts, labels, strict=True))
         )
         for words in (
             ["fit", table, "-o", model],

@@ -10,7 +10,11 @@ from bayesift.model_file import ModelContent, load_model, save_model
 
 CONTENT = ModelContent(
     {"kind": "test", "categories": ["grain", "blé"]},
-    {"weights": np.arange(6.0).reshape(2, 3), "columns": np.array([1, 2], dtype=np.int32), "none": np.zeros((0, 4))},
+    {
+        "weights": np.arange(6.0).reshape(2, 3),
+        "columns": np.array([1, 2], dtype=np.int32),
+        "none": np.zeros((0, 4)),
+    },
     {"vocabulary": ["corn", "blé", "new york"], "empty": []},
 )
 
@@ -96,7 +100,10 @@ def damage(folder, change):
         (lambda h: h["files"].update({"../../secret.txt": "0"}), "lists a file"),
         (lambda h: h["files"].update({"code.py": "0"}), "lists a file"),
         (lambda h: h["files"].update({"more.txt": "0"}), "no more.txt"),
-        (lambda h: h["files"].update({"vocabulary.txt": "0"}), "vocabulary.txt is not what was saved"),
+        (
+            lambda h: h["files"].update({"vocabulary.txt": "0"}),
+            "vocabulary.txt is not what was saved",
+        ),
     ],
 )
 def test_wrong_headers_are_refused(tmp_path, change, message):
@@ -107,7 +114,8 @@ def test_wrong_headers_are_refused(tmp_path, change, message):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff\xfe", b'{"format": "bayesift-model"}']
+    "data",
+    [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff\xfe", b'{"format": "bayesift-model"}'],
 )
 def test_headers_that_are_no_headers_are_refused(tmp_path, data):
     save_model(CONTENT, tmp_path / "model")
@@ -117,7 +125,11 @@ def test_headers_that_are_no_headers_are_refused(tmp_path, data):
 
 
 def test_what_is_no_model_is_refused(tmp_path):
-    for name, content in [("a.zip", b"PK\x03\x04 nonsense"), ("text", b"hello"), ("empty.zip", b"")]:
+    for name, content in [
+        ("a.zip", b"PK\x03\x04 nonsense"),
+        ("text", b"hello"),
+        ("empty.zip", b""),
+    ]:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DataError, match="not a model file"):
             load_model(tmp_path / name)
@@ -152,7 +164,11 @@ def test_flipped_bytes_never_pass(tmp_path, name):
 
 
 def test_mapped_arrays_are_the_same_and_stay_in_the_file(tmp_path):
-    arrays = {"a": np.arange(5.0), "b": np.arange(6, dtype=np.int32).reshape(2, 3), "c": np.array([True, False])}
+    arrays = {
+        "a": np.arange(5.0),
+        "b": np.arange(6, dtype=np.int32).reshape(2, 3),
+        "c": np.array([True, False]),
+    }
     save_model(ModelContent({"kind": "test"}, {**arrays, "d": np.array(7)}), tmp_path / "model")
     mapped = load_model(tmp_path / "model", mapped=True).arrays
     for name, array in arrays.items():

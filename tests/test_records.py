@@ -95,7 +95,9 @@ def test_refuses_vectors_of_another_length():
 
 def test_documents_without_a_category_are_unlabelled_unless_there_may_be_several():
     def of(*categories):
-        documents = tuple(Document(str(i), "text", categories=names) for i, names in enumerate(categories))
+        documents = tuple(
+            Document(str(i), "text", categories=names) for i, names in enumerate(categories)
+        )
         return Corpus(documents, ("a", "b"))
 
     assert of(("a", "b"), (), ("a",)).is_multilabel

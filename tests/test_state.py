@@ -16,7 +16,17 @@ from sklearn.gaussian_process import kernels
 
 from bayesift.errors import DataError
 from bayesift.models import GaussianPrior, LaplacePrior, NaiveBayesClassifier, SparseBayesClassifier
-from bayesift.state import KINDS, MAX_ENTRIES, StateMixin, check_classes, decode, encode, expect_array, fits, storable
+from bayesift.state import (
+    KINDS,
+    MAX_ENTRIES,
+    StateMixin,
+    check_classes,
+    decode,
+    encode,
+    expect_array,
+    fits,
+    storable,
+)
 
 
 @storable("test-point")
@@ -74,16 +84,26 @@ def test_values_survive_json(value):
     assert type(again) is type(value)
 
 
-@given(hnp.arrays(st.sampled_from([np.float64, np.int32, np.int64, np.bool_, np.int8]), hnp.array_shapes(max_dims=3)))
+@given(
+    hnp.arrays(
+        st.sampled_from([np.float64, np.int32, np.int64, np.bool_, np.int8]),
+        hnp.array_shapes(max_dims=3),
+    )
+)
 @settings(deadline=None)
 def test_arrays_survive_beside_json_and_in_it(array):
-    for again in (through_json(array), decode(json.loads(json.dumps(encode(array), allow_nan=False)))):
+    for again in (
+        through_json(array),
+        decode(json.loads(json.dumps(encode(array), allow_nan=False))),
+    ):
         np.testing.assert_array_equal(again, array)
         assert again.dtype == array.dtype
 
 
 @pytest.mark.parametrize(
-    "array", [np.array(["a", "bé"]), np.array(["a", 1, 2.5], dtype=object), np.zeros((0, 3))], ids=str
+    "array",
+    [np.array(["a", "bé"]), np.array(["a", 1, 2.5], dtype=object), np.zeros((0, 3))],
+    ids=str,
 )
 def test_names_and_empty_arrays_survive(array):
     again = through_json(array)
@@ -110,7 +130,12 @@ def test_sparse_arrays_survive():
 
 
 def test_numpy_scalars_come_back_as_numbers():
-    assert through_json([np.int64(3), np.float32(0.5), np.bool_(True), np.str_("a")]) == [3, 0.5, True, "a"]
+    assert through_json([np.int64(3), np.float32(0.5), np.bool_(True), np.str_("a")]) == [
+        3,
+        0.5,
+        True,
+        "a",
+    ]
     assert math.isnan(through_json(math.nan))
 
 
@@ -249,7 +274,13 @@ def test_values_fit_type_hints():
 
 def test_arrays_have_the_type_and_shape_expected():
     assert expect_array(np.zeros((2, 3)), "weights", np.float64, (None, 3)).shape == (2, 3)
-    for array in (np.zeros((2, 2)), np.zeros(3), np.zeros((2, 3), dtype=int), np.full((2, 3), np.nan), None):
+    for array in (
+        np.zeros((2, 2)),
+        np.zeros(3),
+        np.zeros((2, 3), dtype=int),
+        np.full((2, 3), np.nan),
+        None,
+    ):
         with pytest.raises(DataError, match="weights must"):
             expect_array(array, "weights", np.float64, (None, 3))
 

@@ -7,7 +7,9 @@ from sklearn.exceptions import DataConversionWarning
 from bayesift.validation import check_sample_weight, check_targets, check_terms, union_of_classes
 
 
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csc_matrix])
+@pytest.mark.parametrize(
+    "form", [np.array, sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csc_matrix]
+)
 @pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64, bool])
 def test_terms_take_one_form(form, dtype):
     X = np.array([[0, 1, 0], [1, 0, 1]], dtype=dtype)
@@ -19,7 +21,9 @@ def test_terms_take_one_form(form, dtype):
 
 
 def test_untidy_rows_are_tidied_in_a_copy():
-    untidy = sparse.csr_array((np.array([1.0, 2.0, 0.0, 3.0]), np.array([2, 0, 1, 2]), np.array([0, 4])), shape=(1, 3))
+    untidy = sparse.csr_array(
+        (np.array([1.0, 2.0, 0.0, 3.0]), np.array([2, 0, 1, 2]), np.array([0, 4])), shape=(1, 3)
+    )
     rows = check_terms(None, untidy)
     assert rows.indices.tolist() == [0, 2]
     assert rows.data.tolist() == [2.0, 4.0]
@@ -49,7 +53,9 @@ def test_negative_weights_are_refused_where_that_is_said():
         check_terms(BaseEstimator(), [[-1.0]], non_negative=True)
 
 
-@pytest.mark.parametrize("form", [list, np.array, sparse.csr_array, sparse.csc_array, sparse.lil_array])
+@pytest.mark.parametrize(
+    "form", [list, np.array, sparse.csr_array, sparse.csc_array, sparse.lil_array]
+)
 def test_indicators(form):
     Y = np.array([[1, 0, 0], [1, 1, 0]])
     targets = check_targets(Y.tolist() if form is list else form(Y))
@@ -64,7 +70,9 @@ def test_a_dense_column_is_labels_and_a_sparse_one_an_indicator():
     assert check_targets(sparse.csr_array([[1], [0]])).multilabel
 
 
-@pytest.mark.parametrize("labels", [["b", "a", "b"], [3, 1, 3], [True, False, True], np.array(["b", "a", "b"], object)])
+@pytest.mark.parametrize(
+    "labels", [["b", "a", "b"], [3, 1, 3], [True, False, True], np.array(["b", "a", "b"], object)]
+)
 def test_labels(labels):
     targets = check_targets(labels)
     assert targets.classes.tolist() == sorted(set(labels))
@@ -99,14 +107,17 @@ def test_names_and_numbers_do_not_mix():
 
 
 @pytest.mark.parametrize(
-    ("weights", "message"), [([1.0], "each of the 2"), ([[1.0], [1.0]], "each of the 2"), ([1.0, -1.0], "Negative")]
+    ("weights", "message"),
+    [([1.0], "each of the 2"), ([[1.0], [1.0]], "each of the 2"), ([1.0, -1.0], "Negative")],
 )
 def test_sample_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         check_sample_weight(weights, 2)
 
 
-@pytest.mark.parametrize("X", [np.eye(11), sparse.csr_array((3, 11)), sparse.csr_array(np.ones((4, 3)))])
+@pytest.mark.parametrize(
+    "X", [np.eye(11), sparse.csr_array((3, 11)), sparse.csr_array(np.ones((4, 3)))]
+)
 def test_more_than_int32_can_address_is_refused(monkeypatch, X):
     monkeypatch.setattr("bayesift.validation.MAX_ENTRIES", 10)
     with pytest.raises(ValueError, match=r"X has 1[12] rows, columns or entries, at most 10 fit"):

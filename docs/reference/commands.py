@@ -13,7 +13,9 @@ PAGE = Path(__file__).with_suffix(".md")
 def commands_page() -> str:
     """The page as Markdown."""
     command = typer.main.get_command(app)
-    text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="bayesift", title="Commands")
+    text = get_docs_for_click(
+        obj=command, ctx=typer.Context(command), name="bayesift", title="Commands"
+    )
     return text.replace("```console\n$ ", "```text\n").rstrip() + "\n"
 
 

@@ -16,7 +16,9 @@ class DescribedParameters(griffe.Extension):
             return
         sections = obj.docstring.parse("numpy", warnings=False)
         for section in sections:
-            if isinstance(section, griffe.DocstringSectionParameters | griffe.DocstringSectionAttributes):
+            if isinstance(
+                section, griffe.DocstringSectionParameters | griffe.DocstringSectionAttributes
+            ):
                 for element in section.value:
                     _describe(element, obj)
         obj.docstring.__dict__["parsed"] = sections

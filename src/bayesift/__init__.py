@@ -7,7 +7,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bayesift.classifier import TextClassifier
-    from bayesift.errors import BayesiftError, CorpusNotFoundError, DataError, DataWarning, MissingExtraError
+    from bayesift.errors import (
+        BayesiftError,
+        CorpusNotFoundError,
+        DataError,
+        DataWarning,
+        MissingExtraError,
+    )
     from bayesift.records import Corpus, Document
     from bayesift.text import TermVectorizer
 

@@ -1,4 +1,7 @@
-"""The errors that bayesift raises, each message one line; optional packages are imported by `require` when used."""
+"""The errors that bayesift raises, each message one line.
+
+Optional packages are imported by `require` when used.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,22 @@ class DataError(BayesiftError, ValueError):
     'news.jsonl:3: not a JSON object'
     """
 
-    def __init__(self, message: str, *, file: str | Path | None = None, line: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, file: str | Path | None = None, line: int | None = None
+    ) -> None:
         self.message = message
         self.file = None if file is None else str(file)
         self.line = line
         super().__init__(message)
 
     def __str__(self) -> str:
-        place = "" if self.file is None else self.file if self.line is None else f"{self.file}:{self.line}"
+        place = (
+            ""
+            if self.file is None
+            else self.file
+            if self.line is None
+            else f"{self.file}:{self.line}"
+        )
         return f"{place}: {self.message}" if place else self.message
 
 

@@ -1,20 +1,23 @@
 """Term scores, how informative a term is about each category, and selection of terms by them.
 
-Every score is a function of `TermTables` and gives categories x terms. With documents a (in the category, with the
-term), b (in it, without), c (outside, with) and d (outside, without), N of all:
+Every score is a function of `TermTables` and gives categories x terms. With documents a (in the
+category, with the term), b (in it, without), c (outside, with) and d (outside, without), N of all:
 
-    likelihood ratio      -2 ln lambda = 2 sum over cells n ln(n N / (row sum x column sum))         (Dunning 1993)
-    information gain      I(term; category) in nats = -2 ln lambda / 2N
-    mutual information    ln(a N / ((a + b)(a + c))), pointwise; -inf where a = 0      (Yang & Pedersen 1997)
-    chi2                  N (ad - bc)^2 / ((a + b)(c + d)(a + c)(b + d)), of presence
+    likelihood ratio      -2 ln lambda = 2 sum over cells n ln(n N / (row sum x column sum))
+    (Dunning 1993) information gain      I(term; category) in nats = -2 ln lambda / 2N
+    mutual information    ln(a N / ((a + b)(a + c))), pointwise; -inf where a = 0      (Yang &
+    Pedersen 1997) chi2                  N (ad - bc)^2 / ((a + b)(c + d)(a + c)(b + d)), of presence
     Yule's Q              |ad - bc| / (ad + bc): 1 where the term decides, however rare it is
     document frequency    a + c, the same for every category
-    Pearson correlation   sum (x - x')(y - y') / sqrt(sum (x - x')^2 sum (y - y')^2), x' and y' the means
-    OCFS                  (m_c - m)^2, means of the term in the category and everywhere; averaged with the sizes of the
-                          categories as weights it is the orthogonal centroid score                  (Yan et al. 2005)
+    Pearson correlation   sum (x - x')(y - y') / sqrt(sum (x - x')^2 sum (y - y')^2), x' and y' the
+    means OCFS                  (m_c - m)^2, means of the term in the category and everywhere;
+    averaged with the sizes of the
+                          categories as weights it is the orthogonal centroid score
+                          (Yan et al. 2005)
 
-Pearson with the square roots that formula 15 of Genkin, Lewis & Madigan's text lost. A term or category that does
-not vary scores 0. scikit-learn's `chi2` tests sums of weights instead of presence: `count_chi2` gives its values.
+Pearson with the square roots that formula 15 of Genkin, Lewis & Madigan's text lost. A term or
+category that does not vary scores 0. scikit-learn's `chi2` tests sums of weights instead of
+presence: `count_chi2` gives its values.
 
 >>> tables = TermTables.of([[1, 2], [0, 1], [1, 0], [1, 0]], ["grain", "grain", "crude", "crude"])
 >>> chi2(tables).round(3).tolist()
@@ -62,7 +65,9 @@ _BLOCK_CELLS = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class TermTables:
-    """Contingency tables and moments of every (category, term) pair, gathered in one pass; zeros are not stored.
+    """Contingency tables and moments of every (category, term) pair, gathered in one pass.
+
+    Zeros are not stored.
 
     Parameters
     ----------
@@ -94,7 +99,10 @@ class TermTables:
         n_documents, n_terms = X.shape
         members = targets.members
         indptr, indices, sums, documents = sum_by_category(
-            (X.indptr, X.indices, X.data), np.ones(n_documents), (members.indptr, members.indices), n_terms
+            (X.indptr, X.indices, X.data),
+            np.ones(n_documents),
+            (members.indptr, members.indices),
+            n_terms,
         )
         shape = members.shape[0], n_terms
         return cls(
@@ -127,7 +135,10 @@ class TermTables:
         for begin in range(0, n_categories, step):
             rows = slice(begin, begin + step)
             yield replace(
-                self, category_sizes=self.category_sizes[rows], joint=self.joint[rows], cross=self.cross[rows]
+                self,
+                category_sizes=self.category_sizes[rows],
+                joint=self.joint[rows],
+                cross=self.cross[rows],
             )
 
 
@@ -135,12 +146,24 @@ Score = Callable[[TermTables], Array]
 
 
 def likelihood_ratio(tables: TermTables) -> Array:
-    """Dunning's -2 ln lambda of independence; chi-square with 1 degree of freedom: 12.116 is the 0.05% point."""
+    """Dunning's -2 ln lambda of independence.
+
+    Chi-square with 1 degree of freedom: 12.116 is the 0.05% point.
+    """
     n = tables.n_documents
-    terms, sizes = tables.document_frequencies.astype(np.intp), tables.category_sizes.astype(np.intp)[:, np.newaxis]
+    terms, sizes = (
+        tables.document_frequencies.astype(np.intp),
+        tables.category_sizes.astype(np.intp)[:, np.newaxis],
+    )
     # n ln n of every cell, less those of the margins; 0 ln 0 is 0.
     log_powers = xlogy(np.arange(n + 1), np.arange(n + 1))
-    ratio: Array = log_powers[n] - log_powers[sizes] - log_powers[n - sizes] - log_powers[terms] - log_powers[n - terms]
+    ratio: Array = (
+        log_powers[n]
+        - log_powers[sizes]
+        - log_powers[n - sizes]
+        - log_powers[terms]
+        - log_powers[n - terms]
+    )
     for cell in tables.contingency():
         ratio += log_powers[cell.astype(np.intp)]
     # Smaller differences are rounding errors.
@@ -156,14 +179,20 @@ def information_gain(tables: TermTables) -> Array:
 def mutual_information(tables: TermTables) -> Array:
     """Pointwise mutual information of term and category; high for rare terms."""
     joint = tables.joint.toarray()
-    expected = tables.category_sizes[:, np.newaxis] * tables.document_frequencies / tables.n_documents
+    expected = (
+        tables.category_sizes[:, np.newaxis] * tables.document_frequencies / tables.n_documents
+    )
     with np.errstate(divide="ignore"):
         return np.log(_ratio(joint, expected))
 
 
 def chi2(tables: TermTables) -> Array:
     """Chi-square of presence of the term against the category."""
-    n, sizes, terms = tables.n_documents, tables.category_sizes[:, np.newaxis], tables.document_frequencies
+    n, sizes, terms = (
+        tables.n_documents,
+        tables.category_sizes[:, np.newaxis],
+        tables.document_frequencies,
+    )
     # ad - bc = aN - (a + b)(a + c)
     surplus = tables.joint.toarray()
     surplus *= n
@@ -240,25 +269,27 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
     Parameters
     ----------
     by : the score: a name of `SCORES`, or a function of `TermTables` that gives categories x terms
-    k : largest number of terms to keep (of each category with `per_category`); ties go to the earlier column
+    k : largest number of terms to keep (of each category with `per_category`); ties go to the
+        earlier column
     threshold : keep only terms that score above it
     per_category : select for each category; `transform` then keeps the union
-    soft : with `per_category`, weight terms by their score: `feature_mask_` then holds sqrt(score / (score + soft)),
-        which an `OnlinePerceptron` takes as the scale of each weight's prior
-    average : how the scores of the categories are combined: "max", "mean", or "weighted" by the sizes of the
-        categories; in the latter two scores of -inf count as 0
+    soft : with `per_category`, weight terms by their score: `feature_mask_` then holds sqrt(score /
+        (score + soft)), which an `OnlinePerceptron` takes as the scale of each weight's prior
+    average : how the scores of the categories are combined: "max", "mean", or "weighted" by the
+        sizes of the categories; in the latter two scores of -inf count as 0
 
     Attributes
     ----------
-    scores_ : the score of each term; with `per_category` a sparse matrix, categories x terms, of the selected ones
-    feature_mask_ : with `per_category`, categories x terms, True where the term is selected for the category, or with
-        `soft` a number above 0
+    scores_ : the score of each term; with `per_category` a sparse matrix, categories x terms, of
+        the selected ones
+    feature_mask_ : with `per_category`, categories x terms, True where the term is selected for the
+        category, or with `soft` a number above 0
     classes_ : labels, or the columns of an indicator y
 
     Notes
     -----
-    Without `k` and `threshold` every term is kept. Scores are computed for a few categories at a time: no dense matrix
-    of all categories x terms is made.
+    Without `k` and `threshold` every term is kept. Scores are computed for a few categories at a
+    time: no dense matrix of all categories x terms is made.
 
     Examples
     --------
@@ -296,7 +327,10 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         return self._select(TermTables.of_checked(terms, targets), targets.classes, score)
 
     def fit_tables(self, tables: TermTables, classes: Any = None) -> Self:
-        """Select from tables that were computed elsewhere, on Spark for instance; `classes` names their categories."""
+        """Select from tables that were computed elsewhere, on Spark for instance.
+
+        `classes` names their categories.
+        """
         self.n_features_in_ = tables.shape[1]
         names = np.arange(tables.shape[0]) if classes is None else np.asarray(classes)
         return self._select(tables, names, self._check_parameters())
@@ -314,7 +348,11 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
 
     def to_content(self) -> Parameters:
         """The kept columns without their scores; of a score of one's own only the name is kept."""
-        by = self.by if isinstance(self.by, str) else getattr(self.by, "__name__", type(self.by).__name__)
+        by = (
+            self.by
+            if isinstance(self.by, str)
+            else getattr(self.by, "__name__", type(self.by).__name__)
+        )
         return {**self.get_params(deep=False), "by": by, "_mask": self.get_support()}
 
     def _post_load(self) -> None:
@@ -346,7 +384,9 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
 
     def _choose(self, scores: Array) -> Array:
         """Which terms are kept, by score and then by column."""
-        kept = np.ones(len(scores), dtype=bool) if self.threshold is None else scores > self.threshold
+        kept = (
+            np.ones(len(scores), dtype=bool) if self.threshold is None else scores > self.threshold
+        )
         if self.k is None or np.count_nonzero(kept) <= self.k:
             return kept
         kth = np.partition(scores, len(scores) - self.k)[len(scores) - self.k]
@@ -355,7 +395,9 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         better[ties] = True
         return better
 
-    def _select_each(self, tables: TermTables, score: Score) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def _select_each(
+        self, tables: TermTables, score: Score
+    ) -> tuple[sparse.csr_array, sparse.csr_array]:
         chosen, values = [], []
         for block in tables.blocks():
             for row in score(block):
@@ -364,7 +406,9 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         indptr = np.concatenate(([0], np.cumsum([len(terms) for terms in chosen])))
         indices = np.concatenate(chosen).astype(np.int32)
         structure, scores = (indices, indptr.astype(np.int32)), np.concatenate(values)
-        mask = np.ones(len(indices), dtype=bool) if self.soft is None else _softened(scores, self.soft)
+        mask = (
+            np.ones(len(indices), dtype=bool) if self.soft is None else _softened(scores, self.soft)
+        )
         feature_mask = sparse.csr_array((mask, *structure), shape=tables.shape)
         return feature_mask, sparse.csr_array((scores, *structure), shape=tables.shape)
 

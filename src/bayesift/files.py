@@ -36,7 +36,10 @@ def remove_unfinished() -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a path where no file can be written, before the work that it is for; its folder is made."""
+    """Refuse a path where no file can be written, before the work that it is for.
+
+    Its folder is made.
+    """
     if path.is_dir():
         raise DataError("is a folder; name a file", file=path)
     try:
@@ -49,14 +52,19 @@ def check_writable(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Open a temporary file for writing that replaces `path` when it is complete; an error leaves `path` as it was."""
+    """Open a temporary file for writing that replaces `path` when it is complete.
+
+    An error leaves `path` as it was.
+    """
     encoding = None if "b" in mode else "utf-8"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         temporary = Path(name)
         with undone_unless_finished(lambda: temporary.unlink(missing_ok=True)):
-            with os.fdopen(handle, mode, encoding=encoding, newline=None if encoding is None else "") as stream:
+            with os.fdopen(
+                handle, mode, encoding=encoding, newline=None if encoding is None else ""
+            ) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())

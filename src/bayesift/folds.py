@@ -15,10 +15,10 @@ NEVER_HELD_OUT = -1
 def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
     """The fold in which each document is held out; -1 for those that always stay in training.
 
-    Categories are dealt out from the rarest to the most common, each document to the fold that has fewest of the
-    category, then fewest documents (the iterative stratification of Sechidis et al. 2011, without its fractional
-    quotas). Where all documents of a category would be held out together, one of them stays in training, so that every
-    category can be learned in every fold.
+    Categories are dealt out from the rarest to the most common, each document to the fold that has
+    fewest of the category, then fewest documents (the iterative stratification of Sechidis et al.
+    2011, without its fractional quotas). Where all documents of a category would be held out
+    together, one of them stays in training, so that every category can be learned in every fold.
 
     Parameters
     ----------
@@ -34,7 +34,9 @@ def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> 
     """
     n_documents = positive.shape[0]
     if not 2 <= n_folds <= n_documents:
-        raise ValueError(f"n_folds must be at least 2 and at most n_samples = {n_documents}, got {n_folds}")
+        raise ValueError(
+            f"n_folds must be at least 2 and at most n_samples = {n_documents}, got {n_folds}"
+        )
     shuffled = np.random.default_rng(random_state).permutation(n_documents)
     rank = np.argsort(shuffled)
     columns = sparse.csc_array(positive)
@@ -62,5 +64,9 @@ def _deal(members: Array, folds: Array, sizes: Array) -> None:
 
 
 def _keep_one_in_training(members: Array, folds: Array) -> None:
-    if len(members) and folds[members[0]] != NEVER_HELD_OUT and (folds[members] == folds[members[0]]).all():
+    if (
+        len(members)
+        and folds[members[0]] != NEVER_HELD_OUT
+        and (folds[members] == folds[members[0]]).all()
+    ):
         folds[members[0]] = NEVER_HELD_OUT

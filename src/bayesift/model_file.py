@@ -1,11 +1,12 @@
 """The model file: a folder, or one zip, that people can read and that cannot run code.
 
-    model.json            kind, parameters, categories, thresholds, versions; digests of the other files
-    arrays.safetensors    numbers
+    model.json            kind, parameters, categories, thresholds, versions; digests of the other
+    files arrays.safetensors    numbers
     *.txt                 lists of names, one a line
 
-Loading reads bytes, checks them and builds arrays; nothing is imported or executed on the file's word. Writing is
-atomic: a file is there whole or not at all, and an interrupted save leaves the old one.
+Loading reads bytes, checks them and builds arrays; nothing is imported or executed on the file's
+word. Writing is atomic: a file is there whole or not at all, and an interrupted save leaves the old
+one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def save_model(content: ModelContent, path: str | Path, *, compressed: bool = Tr
     path = Path(path)
     check_place(path)
     if path.suffix == ".zip":
-        _write_zip(_encode(content), path, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED)
+        _write_zip(
+            _encode(content), path, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+        )
     else:
         _write_folder(_encode(content), path)
 
@@ -66,7 +69,9 @@ def check_place(path: Path) -> None:
     """Refuse a path where a model would take the place of something else, or cannot be written."""
     if path.is_file() and path.suffix != ".zip":
         raise DataError("is a file; name a folder, or a file that ends in .zip", file=path)
-    if path.is_dir() and (path.suffix == ".zip" or (not (path / HEADER).exists() and any(path.iterdir()))):
+    if path.is_dir() and (
+        path.suffix == ".zip" or (not (path / HEADER).exists() and any(path.iterdir()))
+    ):
         raise DataError("is a folder with something else in it; name another", file=path)
     if path.is_file() and not _is_zipped_model(path):
         raise DataError("is a file with something else in it; name another", file=path)
@@ -84,15 +89,25 @@ def _is_zipped_model(path: Path) -> bool:
 def load_model(path: str | Path, *, mapped: bool = False) -> ModelContent:
     """Read a model file; one that is damaged, newer or something else is refused.
 
-    With `mapped` the arrays of a folder stay in its file; processes that load the same folder share their memory.
+    With `mapped` the arrays of a folder stay in its file; processes that load the same folder share
+    their memory.
     """
     path = Path(path)
     read = _reader(path, mapped=mapped)
     header = _read_header(read(HEADER), path)
-    contents = {name: _checked(read(name), digest, name, path) for name, digest in _digests(header, path).items()}
+    contents = {
+        name: _checked(read(name), digest, name, path)
+        for name, digest in _digests(header, path).items()
+    }
     data, model = contents.pop(ARRAYS, None), header["model"]
-    arrays = {} if data is None else (_decode_arrays if isinstance(data, bytes) else _mapped_arrays)(data, path)
-    lists = {name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()}
+    arrays = (
+        {}
+        if data is None
+        else (_decode_arrays if isinstance(data, bytes) else _mapped_arrays)(data, path)
+    )
+    lists = {
+        name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()
+    }
     if header["format_version"] == 1:
         try:
             model, arrays = upgraded(model, arrays)
@@ -102,7 +117,9 @@ def load_model(path: str | Path, *, mapped: bool = False) -> ModelContent:
 
 
 def _encode(content: ModelContent) -> dict[str, bytes]:
-    files = {ARRAYS: save_arrays({name: np.asarray(a, order="C") for name, a in content.arrays.items()})}
+    files = {
+        ARRAYS: save_arrays({name: np.asarray(a, order="C") for name, a in content.arrays.items()})
+    }
     for name, lines in content.lists.items():
         if any("\n" in line for line in lines):
             raise DataError(f"{name}: a name with a line break cannot be saved")
@@ -113,7 +130,10 @@ def _encode(content: ModelContent) -> dict[str, bytes]:
         "model": content.header,
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     }
-    return {HEADER: (json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(), **files}
+    return {
+        HEADER: (json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        **files,
+    }
 
 
 def _write_zip(files: dict[str, bytes], path: Path, compression: int) -> None:
@@ -151,7 +171,9 @@ def _write_folder(files: dict[str, bytes], path: Path) -> None:
 def _reader(path: Path, *, mapped: bool) -> Callable[[str], Any]:
     """A function that reads one part of the model: its bytes, or the map of a file."""
     if path.is_dir():
-        return lambda name: (_map_part if mapped and name == ARRAYS else _read_part)(path / name, path)
+        return lambda name: (_map_part if mapped and name == ARRAYS else _read_part)(
+            path / name, path
+        )
     if not path.exists():
         raise DataError("no such model", file=path)
     if path.suffix != ".zip" and not zipfile.is_zipfile(path):
@@ -161,7 +183,15 @@ def _reader(path: Path, *, mapped: bool) -> Callable[[str], Any]:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise DataError(f"unpacks to more than {MAX_BYTES:,} bytes; refused", file=path)
             parts = {member.filename: archive.read(member) for member in archive.infolist()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         raise DataError(f"damaged, or not a model file ({error})", file=path) from error
 
     def read(name: str) -> bytes:
@@ -233,12 +263,17 @@ def _decode_arrays(data: bytes, path: Path) -> dict[str, Array]:
 
 
 def _mapped_arrays(data: Array, path: Path) -> dict[str, Array]:
-    """Arrays that lie where the map of a safetensors file has them; its digest was found to be right."""
+    """Arrays that lie where the map of a safetensors file has them.
+
+    Its digest was found to be right.
+    """
     length = int.from_bytes(bytes(data[:8]), "little")
     try:
         header: dict[str, Any] = json.loads(bytes(data[8 : 8 + length]))
         return {
-            name: _mapped_array(data[8 + length :], part) for name, part in header.items() if name != "__metadata__"
+            name: _mapped_array(data[8 + length :], part)
+            for name, part in header.items()
+            if name != "__metadata__"
         }
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         _damaged(path, f"{ARRAYS} cannot be read", error)

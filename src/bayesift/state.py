@@ -4,13 +4,14 @@
     inf, -inf, nan                        {"kind": "float", "value": "inf"}
     (1, 2), {"a"}                         {"kind": "tuple", "items": [1, 2]}, {"kind": "set", ...}
     {0: 2.0}                              {"kind": "dict", "items": [[0, 2.0]]}
-    a NumPy array                         {"kind": "array"}; its numbers go to `arrays` under the path of the value
-    a SciPy CSR array                     {"kind": "csr", "shape": [2, 3], "data": ..., "indices": ..., "indptr": ...}
-    an object of a registered class       {"kind": "laplace-prior", "gamma": 1.0, ...}
+    a NumPy array                         {"kind": "array"}; its numbers go to `arrays` under the
+    path of the value a SciPy CSR array                     {"kind": "csr", "shape": [2, 3], "data":
+    ..., "indices": ..., "indptr": ...} an object of a registered class       {"kind": "laplace-prior", "gamma": 1.0, ...}
 
-A class is registered by `storable`. Of a dataclass all fields are kept, of an estimator its parameters and the fitted
-attributes that it lists. Nothing that is read is trusted: kinds are looked up, never imported by name; values are
-checked against the type hints of the class; what does not fit is refused with a `DataError`.
+A class is registered by `storable`. Of a dataclass all fields are kept, of an estimator its
+parameters and the fitted attributes that it lists. Nothing that is read is trusted: kinds are
+looked up, never imported by name; values are checked against the type hints of the class; what does
+not fit is refused with a `DataError`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,18 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 from scipy import sparse
@@ -86,8 +98,9 @@ def kind_of(value: object) -> str | None:
 class StateMixin:
     """Gives an estimator `get_state` and `from_state`.
 
-    A class lists its fitted attributes in `FITTED` and supplies `_post_load`, which checks that the parts of a stored
-    model fit together and computes what follows from them. Parameters in `UNSTORED` are not kept.
+    A class lists its fitted attributes in `FITTED` and supplies `_post_load`, which checks that the
+    parts of a stored model fit together and computes what follows from them. Parameters in
+    `UNSTORED` are not kept.
     """
 
     FITTED: ClassVar[tuple[str, ...]] = ()
@@ -101,7 +114,10 @@ class StateMixin:
 
     @classmethod
     def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The estimator of `get_state`, which answers identically; refuses what does not fit together."""
+        """The estimator of `get_state`, which answers identically.
+
+        Refuses what does not fit together.
+        """
         return decode_fitted(parameters, arrays, cls)
 
     def _post_load(self) -> None:
@@ -109,7 +125,10 @@ class StateMixin:
 
 
 def encode(value: Any, arrays: Arrays | None = None, name: str = "") -> Any:
-    """A value as JSON can hold it; the numbers of arrays go to `arrays`, or without it into the JSON too."""
+    """A value as JSON can hold it.
+
+    The numbers of arrays go to `arrays`, or without it into the JSON too.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -120,12 +139,18 @@ def encode(value: Any, arrays: Arrays | None = None, name: str = "") -> Any:
         return _encode_array(value, arrays, name)
     if sparse.issparse(value):
         rows = sparse.csr_array(value)
-        parts = {part: encode(getattr(rows, part), arrays, _path(name, part)) for part in ("data", "indices", "indptr")}
+        parts = {
+            part: encode(getattr(rows, part), arrays, _path(name, part))
+            for part in ("data", "indices", "indptr")
+        }
         return {"kind": "csr", "shape": list(rows.shape), **parts}
     if isinstance(value, list):
         return _encode_items(value, arrays, name)
     if isinstance(value, Mapping):
-        return {"kind": "dict", "items": _encode_items([list(item) for item in value.items()], arrays, name)}
+        return {
+            "kind": "dict",
+            "items": _encode_items([list(item) for item in value.items()], arrays, name),
+        }
     for kind, collection in _COLLECTIONS.items():
         if type(value) is collection:
             items = list(value) if kind == "tuple" else sorted(value)
@@ -144,7 +169,9 @@ def decode(code: Any, arrays: Arrays | None = None, name: str = "") -> Any:
 Estimator = TypeVar("Estimator")
 
 
-def decode_fitted(code: Any, arrays: Arrays, expected: type[Estimator], name: str = "") -> Estimator:
+def decode_fitted(
+    code: Any, arrays: Arrays, expected: type[Estimator], name: str = ""
+) -> Estimator:
     """A fitted object of one class, or of one derived from it; refuses anything else."""
     value = decode(code, arrays, name)
     if not isinstance(value, expected):
@@ -173,7 +200,9 @@ def expect_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...
     """The array, refused unless it is of this type and shape (None: any length) and holds finite numbers only."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         raise DataError(f"{name} must be an array of {np.dtype(dtype).name} numbers")
-    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+    if array.ndim != len(shape) or any(
+        n not in (None, m) for n, m in zip(shape, array.shape, strict=True)
+    ):
         expected = " x ".join("any" if n is None else str(n) for n in shape)
         raise DataError(
             f"{name} must be {expected}, not {' x '.join(map(str, array.shape))}: parts do not fit together"
@@ -185,7 +214,11 @@ def expect_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...
 
 def check_classes(classes: Any, n_classes: int, *, multilabel: bool) -> None:
     """Refuse class labels that are not so many, distinct and, if they exclude one another, sorted."""
-    if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "OUbiuf" or classes.shape != (n_classes,):
+    if (
+        not isinstance(classes, np.ndarray)
+        or classes.dtype.kind not in "OUbiuf"
+        or classes.shape != (n_classes,)
+    ):
         raise DataError(f"{n_classes} classes are needed")
     if len(set(classes.tolist())) != n_classes:
         raise DataError(f"{n_classes} distinct classes are needed")
@@ -194,7 +227,10 @@ def check_classes(classes: Any, n_classes: int, *, multilabel: bool) -> None:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value fits a type hint; True and False are no numbers, and a whole number may stand for a float."""
+    """Whether a value fits a type hint.
+
+    True and False are no numbers, and a whole number may stand for a float.
+    """
     if hint is Any or hint is object:
         return True
     if hint is None or hint is type(None):
@@ -240,7 +276,9 @@ def _encode_object(value: Any, arrays: Arrays | None, name: str) -> Parameters:
     for field, content in _content_of(value).items():
         hint = _hints_of(cast(Any, type(value))).get(field, Any)
         if not fits(content, hint):
-            raise DataError(f"a {type(value).__name__} with {field}={content!r:.40} cannot be saved")
+            raise DataError(
+                f"a {type(value).__name__} with {field}={content!r:.40} cannot be saved"
+            )
         code[field] = encode(content, arrays, _path(name, field))
     return code
 
@@ -252,7 +290,9 @@ def _content_of(value: Any) -> Parameters:
         return content
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-    parameters = {name: plain_seed(name, given) for name, given in value.get_params(deep=False).items()}
+    parameters = {
+        name: plain_seed(name, given) for name, given in value.get_params(deep=False).items()
+    }
     for name in getattr(value, "UNSTORED", ()):
         parameters.pop(name, None)
     learned = getattr(value, "FITTED", ())
@@ -272,9 +312,14 @@ def _encode_array(array: Array, arrays: Arrays | None, name: str) -> Parameters:
     if arrays is None or array.dtype.kind in "OU":
         values = array.ravel().tolist()
         if not all(isinstance(value, str | int | float) for value in values):
-            raise DataError("an array of objects that are neither names nor numbers cannot be saved")
+            raise DataError(
+                "an array of objects that are neither names nor numbers cannot be saved"
+            )
         shape = {} if array.ndim == 1 else {"shape": list(array.shape)}
-        plain = [_word(value) if isinstance(value, float) and not math.isfinite(value) else value for value in values]
+        plain = [
+            _word(value) if isinstance(value, float) and not math.isfinite(value) else value
+            for value in values
+        ]
         return {"kind": "array", "dtype": array.dtype.str, "values": plain, **shape}
     if array.dtype == np.float64 and _LARGE <= array.size <= MAX_ENTRIES // 4:
         if array.ndim == 2 and array.shape[0] == array.shape[1] and np.array_equal(array, array.T):
@@ -283,7 +328,10 @@ def _encode_array(array: Array, arrays: Arrays | None, name: str) -> Parameters:
         fill = _frequent(array)
         places = np.flatnonzero(array != fill)
         if math.isfinite(fill) and len(places) < _FEW * array.size:
-            arrays[_path(name, "places")], arrays[_path(name, "values")] = places, array.ravel()[places]
+            arrays[_path(name, "places")], arrays[_path(name, "values")] = (
+                places,
+                array.ravel()[places],
+            )
             return {"kind": "array", "form": "filled", "shape": list(array.shape), "fill": fill}
     arrays[name] = array
     return {"kind": "array"}
@@ -312,7 +360,9 @@ class _Decoder:
         if depth > _MAX_DEPTH:
             raise DataError("the state is nested too deeply")
         if isinstance(code, list):
-            return [self.decode(item, _path(name, place), depth + 1) for place, item in enumerate(code)]
+            return [
+                self.decode(item, _path(name, place), depth + 1) for place, item in enumerate(code)
+            ]
         if not isinstance(code, dict):
             return code
         kind = code.get("kind")
@@ -339,7 +389,9 @@ class _Decoder:
         hints = _hints_of(cls)
         learned_names = set(getattr(cls, "FITTED", ()))
         later, fitted = LATER_PARAMETERS.get(kind, {}), not learned_names.isdisjoint(code)
-        content = {field: part for field, part in later.items() if fitted or field not in learned_names}
+        content = {
+            field: part for field, part in later.items() if fitted or field not in learned_names
+        }
         for field, part in code.items():
             if field == "kind":
                 continue
@@ -347,8 +399,12 @@ class _Decoder:
                 raise DataError(f"a {kind} has no {field!r:.40}")
             content[field] = self.decode(part, _path(name, field), depth + 1)
             if not fits(content[field], hints[field]):
-                raise DataError(f"{field!r} of a {kind} must be {_hint_name(hints[field])}, got {part!r:.40}")
-        learned = {field: content.pop(field) for field in getattr(cls, "FITTED", ()) if field in content}
+                raise DataError(
+                    f"{field!r} of a {kind} must be {_hint_name(hints[field])}, got {part!r:.40}"
+                )
+        learned = {
+            field: content.pop(field) for field in getattr(cls, "FITTED", ()) if field in content
+        }
         value = cls(**content)
         if learned:
             missing = [field for field in cls.FITTED if field not in learned]
@@ -398,16 +454,26 @@ class _Decoder:
         if dtype.kind == "f":
             values = [_WORDS[value] if isinstance(value, str) else value for value in values]
         held = {"O": str | int | float, "U": str}.get(dtype.kind, int | float)
-        if dtype.kind not in "OUbiuf" or not dtype.isnative or not all(isinstance(value, held) for value in values):
+        if (
+            dtype.kind not in "OUbiuf"
+            or not dtype.isnative
+            or not all(isinstance(value, held) for value in values)
+        ):
             raise DataError("an array must hold names or numbers")
         self._allocate(len(values) * dtype.itemsize // 8)
-        return np.array(values, dtype=dtype).reshape(_shape(code) if "shape" in code else (len(values),))
+        return np.array(values, dtype=dtype).reshape(
+            _shape(code) if "shape" in code else (len(values),)
+        )
 
     def _csr(self, code: Parameters, name: str, depth: int) -> sparse.csr_array:
         parts = ("data", "indices", "indptr")
-        data, indices, indptr = (self.decode(code[part], _path(name, part), depth + 1) for part in parts)
+        data, indices, indptr = (
+            self.decode(code[part], _path(name, part), depth + 1) for part in parts
+        )
         expect_array(data, f"{name}.data", data.dtype, (None,))
-        if any(part.ndim != 1 or part.dtype not in (np.int32, np.int64) for part in (indices, indptr)):
+        if any(
+            part.ndim != 1 or part.dtype not in (np.int32, np.int64) for part in (indices, indptr)
+        ):
             raise DataError(f"the indices of {name} must be whole numbers")
         shape = _shape(code)
         if len(shape) != 2 or data.dtype.kind not in "biuf":

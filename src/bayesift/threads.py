@@ -13,10 +13,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> Iterator[Result]:
+def in_threads(
+    work: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None
+) -> Iterator[Result]:
     """The results of all items in their order; -1 is a thread a core.
 
-    On an error or an interrupt (Ctrl-C) items that have not begun are dropped, those that have are waited for.
+    On an error or an interrupt (Ctrl-C) items that have not begun are dropped, those that have are
+    waited for.
 
     Examples
     --------
@@ -37,7 +40,10 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_jobs: in
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], pool: Executor | None, width: int
 ) -> Iterator[Result]:
-    """Results of `work` in the order of the items; a pool of threads works up to `width` items ahead."""
+    """Results of `work` in the order of the items.
+
+    A pool of threads works up to `width` items ahead.
+    """
     if pool is None:
         yield from map(work, items)
         return
@@ -50,8 +56,12 @@ def in_order(
         yield pending.popleft().result()
 
 
-def in_order_by(n_jobs: int, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Results of `work` in the order of the items, by so many threads, which are a few items ahead; -1: one per core.
+def in_order_by(
+    n_jobs: int, work: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Result]:
+    """Results of `work` in the order of the items, by so many threads, which are a few items ahead.
+
+    -1: one per core.
 
     Examples
     --------
@@ -69,7 +79,8 @@ def in_order_by(n_jobs: int, work: Callable[[Item], Result], items: Iterable[Ite
 class computed_once(Generic[Result]):  # noqa: N801
     """A property whose value is computed on first use, by one thread while the others wait, and kept.
 
-    `functools.cached_property` lets threads that come at the same time compute it several times over.
+    `functools.cached_property` lets threads that come at the same time compute it several times
+    over.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Files of earlier versions in today's form. Nothing else knows of them.
 
-Files of bayesift 0.1 (format version 1) are rewritten; parameters that came later are given to all files without them.
-Only the layout is changed here; what is rewritten is checked as any other file when it is decoded.
+Files of bayesift 0.1 (format version 1) are rewritten; parameters that came later are given to all
+files without them. Only the layout is changed here; what is rewritten is checked as any other file
+when it is decoded.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from bayesift.errors import DataError
 Code = dict[str, Any]
 Arrays = dict[str, Array]
 
-# By the kind of an object: parameters that files may lack, with the values that mean what the class did then.
+# By the kind of an object: parameters that files may lack, with the values that mean what the class
+# did then.
 LATER_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "hybrid": {"loss": "squared_hinge"},
     "online-perceptron": {"shuffle": False, "prior_scale": None},
@@ -61,7 +63,9 @@ def _text_classifier(header: Code, arrays: Arrays) -> tuple[Code, Arrays]:
         new["vectorizer"] = {"kind": "term-vectorizer", **given, "_frequencies": frequencies}
         for name in ("documents", "collection"):
             singular = name.removesuffix("s")
-            numbers[f"vectorizer._frequencies.{name}"] = arrays[f"vectorizer.{singular}_frequencies"].astype(np.int64)
+            numbers[f"vectorizer._frequencies.{name}"] = arrays[
+                f"vectorizer.{singular}_frequencies"
+            ].astype(np.int64)
     if header.get("selection") is not None:
         new["selection"] = {"kind": "term-selection", **header["selection"], "_mask": _ARRAY}
         numbers["selection._mask"] = arrays["selection.support"]
@@ -71,7 +75,11 @@ def _text_classifier(header: Code, arrays: Arrays) -> tuple[Code, Arrays]:
 def _rule(thresholds: Code) -> Code:
     parameters = {name: _plain(value) for name, value in thresholds["parameters"].items()}
     learned = {
-        name: {"kind": "array", "dtype": "<f8", "values": [_WORDS.get(item, item) for item in value]}
+        name: {
+            "kind": "array",
+            "dtype": "<f8",
+            "values": [_WORDS.get(item, item) for item in value],
+        }
         if isinstance(value, list)
         else value
         for name, value in thresholds["learned"].items()
@@ -80,7 +88,11 @@ def _rule(thresholds: Code) -> Code:
 
 
 def _plain(value: Any) -> Any:
-    return {"kind": "float", "value": _WORDS[value]} if isinstance(value, str) and value in _WORDS else value
+    return (
+        {"kind": "float", "value": _WORDS[value]}
+        if isinstance(value, str) and value in _WORDS
+        else value
+    )
 
 
 def _filter(header: Code) -> Code:
@@ -94,7 +106,11 @@ def _filter(header: Code) -> Code:
         settings = {"kind": "profile-settings", **settings, "model": "perceptron"}
         profiles.append({**profile, "settings": settings, "counters": counters})
     output = header.get("output")
-    return {**header, "profiles": profiles, "output": None if output is None else {"kind": "output-mark", **output}}
+    return {
+        **header,
+        "profiles": profiles,
+        "output": None if output is None else {"kind": "output-mark", **output},
+    }
 
 
 def _model(described: Code, arrays: Arrays) -> tuple[Code, Arrays]:
@@ -110,8 +126,13 @@ def _fitted(parameters: Code) -> Code:
 
 
 def _settings(given: Mapping[str, Any]) -> Code:
-    """Parameters under today's names; class weights by label, likelihoods and kernels with today's kinds."""
-    settings = {_RENAMED.get(name, name): value for name, value in given.items() if name != "progress"}
+    """Parameters under today's names.
+
+    Class weights by label, likelihoods and kernels with today's kinds.
+    """
+    settings = {
+        _RENAMED.get(name, name): value for name, value in given.items() if name != "progress"
+    }
     for name, suffix in (("likelihood", "noise"), ("kernel", "covariance"), ("link", "link")):
         if isinstance(settings.get(name), dict):
             settings[name] = {**settings[name], "kind": f"{settings[name]['kind']}-{suffix}"}
@@ -122,11 +143,19 @@ def _labels(classes: Code) -> Code:
     return {"kind": "array", "dtype": classes["dtype"], "values": classes["labels"]}
 
 
-def _csr(arrays: Arrays, name: str, shape: tuple[int, int], numbers: Arrays, data: str = "data") -> Code:
+def _csr(
+    arrays: Arrays, name: str, shape: tuple[int, int], numbers: Arrays, data: str = "data"
+) -> Code:
     """A sparse array whose parts stood side by side."""
     for part, old in (("data", data), ("indices", "indices"), ("indptr", "indptr")):
         numbers[f"{name}.{part}"] = arrays[old]
-    return {"kind": "csr", "shape": [int(n) for n in shape], "data": _ARRAY, "indices": _ARRAY, "indptr": _ARRAY}
+    return {
+        "kind": "csr",
+        "shape": [int(n) for n in shape],
+        "data": _ARRAY,
+        "indices": _ARRAY,
+        "indptr": _ARRAY,
+    }
 
 
 def _weights(arrays: Arrays, name: str, numbers: Arrays) -> Code:
@@ -141,7 +170,9 @@ def _hyperplanes(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     settings = _settings(parameters["settings"])
     if isinstance(settings.get("class_weight"), dict):  # 0.1 wrote the keys as words
         by_word = {str(label): label for label in parameters["classes"]["labels"]}
-        weights = [[by_word.get(word, word), weight] for word, weight in settings["class_weight"].items()]
+        weights = [
+            [by_word.get(word, word), weight] for word, weight in settings["class_weight"].items()
+        ]
         settings["class_weight"] = {"kind": "dict", "items": weights}
     if "learned_alpha" in settings:
         settings["alpha_"] = settings.pop("learned_alpha")
@@ -159,7 +190,12 @@ def _naive_bayes(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     counted["counts"] = _csr(arrays, "counted_.counts", shape, numbers, data="counts")
     for name in ("documents", "category_documents", "term_counts", "term_documents"):
         counted[name], numbers[f"counted_.{name}"] = _ARRAY, arrays[name]
-    code = {"smoothing": smoothing, "priors": parameters["priors"], **_fitted(parameters), "counted_": counted}
+    code = {
+        "smoothing": smoothing,
+        "priors": parameters["priors"],
+        **_fitted(parameters),
+        "counted_": counted,
+    }
     return code, numbers
 
 
@@ -169,7 +205,10 @@ def _sparse_bayes(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
         if isinstance(code.get(name), dict):
             code[name] = _prior(code[name], name, arrays, numbers)
     if isinstance(code.get("prior_scale"), dict):
-        code["prior_scale"] = {**code["prior_scale"], "kind": f"{code['prior_scale']['kind']}-scale"}
+        code["prior_scale"] = {
+            **code["prior_scale"],
+            "kind": f"{code['prior_scale']['kind']}-scale",
+        }
     if isinstance(code.get("class_weight"), list):
         code["class_weight"] = {"kind": "dict", "items": code["class_weight"]}
     code |= {"softmax_": parameters["softmax"], "prior_scale_": _ARRAY, "posteriors_": None}
@@ -186,7 +225,9 @@ def _prior(given: Code, name: str, arrays: Arrays, numbers: Arrays) -> Code:
     numbers |= {f"{name}.{part}": array for part, array in own.items()}
     prior |= {part: _ARRAY for part in own if "." not in part}
     filled = {
-        part: {"kind": "array", "form": "filled", **value} for part, value in given.items() if isinstance(value, dict)
+        part: {"kind": "array", "form": "filled", **value}
+        for part, value in given.items()
+        if isinstance(value, dict)
     }
     return prior | filled
 
@@ -196,10 +237,19 @@ def _posteriors(arrays: Arrays, numbers: Arrays) -> list[Code]:
     lengths, codes = own["lengths"], []
     sizes = lengths[:, 0] + 1
     ends = np.cumsum(np.where(lengths[:, 1] == 2, sizes * (sizes + 1) // 2, sizes))
-    if np.any(lengths < 0) or ends[-1] != len(own["covariances"]) or lengths[:, 0].sum() != len(own["terms"]):
+    if (
+        np.any(lengths < 0)
+        or ends[-1] != len(own["covariances"])
+        or lengths[:, 0].sum() != len(own["terms"])
+    ):
         raise DataError("the posterior is not as long as it says")
-    columns, values = np.split(own["terms"], np.cumsum(lengths[:, 0])[:-1]), np.split(own["covariances"], ends[:-1])
-    for place, (terms, part, dimensions) in enumerate(zip(columns, values, lengths[:, 1], strict=True)):
+    columns, values = (
+        np.split(own["terms"], np.cumsum(lengths[:, 0])[:-1]),
+        np.split(own["covariances"], ends[:-1]),
+    )
+    for place, (terms, part, dimensions) in enumerate(
+        zip(columns, values, lengths[:, 1], strict=True)
+    ):
         numbers |= {f"posteriors_.{place}.terms": terms, f"posteriors_.{place}.covariance": part}
         form = {"form": "symmetric"} if dimensions == 2 else {}
         codes.append({"kind": "weight-posterior", "terms": _ARRAY, "covariance": _ARRAY | form})
@@ -209,13 +259,17 @@ def _posteriors(arrays: Arrays, numbers: Arrays) -> list[Code]:
 def _neighbors(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     numbers: Arrays = {}
     code = {"n_neighbors": parameters["k"], "prior": parameters["prior"], **_fitted(parameters)}
-    code["_documents"] = _weights({n: a for n, a in arrays.items() if "." not in n}, "_documents", numbers)
+    code["_documents"] = _weights(
+        {n: a for n, a in arrays.items() if "." not in n}, "_documents", numbers
+    )
     code["_members"] = _weights(part_of(arrays, "members"), "_members", numbers)
     return code, numbers
 
 
 def _jury(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
-    code, numbers = _hyperplanes(parameters, {n: a for n, a in arrays.items() if not n.startswith("neighbors.")})
+    code, numbers = _hyperplanes(
+        parameters, {n: a for n, a in arrays.items() if not n.startswith("neighbors.")}
+    )
     members = {
         "margin": {"kind": "svm-member", "C": code.pop("C")},
         "neighbors": {"kind": "neighbors-member", "n_neighbors": code.pop("n_neighbors")},
@@ -225,7 +279,11 @@ def _jury(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
         "informed": {"kind": "nb-logistic-member", "variance": 3.0, "alpha": 0.05},
     }
     code["members"] = {"kind": "tuple", "items": [members[name] for name in code["members"]]}
-    code |= {"kind": "stacked", "weights_": _floats(parameters["shares"]), "offset_": parameters["offset"]}
+    code |= {
+        "kind": "stacked",
+        "weights_": _floats(parameters["shares"]),
+        "offset_": parameters["offset"],
+    }
     code |= {"neighbors_": None, "label_coupling_": None}
     if "neighbors" in parameters:
         neighbors, more = _neighbors(parameters["neighbors"], part_of(arrays, "neighbors"))
@@ -233,7 +291,12 @@ def _jury(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
         numbers |= {f"neighbors_.{name}": array for name, array in more.items()}
     if "consultation" in parameters:
         second = parameters["consultation"]
-        coupling = {"kind": "label-coupling", "couplings": _ARRAY, "rates": _ARRAY, "offset": second["offset"]}
+        coupling = {
+            "kind": "label-coupling",
+            "couplings": _ARRAY,
+            "rates": _ARRAY,
+            "offset": second["offset"],
+        }
         code["label_coupling_"] = {**coupling, "weights": _floats(second["shares"])}
         numbers |= {f"label_coupling_.{name}": arrays[name] for name in ("couplings", "rates")}
     return code, numbers
@@ -243,11 +306,25 @@ def _committee(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     """The weights of its members were not stored: they are in the hyperplanes."""
     code, numbers = _hyperplanes(parameters, arrays)
     logistic = {"kind": "logistic-member", "variance": code.pop("variance")}
-    informed = {"kind": "nb-logistic-member", "variance": code.pop("informed_variance"), "alpha": code.pop("alpha")}
+    informed = {
+        "kind": "nb-logistic-member",
+        "variance": code.pop("informed_variance"),
+        "alpha": code.pop("alpha"),
+    }
     bayes = {"kind": "naive-bayes-member", "mixing": code.pop("mixing")}
     code |= {"kind": "stacked", "members": {"kind": "tuple", "items": [logistic, informed, bayes]}}
-    code |= {"weights": code.pop("shares"), "signed": False, "scale_scores": False, "couple_labels": False}
-    return code | {"weights_": None, "offset_": 0.0, "neighbors_": None, "label_coupling_": None}, numbers
+    code |= {
+        "weights": code.pop("shares"),
+        "signed": False,
+        "scale_scores": False,
+        "couple_labels": False,
+    }
+    return code | {
+        "weights_": None,
+        "offset_": 0.0,
+        "neighbors_": None,
+        "label_coupling_": None,
+    }, numbers
 
 
 def _floats(values: list[float]) -> Code:
@@ -261,15 +338,27 @@ def _encoder(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
 
 
 def _similarity(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
-    line = dict(zip(("offset_", "slope_", "shift_", "same_share_"), arrays["line"].tolist(), strict=True))
+    line = dict(
+        zip(("offset_", "slope_", "shift_", "same_share_"), arrays["line"].tolist(), strict=True)
+    )
     learned = ("weights", "factors", "variances")
-    code = {"kind": "topic-similarity", **parameters, **{f"{name}_": _ARRAY for name in learned}, **line}
+    code = {
+        "kind": "topic-similarity",
+        **parameters,
+        **{f"{name}_": _ARRAY for name in learned},
+        **line,
+    }
     return code, {f"{name}_": arrays[name] for name in learned}
 
 
 def _topic_svm(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     encoder, more = _encoder(parameters["encoder"], part_of(arrays, "encoder"))
-    names = {"coefficients": "coef_", "intercepts": "intercept_", "slopes": "slopes_", "shifts": "shifts_"}
+    names = {
+        "coefficients": "coef_",
+        "intercepts": "intercept_",
+        "slopes": "slopes_",
+        "shifts": "shifts_",
+    }
     code = {name: parameters[name] for name in ("C", "random_state")} | _fitted(parameters)
     code |= {"encoder": _unfitted(encoder) if parameters["given"] else None, "encoder_": encoder}
     code |= dict.fromkeys(names.values(), _ARRAY)
@@ -279,14 +368,21 @@ def _topic_svm(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
 
 def _topic_similarity(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     encoder, encoder_arrays = _encoder(parameters["encoder"], part_of(arrays, "encoder"))
-    similarity, similarity_arrays = _similarity(parameters["similarity"], part_of(arrays, "similarity"))
+    similarity, similarity_arrays = _similarity(
+        parameters["similarity"], part_of(arrays, "similarity")
+    )
     numbers = {f"encoder_.{name}": array for name, array in encoder_arrays.items()}
     numbers |= {f"similarity_.{name}": array for name, array in similarity_arrays.items()}
     numbers["points_"] = arrays["points"]
     members = {**arrays, "data": np.ones(len(arrays["indices"]), dtype=np.int8)}
     shape = (len(arrays["indptr"]) - 1, len(arrays["points"]))
     neighbors, given = parameters["n_neighbors"], parameters["given"]
-    code = {"n_neighbors": neighbors[0], "n_neighbors_": neighbors[1], "t": parameters["t"], **_fitted(parameters)}
+    code = {
+        "n_neighbors": neighbors[0],
+        "n_neighbors_": neighbors[1],
+        "t": parameters["t"],
+        **_fitted(parameters),
+    }
     code |= {"encoder": _unfitted(encoder) if given[0] else None, "encoder_": encoder}
     code |= {"similarity": _unfitted(similarity) if given[1] else None, "similarity_": similarity}
     code |= {"points_": _ARRAY, "members_": _csr(members, "members_", shape, numbers)}
@@ -294,7 +390,11 @@ def _topic_similarity(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
 
 
 def _unfitted(code: Code) -> Code:
-    return {name: value for name, value in code.items() if not (name.endswith("_") or name.startswith("_"))}
+    return {
+        name: value
+        for name, value in code.items()
+        if not (name.endswith("_") or name.startswith("_"))
+    }
 
 
 def _gaussian_process(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
@@ -310,7 +410,10 @@ def _gaussian_process(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
             "rows.1": arrays["indices"][rows[0] : rows[-1]],
             "rows.2": arrays["data"][rows[0] : rows[-1]],
             "alpha": arrays["alpha"][first:last],
-            **{name: arrays[name][squares[place] : squares[place + 1]].reshape(size, size) for name in ("C", "Q")},
+            **{
+                name: arrays[name][squares[place] : squares[place + 1]].reshape(size, size)
+                for name in ("C", "Q")
+            },
         }
         numbers |= {f"processes_.{place}.{name}": array for name, array in parts.items()}
         processes.append(
@@ -363,7 +466,12 @@ def _perceptron(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
         "n_terms": int(arrays["n_terms"].item()),
         "evidence": _ARRAY,
     }
-    return {**settings, **_fitted(parameters), "n_seen_": parameters["n_seen"], "_bank": bank}, numbers
+    return {
+        **settings,
+        **_fitted(parameters),
+        "n_seen_": parameters["n_seen"],
+        "_bank": bank,
+    }, numbers
 
 
 def _specialised(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
@@ -379,13 +487,20 @@ def _specialised(parameters: Code, arrays: Arrays) -> tuple[Code, Arrays]:
     flags = {"kind": "array", "dtype": "|b1", "values": parameters["is_common"]}
     classes = {"kind": "array", "dtype": "<i8", "values": list(range(len(parameters["is_common"])))}
     learned = {"classes_": classes, "boundary_": parameters["boundary"], "is_common_": flags}
-    return {"kind": "common-rare", **code, **learned, "n_features_in_": parameters["n_terms"]}, numbers
+    return {
+        "kind": "common-rare",
+        **code,
+        **learned,
+        "n_features_in_": parameters["n_terms"],
+    }, numbers
 
 
 def part_of(arrays: Arrays, name: str) -> Arrays:
     """The arrays whose names begin with a part and a dot, without it."""
     start = f"{name}."
-    return {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
+    return {
+        key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)
+    }
 
 
 _MODELS: dict[str, Callable[[Code, Arrays], tuple[Code, Arrays]]] = {

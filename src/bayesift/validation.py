@@ -34,7 +34,11 @@ class Targets:
 
     def members_over(self, classes: Array) -> sparse.csr_array:
         """The members of each of these classes: all of ours in the same order, and others between or after them."""
-        places = np.arange(len(self.classes)) if self.multilabel else np.searchsorted(classes, self.classes)
+        places = (
+            np.arange(len(self.classes))
+            if self.multilabel
+            else np.searchsorted(classes, self.classes)
+        )
         lengths = np.zeros(len(classes), dtype=np.int32)
         lengths[places] = np.diff(self.members.indptr)
         indptr = np.concatenate(([0], np.cumsum(lengths)))
@@ -65,33 +69,45 @@ def check_terms(
     may_grow: bool = False,
     non_negative: bool = False,
 ) -> sparse.csr_array:
-    """X as rows of float64 with sorted int32 columns and without stored zeros; X itself stays as it is.
+    """X as rows of float64 with sorted int32 columns and without stored zeros.
 
-    The estimator (None for a plain function) gets (`reset`) or is held to `n_features_in_` and `feature_names_in_`; it
-    stays as it is when X is refused. X may have more columns than it has seen if `may_grow`.
+    X itself stays as it is.
+
+    The estimator (None for a plain function) gets (`reset`) or is held to `n_features_in_` and
+    `feature_names_in_`; it stays as it is when X is refused. X may have more columns than it has
+    seen if `may_grow`.
     """
-    rows = sparse.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"))
+    rows = sparse.csr_array(
+        check_array(X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X")
+    )
     if n_documents is not None and rows.shape[0] != n_documents:
-        raise ValueError(f"inconsistent numbers of samples: X has {rows.shape[0]}, y has {n_documents}")
+        raise ValueError(
+            f"inconsistent numbers of samples: X has {rows.shape[0]}, y has {n_documents}"
+        )
     _check_size("X", rows)
     if not (rows.has_canonical_format and np.all(rows.data)):
         rows = rows.copy()
         rows.sum_duplicates()
         rows.eliminate_zeros()
     if non_negative and rows.nnz and rows.data.min() < 0:
-        raise ValueError(f"Negative values in data passed to {type(estimator).__name__}: X holds counts or weights")
+        raise ValueError(
+            f"Negative values in data passed to {type(estimator).__name__}: X holds counts or weights"
+        )
     if estimator is not None:
         wider = may_grow and rows.shape[1] > estimator.n_features_in_
         validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
-    indices, indptr = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    indices, indptr = (
+        rows.indices.astype(np.int32, copy=False),
+        rows.indptr.astype(np.int32, copy=False),
+    )
     return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
 
 
 def check_targets(y: Any, *, classes: Any = None) -> Targets:
     """Read y as class labels (one dimension) or as an indicator matrix (sparse, or dense with several columns).
 
-    A dense single column counts as labels, as in scikit-learn. `classes` are labels that may appear elsewhere, or the
-    names of the indicator's columns (0, 1, ... without).
+    A dense single column counts as labels, as in scikit-learn. `classes` are labels that may appear
+    elsewhere, or the names of the indicator's columns (0, 1, ... without).
     """
     if y is None:
         raise ValueError("the estimator requires y to be passed, but the target y is None")
@@ -103,14 +119,23 @@ def check_targets(y: Any, *, classes: Any = None) -> Targets:
 def check_two_classes(classes: Array) -> None:
     """Refuse to learn one class only."""
     if len(classes) < 2:
-        raise ValueError(f"there is only one class, {classes.tolist()[0]!r}; a classifier needs two")
+        raise ValueError(
+            f"there is only one class, {classes.tolist()[0]!r}; a classifier needs two"
+        )
 
 
-def check_sample_weight(sample_weight: Any, n_documents: int, *, some_positive: bool = False) -> Array:
-    """One non-negative weight a document, ones when there are none; `some_positive` refuses nothing but zeros."""
+def check_sample_weight(
+    sample_weight: Any, n_documents: int, *, some_positive: bool = False
+) -> Array:
+    """One non-negative weight a document, ones when there are none.
+
+    `some_positive` refuses nothing but zeros.
+    """
     if sample_weight is None:
         return np.ones(n_documents)
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
     if weights.shape != (n_documents,):
         raise ValueError(f"there must be one sample weight for each of the {n_documents} documents")
     if np.any(weights < 0):
@@ -121,7 +146,9 @@ def check_sample_weight(sample_weight: Any, n_documents: int, *, some_positive: 
 
 
 def _indicator_targets(y: Any, classes: Any) -> Targets:
-    indicator = sparse.csr_array(check_array(y, accept_sparse=True, dtype=np.float64, input_name="y"))
+    indicator = sparse.csr_array(
+        check_array(y, accept_sparse=True, dtype=np.float64, input_name="y")
+    )
     _check_size("y", indicator)
     if not np.all((indicator.data == 0) | (indicator.data == 1)):
         raise ValueError("Unknown label type: an indicator matrix y holds nothing but 0 and 1")
@@ -130,7 +157,9 @@ def _indicator_targets(y: Any, classes: Any) -> Targets:
         raise ValueError(f"{len(names)} classes for the {indicator.shape[1]} columns of y")
     members = sparse.csr_array(indicator.T)
     members.eliminate_zeros()
-    return Targets(_as_members(members.indptr, members.indices, members.shape), names, multilabel=True)
+    return Targets(
+        _as_members(members.indptr, members.indices, members.shape), names, multilabel=True
+    )
 
 
 def _label_targets(y: Any, classes: Any) -> Targets:
@@ -145,13 +174,17 @@ def _label_targets(y: Any, classes: Any) -> Targets:
     indptr = np.zeros(len(names) + 1, dtype=np.int32)
     np.cumsum(np.bincount(codes, minlength=len(names)), out=indptr[1:])
     shape = (len(names), len(labels))
-    return Targets(_as_members(indptr, np.argsort(codes, kind="stable"), shape), names, multilabel=False)
+    return Targets(
+        _as_members(indptr, np.argsort(codes, kind="stable"), shape), names, multilabel=False
+    )
 
 
 def are_names(labels: Any) -> bool:
     """Whether labels are a vector of text, which needs no further check."""
     is_vector = isinstance(labels, np.ndarray) and labels.ndim == 1
-    return is_vector and (labels.dtype.kind in "US" or (labels.dtype == object and set(map(type, labels)) == {str}))
+    return is_vector and (
+        labels.dtype.kind in "US" or (labels.dtype == object and set(map(type, labels)) == {str})
+    )
 
 
 def number_labels(labels: Array) -> tuple[Array, Array]:
@@ -167,13 +200,17 @@ def number_labels(labels: Array) -> tuple[Array, Array]:
     values = labels.tolist()
     names = sorted(set(values))
     place = {name: j for j, name in enumerate(names)}
-    return np.array(names, dtype=object), np.fromiter((place[name] for name in values), np.intp, len(values))
+    return np.array(names, dtype=object), np.fromiter(
+        (place[name] for name in values), np.intp, len(values)
+    )
 
 
 def union_of_classes(left: Array, right: Array) -> Array:
     """The classes of both, sorted; names and numbers do not mix."""
     if (left.dtype.kind in "biuf") != (right.dtype.kind in "biuf"):
-        raise ValueError(f"classes cannot be both names and numbers: {left.tolist()} and {right.tolist()}")
+        raise ValueError(
+            f"classes cannot be both names and numbers: {left.tolist()} and {right.tolist()}"
+        )
     return np.union1d(left, right)
 
 
@@ -181,7 +218,9 @@ def longer_names(left: Array, right: Array) -> Array:
     """The longer of two lists of column names, which has to begin with the shorter one."""
     shorter, longer = sorted((left, right), key=len)
     if not np.array_equal(shorter, longer[: len(shorter)]):
-        raise ValueError(f"the columns of y were {left.tolist()} before and are {right.tolist()} now")
+        raise ValueError(
+            f"the columns of y were {left.tolist()} before and are {right.tolist()} now"
+        )
     return longer
 
 

@@ -29,7 +29,9 @@ def test_each_document_leaves_the_exact_machine(C):
         assert np.all(slopes[alpha > C - 1e-9] < 1e-6)
         assert np.all(np.abs(slopes[(alpha > 1e-9) & (alpha < C - 1e-9)]) < 1e-6)
     batch = LinearSVC(loss="hinge", C=C, tol=1e-10, max_iter=10**6).fit(X.toarray(), y)
-    np.testing.assert_allclose(machine.scores(np.arange(len(y))), batch.decision_function(X.toarray()), atol=1e-4)
+    np.testing.assert_allclose(
+        machine.scores(np.arange(len(y))), batch.decision_function(X.toarray()), atol=1e-4
+    )
     assert machine.n_support == np.count_nonzero(machine.alpha > 0)
 
 
@@ -39,14 +41,20 @@ def test_documents_that_are_the_same_do_no_harm():
     machine = IncrementalSVM(kernel_of(twice), np.r_[y, y, y], 1.0)
     for i in range(60):
         machine.learn(i)
-    batch = LinearSVC(loss="hinge", C=1.0, tol=1e-10, max_iter=10**6).fit(twice.toarray(), np.r_[y, y, y])
-    np.testing.assert_allclose(machine.scores(np.arange(60)), batch.decision_function(twice.toarray()), atol=1e-3)
+    batch = LinearSVC(loss="hinge", C=1.0, tol=1e-10, max_iter=10**6).fit(
+        twice.toarray(), np.r_[y, y, y]
+    )
+    np.testing.assert_allclose(
+        machine.scores(np.arange(60)), batch.decision_function(twice.toarray()), atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("name", FEEDBACK)
 def test_feedback_in_groups_finds_the_topic(name):
     X, y = documents(n=300, seed=1)
-    X = sparse.csr_array(np.abs(X.toarray()) * (1 + 2 * (y[:, np.newaxis] > 0) * (np.arange(10) < 2)))
+    X = sparse.csr_array(
+        np.abs(X.toarray()) * (1 + 2 * (y[:, np.newaxis] > 0) * (np.arange(10) < 2))
+    )
     labels = (y > 0).astype(int)
     found = feedback(FEEDBACK[name], X, labels, int(np.flatnonzero(labels)[0]))
     assert np.all(np.diff(found) >= 0)

@@ -11,9 +11,16 @@ ORDER = [*command.RACES, *command.FOOTPRINTS]
 
 
 def small(name):
-    contenders = [harness.Contender("ours", lambda data: 1), harness.Contender("peer", lambda data: sum(range(data)))]
+    contenders = [
+        harness.Contender("ours", lambda data: 1),
+        harness.Contender("peer", lambda data: sum(range(data))),
+    ]
     return harness.Benchmark(
-        name, "a sum", [harness.Dataset("numbers", lambda: 10_000)], contenders, [harness.Comparison("ours", "peer")]
+        name,
+        "a sum",
+        [harness.Dataset("numbers", lambda: 10_000)],
+        contenders,
+        [harness.Comparison("ours", "peer")],
     )
 
 

@@ -11,7 +11,10 @@ def curve():
 
 def test_recall_curves_name_each_ranking():
     panel = recall_curves({"by relevance": [curve()]}, Frame(), "a review")
-    assert [layer.key.name for layer in panel.layers if layer.key] == ["by relevance", "random order"]
+    assert [layer.key.name for layer in panel.layers if layer.key] == [
+        "by relevance",
+        "random order",
+    ]
 
 
 def test_weak_orders_keep_the_number_of_relevant_documents():

@@ -12,7 +12,11 @@ PATIENCE = 120_000  # milliseconds; a loaded machine is slow, not wrong
 @pytest.fixture(scope="session")
 def browser():
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromium = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     if chromium is None:
         pytest.skip("no Chromium on this machine")
     api.expect.set_options(timeout=PATIENCE)
@@ -43,7 +47,10 @@ def killable_server(server):
 
 @pytest.fixture
 def visit(browser):
-    """Open the page as somebody, in a context of its own; afterwards no script may have failed or been refused."""
+    """Open the page as somebody, in a context of its own.
+
+    Afterwards no script may have failed or been refused.
+    """
     from tests.browser.pages import go, sign_in
 
     contexts, troubles = [], []
@@ -52,11 +59,15 @@ def visit(browser):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
-        # Switching interception on under a loaded page lets a request through now and then: have it on from the start.
+        # Switching interception on under a loaded page lets a request through now and then: have it
+        # on from the start.
         context.route("**/matches-nothing", lambda route: route.abort())
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: "Security Policy" in message.text and troubles.append(message.text))
+        page.on(
+            "console",
+            lambda message: "Security Policy" in message.text and troubles.append(message.text),
+        )
         page.goto(server.url)
         sign_in(page, token or server.admin)
         go(page, place)

@@ -57,17 +57,26 @@ class Server:
 
     def ask(self, method, path, body=None, token=None):
         """Call the service as a program does."""
-        headers = {"Authorization": f"Bearer {token or self.admin}", "Content-Type": "application/json"}
+        headers = {
+            "Authorization": f"Bearer {token or self.admin}",
+            "Content-Type": "application/json",
+        }
         content = None if body is None else json.dumps(body).encode()
         with urlopen(
-            Request(f"{self.url}api/{quote(path)}", content, headers, method=method), timeout=_PATIENCE
+            Request(f"{self.url}api/{quote(path)}", content, headers, method=method),
+            timeout=_PATIENCE,
         ) as answer:
             return json.loads(answer.read() or "null")
 
     def send(self, path, content):
         """Send a file."""
-        headers = {"Authorization": f"Bearer {self.admin}", "Content-Type": "application/octet-stream"}
-        with urlopen(Request(f"{self.url}api/{path}", content, headers, method="POST"), timeout=_PATIENCE) as answer:
+        headers = {
+            "Authorization": f"Bearer {self.admin}",
+            "Content-Type": "application/octet-stream",
+        }
+        with urlopen(
+            Request(f"{self.url}api/{path}", content, headers, method="POST"), timeout=_PATIENCE
+        ) as answer:
             return json.loads(answer.read())
 
     def person(self, name, role="reviewer"):
@@ -75,7 +84,11 @@ class Server:
         return self.ask("POST", "users", {"name": name, "role": role})["token"]
 
     def profile(self, name, **definition):
-        self.ask("POST", "profiles", {"name": name, "query": "wheat harvest and exports", "past": False, **definition})
+        self.ask(
+            "POST",
+            "profiles",
+            {"name": name, "query": "wheat harvest and exports", "past": False, **definition},
+        )
 
     def feed(self, prefix, n=8):
         """Documents about wheat, each a little different; gives their ids."""
@@ -84,7 +97,18 @@ class Server:
         return [document["id"] for document in documents]
 
 
-PLACES = ("Kansas", "Odessa", "Rouen", "Rosario", "Alberta", "Punjab", "Queensland", "Saxony", "Volga", "Bahia")
+PLACES = (
+    "Kansas",
+    "Odessa",
+    "Rouen",
+    "Rosario",
+    "Alberta",
+    "Punjab",
+    "Queensland",
+    "Saxony",
+    "Volga",
+    "Bahia",
+)
 
 
 def wheat(id_, number):

@@ -16,23 +16,45 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
 @pytest.fixture(scope="module")
 def places(server):
     """Every view, with something in it: long words, a conflict, judgements, taught words."""
-    server.profile("full", query=f"wheat harvest and exports {LONG[:80]}", words={"tonnes": 1, "football": -1})
+    server.profile(
+        "full", query=f"wheat harvest and exports {LONG[:80]}", words={"tonnes": 1, "football": -1}
+    )
     server.profile("empty")
     server.ask("PATCH", "profiles/empty", {"paused": True})
     ids = server.feed("access", 12)
     text = f"Wheat harvest and exports {LONG}.\n\n- wheat\n- harvest"
     server.ask(
-        "POST", "documents", {"id": f"long/{LONG[:150]}", "title": f"Wheat harvest exports {LONG}", "text": text}
+        "POST",
+        "documents",
+        {"id": f"long/{LONG[:150]}", "title": f"Wheat harvest exports {LONG}", "text": text},
     )
     other = server.person("Other")
     for number, id_ in enumerate(ids[:5]):
         server.ask("POST", "profiles/full/judgements", {"document": id_, "relevant": number != 2})
-    server.ask("POST", "profiles/full/judgements", {"document": ids[0], "relevant": False}, token=other)
+    server.ask(
+        "POST", "profiles/full/judgements", {"document": ids[0], "relevant": False}, token=other
+    )
     tabs = [
         f"#/filter/full/{tab}"
-        for tab in ("review", "overview", "words", "topics", "conflicts", "judgements", f"document/{ids[0]}")
+        for tab in (
+            "review",
+            "overview",
+            "words",
+            "topics",
+            "conflicts",
+            "judgements",
+            f"document/{ids[0]}",
+        )
     ]
-    pages = ["#/", "#/new", "#/add", "#/users", *tabs, "#/filter/empty/review", "#/filter/empty/overview"]
+    pages = [
+        "#/",
+        "#/new",
+        "#/add",
+        "#/users",
+        *tabs,
+        "#/filter/empty/review",
+        "#/filter/empty/overview",
+    ]
     return [*pages, "#/reviews", "#/new-review", *review_places(server, other)]
 
 
@@ -41,7 +63,9 @@ def review_places(server, other):
     sent = server.send("uploads?name=a.ris", ris(0, 12))
     settings = {"query": f"wheat {LONG[:80]}", "criteria": "wheat\ncorn", "reasons": ["off topic"]}
     settings |= {"reviewers_per_record": 2, "full_texts": True}
-    review_id = server.ask("POST", "reviews", {"name": "full", "uploads": [sent["upload"]], "settings": settings})["id"]
+    review_id = server.ask(
+        "POST", "reviews", {"name": "full", "uploads": [sent["upload"]], "settings": settings}
+    )["id"]
     for record, verdicts in (
         ("1", ("included", "excluded")),
         ("2", ("included", "included")),
@@ -49,14 +73,29 @@ def review_places(server, other):
     ):
         for token, verdict in zip((None, other), verdicts, strict=True):
             body = {"record": record, "verdict": verdict}
-            server.ask("POST", f"reviews/{review_id}/decisions", body, **({"token": token} if token else {}))
+            server.ask(
+                "POST",
+                f"reviews/{review_id}/decisions",
+                body,
+                **({"token": token} if token else {}),
+            )
     server.ask("POST", f"reviews/{review_id}/records/1/notes", {"text": LONG})
-    views = ("screen", "screen/full text", "records", "record/1", "conflicts", "numbers", "settings")
+    views = (
+        "screen",
+        "screen/full text",
+        "records",
+        "record/1",
+        "conflicts",
+        "numbers",
+        "settings",
+    )
     return [f"#/review/{review_id}/{view}" for view in views]
 
 
 def settle(page):
-    page.wait_for_load_state("networkidle") if page.url.count("/filter/") == 0 else page.wait_for_timeout(300)
+    page.wait_for_load_state("networkidle") if page.url.count(
+        "/filter/"
+    ) == 0 else page.wait_for_timeout(300)
 
 
 def scrolls_sideways(page):

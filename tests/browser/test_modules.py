@@ -34,7 +34,9 @@ def page(server: Server, browser):
 def test_files_become_documents_and_bad_lines_are_named(page):
     lines = [{"id": 7, "title": "One", "text": "first"}, {"abstract": "second"}, {"other": 1}, [1]]
     found = page.evaluate(DOCUMENTS, ["a.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n{broken"])
-    assert found[0] == {"document": {"id": "7", "title": "One", "text": "first", "source": "a.jsonl"}}
+    assert found[0] == {
+        "document": {"id": "7", "title": "One", "text": "first", "source": "a.jsonl"}
+    }
     assert found[1]["document"]["text"] == "second"
     assert [(one["line"], one["rejected"][:12]) for one in found[2:]] == [
         (3, "has none of "),
@@ -47,7 +49,9 @@ def test_documents_without_an_id_get_one_of_their_content(page):
     texts = ["wheat", "wheat ", "Wheat", "", "\x00", "wheat\nwheat", "a" * 5000, "a" * 5001]
     ids = [page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts]
     assert len(set(ids)) == len(texts)
-    assert ids == [page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts]
+    assert ids == [
+        page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts
+    ]
     assert all(len(id_) == 24 for id_ in ids)
 
 
@@ -58,7 +62,9 @@ def test_wrapped_lines_flow_and_lists_stay(page):
     )
     flowing = page.evaluate(CALL, ["highlight.js", "paragraphs", wrapped])
     assert flowing == [part.replace("\n", " ") for part in wrapped.split("\n\n")]
-    listed = "We need:\n- wheat\n- corn\n- a very long line that tells of barley and of oats and of rye"
+    listed = (
+        "We need:\n- wheat\n- corn\n- a very long line that tells of barley and of oats and of rye"
+    )
     assert page.evaluate(CALL, ["highlight.js", "paragraphs", listed]) == [listed]
 
 
@@ -71,7 +77,11 @@ def test_words_are_marked_by_their_forms_and_weights(page):
     ]
     ((text, marks),) = page.evaluate(MARKED, ["Harvests of WHEAT, a ball; ballroom season.", words])
     assert text == "Harvests of WHEAT, a ball; ballroom season."
-    assert marks == [["Harvests", "for level-3"], ["WHEAT", "for level-2"], ["ball", "against level-3"]]
+    assert marks == [
+        ["Harvests", "for level-3"],
+        ["WHEAT", "for level-2"],
+        ["ball", "against level-3"],
+    ]
 
 
 def test_characters_of_scripts_without_spaces_share_the_weights_of_their_ngrams(page):
@@ -80,16 +90,27 @@ def test_characters_of_scripts_without_spaces_share_the_weights_of_their_ngrams(
     ((text, marks),) = page.evaluate(MARKED, ["Wheat小麦和球, ภาษาไทย!", words])
     assert text == "Wheat小麦和球, ภาษาไทย!"
     assert [mark for mark, _ in marks] == ["Wheat", "小", "麦", "球", "ไ", "ท", "ย"]
-    assert [side.split()[0] for _, side in marks] == ["for", "for", "for", "against", "for", "for", "for"]
+    assert [side.split()[0] for _, side in marks] == [
+        "for",
+        "for",
+        "for",
+        "against",
+        "for",
+        "for",
+        "for",
+    ]
 
 
 def test_words_for_and_against_a_new_profile(page):
-    strengths = page.evaluate(CALL, ["views/new_filter.js", "wordStrengths", "Wheat, corn;", " football,constructor"])
+    strengths = page.evaluate(
+        CALL, ["views/new_filter.js", "wordStrengths", "Wheat, corn;", " football,constructor"]
+    )
     assert strengths == {"wheat": 1, "corn": 1, "football": -1, "constructor": -1}
 
 
 @pytest.mark.parametrize(
-    ("highest", "expected"), [(3, [0, 1, 2, 3]), (20, [0, 5, 10, 15, 20]), (47, [0, 20, 40]), (1000, [0, 500, 1000])]
+    ("highest", "expected"),
+    [(3, [0, 1, 2, 3]), (20, [0, 5, 10, 15, 20]), (47, [0, 20, 40]), (1000, [0, 500, 1000])],
 )
 def test_axes_have_round_numbers(page, highest, expected):
     assert page.evaluate(CALL, ["charts.js", "ticks", highest]) == expected

@@ -34,7 +34,9 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("Added.")).to_be_visible()
     lines = tmp_path / "more.jsonl"
-    lines.write_text("".join(json.dumps(wheat(f"file-{n}", 1_000 + n)) + "\n" for n in range(120)) + "no JSON\n")
+    lines.write_text(
+        "".join(json.dumps(wheat(f"file-{n}", 1_000 + n)) + "\n" for n in range(120)) + "no JSON\n"
+    )
     page.locator("#files").set_input_files(lines)
     expect(page.locator(".upload")).to_contain_text("Done · 120 added, 0 already known, 1 rejected")
     expect(page.locator(".rejections")).to_contain_text("line 121 is not JSON")
@@ -47,7 +49,10 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     wait_saved(page)
     said = judged(server, "made in the browser")
     assert sorted(relevant for _, relevant in said.values()) == [False, True]
-    words = {word["word"]: word["strength"] for word in server.ask("GET", "profiles/made in the browser/words")}
+    words = {
+        word["word"]: word["strength"]
+        for word in server.ask("GET", "profiles/made in the browser/words")
+    }
     assert words == {"tonnes": 1, "season": 1, "football": -1}
 
 
@@ -106,13 +111,19 @@ def test_teach_a_word_by_typing_and_by_clicking(server, visit, full):
     mark.click()
     page.get_by_role("dialog", name="Set a keyword").get_by_role("button", name="against").click()
     expect(page.locator(".notice")).to_contain_text("“wheat” is now evidence against")
-    taught = {word["word"]: word["strength"] for word in server.ask("GET", f"profiles/{full}/words")}
+    taught = {
+        word["word"]: word["strength"] for word in server.ask("GET", f"profiles/{full}/words")
+    }
     assert taught == {"tonnes": 1, "wheat": -1}
-    expect(page.locator(".words", has_text="Against").get_by_text("wheat", exact=True)).to_be_visible()
+    expect(
+        page.locator(".words", has_text="Against").get_by_text("wheat", exact=True)
+    ).to_be_visible()
     go(page, f"#/filter/{full}/words")
     page.get_by_role("button", name="Remove the keyword wheat").click()
     expect(page.locator(".notice")).to_contain_text("no longer a keyword")
-    assert [word["word"] for word in server.ask("GET", f"profiles/{full}/words") if word["strength"]] == ["tonnes"]
+    assert [
+        word["word"] for word in server.ask("GET", f"profiles/{full}/words") if word["strength"]
+    ] == ["tonnes"]
 
 
 def test_teach_words_by_selecting(server, visit, full):
@@ -136,7 +147,9 @@ def test_the_server_refuses_a_stop_word_and_the_page_says_so(server, visit, full
 
 
 def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, full):
-    ann, bob = (visit(server, server.person(f"{name}-{full}"), review(full)) for name in ("Ann", "Bob"))
+    ann, bob = (
+        visit(server, server.person(f"{name}-{full}"), review(full)) for name in ("Ann", "Bob")
+    )
     expect(ann.locator(".queue .title")).to_have_count(6)
     expect(bob.locator(".queue .title")).to_have_count(2)
     of_ann, of_bob = (set(page.locator(".queue .title").all_inner_texts()) for page in (ann, bob))
@@ -185,11 +198,15 @@ def test_a_view_that_comes_late_does_not_stand_under_the_next_address(server, vi
 
 def test_words_that_spoke_are_marked_by_weight(server, visit, full):
     page = visit(server, place=review(full))
-    entry = server.ask("GET", f"profiles/{full}/documents/{page.locator('.paper .id').inner_text()}")
+    entry = server.ask(
+        "GET", f"profiles/{full}/documents/{page.locator('.paper .id').inner_text()}"
+    )
     forms = {form for word in entry["words"] for form in word["forms"] if word["weight"] > 0}
     assert {text.lower() for text in page.locator(".text mark.for").all_inner_texts()} <= forms
     assert "wheat" in forms
-    expect(page.locator(".probability strong")).to_have_text(f"{round(100 * entry['probability'])}%")
+    expect(page.locator(".probability strong")).to_have_text(
+        f"{round(100 * entry['probability'])}%"
+    )
     expect(page.locator(".probability span").first).to_contain_text(
         f"{round(100 * entry['low'])}% to {round(100 * entry['high'])}%"
     )

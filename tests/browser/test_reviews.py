@@ -71,7 +71,9 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
     page.get_by_role("dialog").wait_for()
     page.keyboard.press("2")
     expect(title(page)).not_to_have_text(before)
-    expect(page.locator(".evidence")).to_contain_text("3 of 30 records: 1 included, 1 maybe, 1 excluded")
+    expect(page.locator(".evidence")).to_contain_text(
+        "3 of 30 records: 1 included, 1 maybe, 1 excluded"
+    )
     page.keyboard.press("u")
     expect(title(page)).to_have_text(before)
     page.keyboard.press("n")
@@ -92,7 +94,9 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
     page.get_by_role("link", name=included).click()
     expect(title(page)).to_have_text(included)
     page.get_by_role("button", name="Exclude", exact=True).click()
-    expect(page.get_by_role("button", name="Exclude", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Exclude", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
     page.get_by_role("button", name="Include").click()
     expect(page.get_by_role("button", name="Include")).to_have_attribute("aria-pressed", "true")
 
@@ -169,7 +173,9 @@ def test_the_full_text_of_a_record_is_a_link_or_the_name_of_a_file(server, visit
         page.get_by_role("button", name="Save").click()
         shown = link if place.startswith("https") else page.get_by_text(f"Full text: {place}")
         expect(shown).to_be_visible()
-        assert server.ask("GET", f"reviews/{review}/records/{record_of(page)}")["full_text"] == place
+        assert (
+            server.ask("GET", f"reviews/{review}/records/{record_of(page)}")["full_text"] == place
+        )
     expect(link).to_have_attribute("href", place)
 
 

@@ -26,7 +26,11 @@ MADE = "main :is(script, img, iframe, style, [onload], [onerror], [onfocus], [on
 def attacked(server):
     server.profile(NAME, query=f"wheat harvest {ATTACKS['image']}")
     documents = [
-        {"id": f"{kind}<b>&", "title": f"wheat harvest {attack}", "text": f"wheat harvest exports {attack} wheat"}
+        {
+            "id": f"{kind}<b>&",
+            "title": f"wheat harvest {attack}",
+            "text": f"wheat harvest exports {attack} wheat",
+        }
         for kind, attack in ATTACKS.items()
     ]
     server.ask("POST", "documents/batch", {"documents": documents})
@@ -34,7 +38,9 @@ def attacked(server):
 
 
 def encoded(page, view):
-    return page.evaluate("([name, view]) => `#/filter/${encodeURIComponent(name)}/${view}`", [NAME, view])
+    return page.evaluate(
+        "([name, view]) => `#/filter/${encodeURIComponent(name)}/${view}`", [NAME, view]
+    )
 
 
 def unharmed(page):
@@ -72,7 +78,15 @@ def test_every_view_survives_hostile_names_and_words(server, visit, attacked):
         page.get_by_label("Keyword", exact=True).fill(word)
         page.get_by_role("button", name="Evidence for", exact=True).click()
         expect(page.locator(".notice")).to_contain_text(f"“{word}”")
-    for view in ("review", "overview", "words", "topics", "conflicts", "judgements", "document/script%3Cb%3E%26"):
+    for view in (
+        "review",
+        "overview",
+        "words",
+        "topics",
+        "conflicts",
+        "judgements",
+        "document/script%3Cb%3E%26",
+    ):
         go(page, encoded(page, view))
         expect(page.locator("main h1")).to_have_text(NAME)
         page.wait_for_timeout(200)
@@ -128,7 +142,14 @@ def test_no_source_of_the_page_parses_strings_as_markup():
 
 
 def _without_known(source):
-    """The source without the name of SVG and the two addresses that people may follow; the page loads nothing there."""
-    for address in ("http://www.w3.org/2000/svg", "https://doi.org/", "https://pubmed.ncbi.nlm.nih.gov/"):
+    """The source without the name of SVG and the two addresses that people may follow.
+
+    The page loads nothing there.
+    """
+    for address in (
+        "http://www.w3.org/2000/svg",
+        "https://doi.org/",
+        "https://pubmed.ncbi.nlm.nih.gov/",
+    ):
         source = source.replace(address, "")
     return source

@@ -66,7 +66,9 @@ def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
     expect(heading(page)).to_be_visible()
     other = page.context.new_page()
     other.goto(server.url)
-    page.route("**/*", lambda route: route.abort())  # so that it does not see the moment between sign-out and sign-in
+    page.route(
+        "**/*", lambda route: route.abort()
+    )  # so that it does not see the moment between sign-out and sign-in
     other.get_by_role("button", name="Sign out").click()
     sign_in(other, server.admin)
     page.unroute("**/*")
@@ -87,7 +89,10 @@ def test_a_busy_server_is_given_time(server, visit):
             return route.continue_()
         problem = '{"title": "Too much at once", "status": 429, "detail": "the service is busy"}'
         return route.fulfill(
-            status=429, headers={"Retry-After": "1"}, content_type="application/problem+json", body=problem
+            status=429,
+            headers={"Retry-After": "1"},
+            content_type="application/problem+json",
+            body=problem,
         )
 
     page.route("**/judgements", refuse_once)
@@ -109,7 +114,10 @@ def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
     expect(page.locator("#saved")).to_contain_text("not saved yet")
     page.keyboard.press("n")
     page.keyboard.press("u")
-    page.on("request", lambda request: sent.append(request) if request.method in ("POST", "DELETE") else None)
+    page.on(
+        "request",
+        lambda request: sent.append(request) if request.method in ("POST", "DELETE") else None,
+    )
     page.unroute("**/judgements")
     wait_saved(page)
     assert {request.method for request in sent} == {"POST"}
@@ -123,7 +131,10 @@ def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
     page = visit(server, place=review("refused"))
     problem = '{"title": "Not there", "status": 404, "detail": "no document of that name"}'
     page.route(
-        "**/judgements", lambda route: route.fulfill(status=404, content_type="application/problem+json", body=problem)
+        "**/judgements",
+        lambda route: route.fulfill(
+            status=404, content_type="application/problem+json", body=problem
+        ),
     )
     page.keyboard.press("r")
     expect(page.locator(".notice.failed")).to_contain_text("no document of that name")
@@ -135,7 +146,10 @@ def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
 def test_signing_in_fails_with_a_sentence(server, visit, status, words):
     page = visit(server)
     page.get_by_role("button", name="Sign out").click()
-    page.route("**/api/session", lambda route: route.fulfill(status=status, headers={"Retry-After": "7"}, body="{}"))
+    page.route(
+        "**/api/session",
+        lambda route: route.fulfill(status=status, headers={"Retry-After": "7"}, body="{}"),
+    )
     page.get_by_label("Your token").fill("wrong")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").filter(has_text=words)).to_be_visible()

@@ -5,7 +5,9 @@ from bayesift.charts import Axis, Figure, Frame, Line, Panel
 from bayesift.charts.panels import compact
 from bayesift.errors import DataError
 
-CHART = Figure("Lines", [Panel(Axis.unit("x"), Axis.unit("y"), [Line([(0.0, 0.5), (1.0, 1.0)], name="a & b")])])
+CHART = Figure(
+    "Lines", [Panel(Axis.unit("x"), Axis.unit("y"), [Line([(0.0, 0.5), (1.0, 1.0)], name="a & b")])]
+)
 
 
 def test_a_file_has_title_legend_and_colours(tmp_path):
@@ -24,7 +26,9 @@ def test_a_notebook_shows_a_chart():
     assert CHART._repr_html_().startswith('<img src="data:image/svg+xml;base64,')
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 93), (-45.7, -34.3), (0.001, 0.007), (5, 5), (0, 0), (96.2, 1e6)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 93), (-45.7, -34.3), (0.001, 0.007), (5, 5), (0, 0), (96.2, 1e6)]
+)
 def test_ticks_are_round_and_hold_all_values(low, high):
     axis = Axis.over("x", [low, high])
     assert axis.ticks[0] <= low <= high <= axis.ticks[-1]

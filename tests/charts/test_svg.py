@@ -33,7 +33,10 @@ def test_markup_is_not_escaped_twice():
 
 
 def test_pieces_may_be_nested_lazy_or_missing():
-    assert tag("ul", (tag("li", i) for i in range(2)), None, [[1.5]]) == "<ul><li>0</li><li>1</li>1.5</ul>"
+    assert (
+        tag("ul", (tag("li", i) for i in range(2)), None, [[1.5]])
+        == "<ul><li>0</li><li>1</li>1.5</ul>"
+    )
 
 
 def test_shapes_are_closed_since_browsers_do_not_close_them():

@@ -24,7 +24,10 @@ def sentences(n_texts, topics, seed):
         owners = [label if own else generator.choice(topics) for own in generator.random(4) < 0.5]
         common = [f"common{i}" for i in generator.zipf(1.5, 6)]
         texts.append(
-            " ".join(common + [f"{topic}{i}" for topic, i in zip(owners, generator.zipf(1.4, 4), strict=True)])
+            " ".join(
+                common
+                + [f"{topic}{i}" for topic, i in zip(owners, generator.zipf(1.4, 4), strict=True)]
+            )
         )
     return texts, labels.tolist()
 
@@ -44,7 +47,10 @@ def test_terms_of_held_out_documents_are_those_that_the_others_have():
     texts, _ = sentences(60, ["crude", "earn"], 1)
     X = TermVectorizer().fit_transform(texts)
     n_known = [
-        len(set(text.split()) & {word for j, other in enumerate(texts) if j != i for word in other.split()})
+        len(
+            set(text.split())
+            & {word for j, other in enumerate(texts) if j != i for word in other.split()}
+        )
         for i, text in enumerate(texts)
     ]
     n_terms = np.array([len(set(text.split())) for text in texts])
@@ -108,7 +114,9 @@ def test_without_held_out_documents_the_least_sure_of_the_texts_are_left_out():
 def test_labels_keep_their_form():
     texts, labels = sentences(60, ["crude", "earn"], 0)
     new = ["", "crude1 crude2"]
-    numbers = TextClassifier(model="naive-bayes").fit(texts, [int(label == "earn") for label in labels])
+    numbers = TextClassifier(model="naive-bayes").fit(
+        texts, [int(label == "earn") for label in labels]
+    )
     assert numbers.predict(new, abstain=0.5).tolist() == [None, 0]
     several = TextClassifier(model="naive-bayes").fit(texts, [(label,) for label in labels])
     assert list(several.predict(new, abstain=0.5)) == [None, ("crude",)]
@@ -126,16 +134,22 @@ def test_models_without_probabilities_and_bad_rates_are_refused(fitted):
     with pytest.raises(ValueError, match="between 0 and 1"):
         fitted.predict(["corn"], abstain=10)
     with pytest.raises(DataError, match="at least 20"):
-        TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"]).fit_abstention(["corn"])
+        TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"]).fit_abstention(
+            ["corn"]
+        )
 
 
 def test_damaged_files_are_refused(fitted):
     with pytest.raises(DataError, match="sorted"):
-        Abstention(fitted.abstention_.doubts[::-1], fitted.abstention_.best, fitted.abstention_.unseen)._post_load()
+        Abstention(
+            fitted.abstention_.doubts[::-1], fitted.abstention_.best, fitted.abstention_.unseen
+        )._post_load()
 
 
 def test_reasons_name_unknown_words_or_rival_categories(fitted):
-    predictions = Predictions.of(fitted, ["crude1 grain1 common1 common2", "zzz yyy crude1", ""], abstain=1.0)
+    predictions = Predictions.of(
+        fitted, ["crude1 grain1 common1 common2", "zzz yyy crude1", ""], abstain=1.0
+    )
     assert predictions.unsure[1] == "1 of 3 words known"
     assert predictions.unsure[2] == "no words"
     assert " or " in predictions.unsure[0]
@@ -154,14 +168,30 @@ def test_classify_writes_why_it_is_unsure(model_file, tmp_path, kind):
     (tmp_path / "texts.csv").write_text("id,text\na,crude1 crude2 crude1\nb,zzz yyy\n")
     out = tmp_path / f"out.{kind}"
     with pytest.raises(SystemExit) as end:
-        main(["classify", str(model_file), str(tmp_path / "texts.csv"), "-o", str(out), "--abstain", "0.1", "--quiet"])
+        main(
+            [
+                "classify",
+                str(model_file),
+                str(tmp_path / "texts.csv"),
+                "-o",
+                str(out),
+                "--abstain",
+                "0.1",
+                "--quiet",
+            ]
+        )
     assert end.value.code in (0, None)
     if kind == "csv":
         rows = list(csv.DictReader(out.read_text().splitlines()))
-        assert [(row["categories"], row["unsure"]) for row in rows] == [("crude", ""), ("", "0 of 2 words known")]
+        assert [(row["categories"], row["unsure"]) for row in rows] == [
+            ("crude", ""),
+            ("", "0 of 2 words known"),
+        ]
     else:
         rows = (
-            pq.read_table(out).to_pylist() if kind == "parquet" else list(map(json.loads, out.read_text().splitlines()))
+            pq.read_table(out).to_pylist()
+            if kind == "parquet"
+            else list(map(json.loads, out.read_text().splitlines()))
         )
         assert [(list(row["categories"]), row["unsure"]) for row in rows] == [
             (["crude"], None),
@@ -170,9 +200,17 @@ def test_classify_writes_why_it_is_unsure(model_file, tmp_path, kind):
 
 
 def test_classify_says_what_a_model_without_held_out_documents_does(tmp_path, capsys):
-    TextClassifier(model="naive-bayes").fit(*sentences(60, ["crude", "earn"], 0)).save(tmp_path / "model.zip")
+    TextClassifier(model="naive-bayes").fit(*sentences(60, ["crude", "earn"], 0)).save(
+        tmp_path / "model.zip"
+    )
     (tmp_path / "texts.csv").write_text("id,text\na,crude1\nb,zzz\n")
-    command = ["classify", str(tmp_path / "model.zip"), str(tmp_path / "texts.csv"), "--abstain", "0.5"]
+    command = [
+        "classify",
+        str(tmp_path / "model.zip"),
+        str(tmp_path / "texts.csv"),
+        "--abstain",
+        "0.5",
+    ]
     with pytest.raises(SystemExit) as end:
         main(command)
     assert end.value.code in (0, None)

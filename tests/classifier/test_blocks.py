@@ -34,7 +34,9 @@ def test_columns_are_those_of_scikit_learn():
     table = [("price", [1.0, 4.0, None, 7.0]), ("country", ["DE", "AT", "DE", None])]
     rows = TableColumns.learn(["price", "country"], table).rows(table).toarray() * np.sqrt(2)
     numbers = StandardScaler().fit_transform(np.array([[1.0], [4.0], [np.nan], [7.0]]))
-    categories = OneHotEncoder().fit_transform(np.array([["DE"], ["AT"], ["DE"], [""]])).toarray()[:, 1:]
+    categories = (
+        OneHotEncoder().fit_transform(np.array([["DE"], ["AT"], ["DE"], [""]])).toarray()[:, 1:]
+    )
     np.testing.assert_allclose(rows[:, 0], np.nan_to_num(numbers[:, 0]))
     np.testing.assert_array_equal(rows[:, 1], [0, 0, 1, 0])
     np.testing.assert_allclose(rows[:, 2:], categories)
@@ -54,7 +56,8 @@ def test_columns_of_a_table_decide_where_words_say_nothing(form, tmp_path):
     (grain,) = explanation.categories
     assert grain.terms[0].term == "price"
     np.testing.assert_allclose(
-        grain.prior + sum(term.contribution for term in grain.terms), np.log(grain.score) - np.log1p(-grain.score)
+        grain.prior + sum(term.contribution for term in grain.terms),
+        np.log(grain.score) - np.log1p(-grain.score),
     )
     classifier.save(tmp_path / "model.zip")
     again = TextClassifier.load(tmp_path / "model.zip")
@@ -88,7 +91,9 @@ def test_a_table_without_the_columns_is_refused():
 
 def test_misspelt_words_are_known_by_their_characters(tmp_path):
     classifier = TextClassifier(characters=True, embedder=None).fit(TEXTS * 2, np.tile(LABELS, 2))
-    plain = TextClassifier(model="logistic-gaussian", characters=True).fit(TEXTS * 2, np.tile(LABELS, 2))
+    plain = TextClassifier(model="logistic-gaussian", characters=True).fit(
+        TEXTS * 2, np.tile(LABELS, 2)
+    )
     new = ["wheatt", "petroll!"]
     assert plain.predict(new).tolist() == ["grain", "crude"]
     for fitted in (plain, classifier):
@@ -99,12 +104,15 @@ def test_misspelt_words_are_known_by_their_characters(tmp_path):
     first = grain.terms[0]
     assert (first.term, first.spelling) == ("wheatt", first.contribution)
     np.testing.assert_allclose(
-        grain.prior + sum(term.contribution for term in grain.terms), np.log(grain.score) - np.log1p(-grain.score)
+        grain.prior + sum(term.contribution for term in grain.terms),
+        np.log(grain.score) - np.log1p(-grain.score),
     )
 
 
 def test_parts_of_words_add_up_to_the_n_grams_of_the_text():
-    vectorizer = TermVectorizer(analyzer="char_wb", ngram_range=(3, 5), weighting="sublinear-tf-idf").fit(TEXTS)
+    vectorizer = TermVectorizer(
+        analyzer="char_wb", ngram_range=(3, 5), weighting="sublinear-tf-idf"
+    ).fit(TEXTS)
     parts = spelling_parts(vectorizer, "Wheat wheat, OIL tankers")
     assert parts.words == ["wheat", "wheat", "oil", "tankers"]
     row = vectorizer.transform(["Wheat wheat, OIL tankers"]).toarray()[0]
@@ -117,9 +125,9 @@ def test_parts_of_words_add_up_to_the_n_grams_of_the_text():
 def test_block_scales_take_the_blocks_of_the_classifier():
     vectors = WordVectors.of(["wheat", "oil"], RNG.normal(size=(2, 3)))
     model = SparseBayesClassifier(prior="gaussian", prior_scale=BlockScales(folds=3))
-    classifier = TextClassifier(model=model, embedder=TextEmbedder(vectors), characters=True, columns=["price"]).fit(
-        TABLE.assign(text=TEXTS), LABELS
-    )
+    classifier = TextClassifier(
+        model=model, embedder=TextEmbedder(vectors), characters=True, columns=["price"]
+    ).fit(TABLE.assign(text=TEXTS), LABELS)
     sizes = dict(classifier.estimator_.estimator_.prior_scale.blocks)
     assert list(sizes) == ["words", "vectors", "characters", "columns"]
     assert (sizes["vectors"], sizes["columns"]) == (3, 1)

@@ -12,7 +12,10 @@ from bayesift.errors import DataError
 
 
 def world(n=1200, change=700, seed=0):
-    """Words x two categories; word 0 speaks for category 0 up to a change, and for category 1 after it."""
+    """Words x two categories.
+
+    Word 0 speaks for category 0 up to a change, and for category 1 after it.
+    """
     rng = np.random.default_rng(seed)
     second = rng.random(n) < 0.5
     chances = np.full((n, 6), 0.3)
@@ -35,10 +38,15 @@ def test_a_word_that_changed_sides_is_found_with_its_date():
     for change in changed:
         assert abs(change.since - 700) <= 50
         column = "ab".index(change.category)
-        for part, value in ((slice(None, change.since), change.before), (slice(change.since, None), change.after)):
+        for part, value in (
+            (slice(None, change.since), change.before),
+            (slice(change.since, None), change.after),
+        ):
             x, y = X[part, 0] > 0, member[part, column] > 0
             table = np.array([[(x & y).sum(), (x & ~y).sum()], [(~x & y).sum(), (~x & ~y).sum()]])
-            assert value == pytest.approx(np.log(odds_ratio(table, kind="sample").statistic), abs=0.05)
+            assert value == pytest.approx(
+                np.log(odds_ratio(table, kind="sample").statistic), abs=0.05
+            )
 
 
 def test_a_stream_that_does_not_change_tells_nothing():
@@ -76,12 +84,16 @@ def test_however_documents_are_cut_and_stored_the_counts_are_the_same():
     assert told(whole)[0] == told(cut)[0]
     windows = whole.calibration()
     assert [w.first for w in windows] == [w.first for w in cut.calibration()]
-    np.testing.assert_allclose([w.confidence for w in windows], [w.confidence for w in cut.calibration()])
+    np.testing.assert_allclose(
+        [w.confidence for w in windows], [w.confidence for w in cut.calibration()]
+    )
     assert 4 <= len(windows) <= 8
     assert windows[-1].last == 1200
 
 
-@pytest.mark.parametrize("wrong", [{}, {"window": 0, "max_windows": 2, "strength": 1, "windows": []}, 3])
+@pytest.mark.parametrize(
+    "wrong", [{}, {"window": 0, "max_windows": 2, "strength": 1, "windows": []}, 3]
+)
 def test_counts_that_are_none_are_refused(wrong):
     with pytest.raises(DataError, match="drift"):
         StreamDrift.from_record(wrong)
@@ -93,7 +105,11 @@ def items(several=False, n=800):
     for i in range(n):
         label = str(rng.choice(["spam", "ham"]))
         turned = (label == "spam") == (i < n // 2)
-        words = ["prize" if turned else "lunch", "free" if label == "spam" else "noon", f"x{rng.integers(5)}"]
+        words = [
+            "prize" if turned else "lunch",
+            "free" if label == "spam" else "noon",
+            f"x{rng.integers(5)}",
+        ]
         stream.append(StreamItem(str(i), " ".join(words), (label,) if several else label))
     return stream
 
@@ -103,7 +119,9 @@ def test_a_learner_names_the_words_that_changed(several):
     learner = StreamLearner(drift=StreamDrift())
     learner.learn(items(several))
     changed = learner.changed_words()
-    assert {(c.word, c.category) for c in changed} == {(w, c) for w in ("prize", "lunch") for c in ("spam", "ham")}
+    assert {(c.word, c.category) for c in changed} == {
+        (w, c) for w in ("prize", "lunch") for c in ("spam", "ham")
+    }
     assert {c.since for c in changed} == {400}
     assert StreamLearner().changed_words() == []
 
@@ -124,4 +142,6 @@ def test_a_folder_keeps_the_counts(tmp_path):
     folder.close()
     again.learn(stream[500:])
     assert again.changed_words() == whole.changed_words()
-    assert [w.slipped for w in again.drift.calibration()] == [w.slipped for w in whole.drift.calibration()]
+    assert [w.slipped for w in again.drift.calibration()] == [
+        w.slipped for w in whole.drift.calibration()
+    ]

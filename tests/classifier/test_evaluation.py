@@ -12,7 +12,10 @@ from tests.classifier.commodities import LABELS, SETS, TEXTS
 
 
 def corpus_of(texts, sets):
-    documents = (Document(str(i), t, categories=tuple(s)) for i, (t, s) in enumerate(zip(texts, sets, strict=True)))
+    documents = (
+        Document(str(i), t, categories=tuple(s))
+        for i, (t, s) in enumerate(zip(texts, sets, strict=True))
+    )
     return Corpus(tuple(documents), tuple(sorted({name for s in sets for name in s})))
 
 
@@ -26,9 +29,13 @@ def test_labels_the_model_does_not_know_count_as_errors():
     decided, measures = classifier.predict(TEXTS), evaluation.measures
     assert measures.accuracy == pytest.approx(accuracy_score(truth, decided))
     assert measures.micro.f1 == pytest.approx(f1_score(truth, decided, average="micro"))
-    assert measures.macro.f1 == pytest.approx(f1_score(truth, decided, average="macro", zero_division=0))
+    assert measures.macro.f1 == pytest.approx(
+        f1_score(truth, decided, average="macro", zero_division=0)
+    )
     known = classifier.predict_proba(TEXTS[:-2])
-    assert measures.probabilities.log_loss == pytest.approx(log_loss(truth[:-2], known, labels=classifier.classes_))
+    assert measures.probabilities.log_loss == pytest.approx(
+        log_loss(truth[:-2], known, labels=classifier.classes_)
+    )
     right = [t == d for t, d in zip(truth, decided, strict=True)]
     top = top_label_calibration_error(right, classifier.predict_proba(TEXTS).max(axis=1))
     assert measures.probabilities.top_label_calibration_error_width == pytest.approx(top)
@@ -44,7 +51,9 @@ def test_unknown_labels_of_several_per_document():
     evaluation = evaluate(classifier, corpus)
     assert list(evaluation.unknown_labels) == ["trade"]
     decided = np.column_stack([evaluation.decisions, np.zeros(6, bool)])
-    assert evaluation.measures.micro.f1 == pytest.approx(f1_score(corpus.indicator.toarray(), decided, average="micro"))
+    assert evaluation.measures.micro.f1 == pytest.approx(
+        f1_score(corpus.indicator.toarray(), decided, average="micro")
+    )
 
 
 def test_documents_without_a_label_are_left_out():
@@ -52,7 +61,10 @@ def test_documents_without_a_label_are_left_out():
     corpus = corpus_of([*TEXTS, "corn", "oil"], [*((label,) for label in LABELS), (), ()])
     with pytest.warns(DataWarning, match="2 of 8 documents without a label left out"):
         evaluation = evaluate(classifier, corpus)
-    assert evaluation.measures == evaluate(classifier, corpus_of(TEXTS, [(label,) for label in LABELS])).measures
+    assert (
+        evaluation.measures
+        == evaluate(classifier, corpus_of(TEXTS, [(label,) for label in LABELS])).measures
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,5 +81,8 @@ def test_progress_of_an_evaluation_does_not_change_it(threshold, monkeypatch):
     monkeypatch.setattr("bayesift.classifier.predictions._BATCH", 4)
     corpus, told = corpus_of(TEXTS, SETS), []
     classifier = TextClassifier(model="naive-bayes", threshold=threshold).fit_corpus(corpus)
-    assert evaluate(classifier, corpus, progress=told.append).measures == evaluate(classifier, corpus).measures
+    assert (
+        evaluate(classifier, corpus, progress=told.append).measures
+        == evaluate(classifier, corpus).measures
+    )
     assert told == [4, 6]

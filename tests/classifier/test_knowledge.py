@@ -14,14 +14,19 @@ from tests.classifier.test_saving import mutated
 from tests.classifier.test_text_classifier import LABELS, NEW, SETS, TEXTS
 
 KNOWLEDGE = TermKnowledge.from_keywords(
-    {"grain": {"wheat": 4, "zeppelin": 1, "oil": "-"}, "crude": {"oil": {"mode": 3.0, "scale": 0.5}}}
+    {
+        "grain": {"wheat": 4, "zeppelin": 1, "oil": "-"},
+        "crude": {"oil": {"mode": 3.0, "scale": 0.5}},
+    }
 )
 SURE = SparseBayesClassifier(prior=LaplacePrior(gamma=0.05), posterior="normal")
 LTC = TermVectorizer(weighting="ltc")
 
 
 @pytest.mark.parametrize("labels", [LABELS, SETS])
-@pytest.mark.parametrize("knowledge", [TermKnowledge(), TermKnowledge.from_keywords({"grain": ["zeppelin"]})])
+@pytest.mark.parametrize(
+    "knowledge", [TermKnowledge(), TermKnowledge.from_keywords({"grain": ["zeppelin"]})]
+)
 def test_with_no_knowledge_the_fit_is_bit_identical(labels, knowledge):
     plain = TextClassifier(model="logistic-laplace").fit(TEXTS, labels)
     informed = TextClassifier(model="logistic-laplace", knowledge=knowledge).fit(TEXTS, labels)
@@ -51,12 +56,16 @@ def test_signs_hold():
         held = TextClassifier(model=model, knowledge=knowledge).fit(X, labels)
         column = held.terms().index("oil")
         weights = [c.estimator_.estimator_.coef_[[0]] for c in (free, held)]
-        free_weight, held_weight = (np.asarray(w.toarray() if hasattr(w, "toarray") else w)[0, column] for w in weights)
+        free_weight, held_weight = (
+            np.asarray(w.toarray() if hasattr(w, "toarray") else w)[0, column] for w in weights
+        )
         assert free_weight > 0 >= held_weight
 
 
 def test_selection_keeps_knowledge_with_its_terms():
-    classifier = TextClassifier(model="logistic-gaussian", selection=SelectTerms(k=3), knowledge=KNOWLEDGE)
+    classifier = TextClassifier(
+        model="logistic-gaussian", selection=SelectTerms(k=3), knowledge=KNOWLEDGE
+    )
     classifier.fit(TEXTS, SETS)
     prior, names = classifier.estimator_.estimator_.prior, classifier.terms()
     assert prior.mode.shape == (3, 3)
@@ -66,7 +75,9 @@ def test_selection_keeps_knowledge_with_its_terms():
     assert classifier.coverage_.used + classifier.coverage_.n_missing == 4
 
 
-@pytest.mark.parametrize("model", [SURE, "logistic-gaussian", make_learner("probit-laplace", posterior="normal")])
+@pytest.mark.parametrize(
+    "model", [SURE, "logistic-gaussian", make_learner("probit-laplace", posterior="normal")]
+)
 @pytest.mark.parametrize("labels", [LABELS, SETS])
 @pytest.mark.parametrize("name", ["model", "model.zip"])
 def test_saved_and_loaded(tmp_path, model, labels, name):
@@ -83,7 +94,9 @@ def test_saved_and_loaded(tmp_path, model, labels, name):
 
 
 def test_the_header_holds_it_for_people_to_read(tmp_path):
-    TextClassifier(model=SURE, vectorizer=LTC, knowledge=KNOWLEDGE).fit(TEXTS, SETS).save(tmp_path / "model")
+    TextClassifier(model=SURE, vectorizer=LTC, knowledge=KNOWLEDGE).fit(TEXTS, SETS).save(
+        tmp_path / "model"
+    )
     header = json.loads((tmp_path / "model" / "model.json").read_text())["model"]
     assert header["knowledge"]["words"] == KNOWLEDGE.as_dict()["words"]
     assert header["knowledge"]["missing"] == {"grain": ["zeppelin"]}
@@ -91,7 +104,9 @@ def test_the_header_holds_it_for_people_to_read(tmp_path):
 
 @pytest.mark.parametrize("labels", [LABELS, SETS])
 def test_mutated_headers_are_refused_or_valid(tmp_path, labels):
-    TextClassifier(model=SURE, vectorizer=LTC, knowledge=KNOWLEDGE).fit(TEXTS, labels).save(tmp_path / "model")
+    TextClassifier(model=SURE, vectorizer=LTC, knowledge=KNOWLEDGE).fit(TEXTS, labels).save(
+        tmp_path / "model"
+    )
     header = json.loads((tmp_path / "model" / "model.json").read_text())
     rng = np.random.default_rng(0)
     for _ in range(150):
@@ -115,7 +130,11 @@ def test_explanations_say_how_sure():
             assert term.deviation == pytest.approx(abs(term.weight) * np.sqrt(variance))
     for plain in ("logistic-laplace", "naive-bayes"):
         explained = TextClassifier(model=plain).fit(TEXTS, SETS).explain("corn oil").categories[0]
-        assert (explained.integrated, explained.interval, explained.terms[0].deviation) == (None, None, None)
+        assert (explained.integrated, explained.interval, explained.terms[0].deviation) == (
+            None,
+            None,
+            None,
+        )
 
 
 @pytest.mark.parametrize("labels", [LABELS, SETS])
@@ -145,6 +164,8 @@ def test_refusals():
         with pytest.raises(ValueError, match=f"{name} has no prior of weights"):
             TextClassifier(model=model, knowledge=KNOWLEDGE).fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="did you mean 'grain'"):
-        TextClassifier(model=SURE, knowledge=TermKnowledge.from_keywords({"grian": ["x"]})).fit(TEXTS, LABELS)
+        TextClassifier(model=SURE, knowledge=TermKnowledge.from_keywords({"grian": ["x"]})).fit(
+            TEXTS, LABELS
+        )
     with pytest.raises(DataError, match="documents are vectors"):
         TextClassifier(model=SURE, knowledge=KNOWLEDGE).fit(LTC.fit_transform(TEXTS), LABELS)

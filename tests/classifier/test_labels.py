@@ -56,7 +56,9 @@ SINGLE = {
     "nullable int": pd.Series(coded(2, 10), dtype="Int64"),
     "nullable string": pd.Series(coded("grain", "crude"), dtype="string"),
     "nullable boolean": pd.Series(coded(False, True), dtype="boolean"),
-    "categorical": pd.Categorical(coded("grain", "crude"), categories=["none", "grain", "crude"], ordered=True),
+    "categorical": pd.Categorical(
+        coded("grain", "crude"), categories=["none", "grain", "crude"], ordered=True
+    ),
     "categorical series": pd.Series(coded("grain", "crude"), dtype="category"),
     "categorical int": pd.Series(coded(2, 10), dtype="category"),
     "frame": pd.DataFrame({"label": coded("grain", "crude")}),
@@ -110,13 +112,19 @@ def same_form(predicted, labels):
         assert isinstance(predicted, pd.DataFrame)
         assert list(predicted.columns) == list(labels.columns)
     if sparse.issparse(labels):
-        assert isinstance(predicted, sparse.csr_array if isinstance(labels, sparse.sparray) else sparse.csr_matrix)
+        assert isinstance(
+            predicted, sparse.csr_array if isinstance(labels, sparse.sparray) else sparse.csr_matrix
+        )
         assert predicted.dtype == labels.dtype
     if isinstance(labels, np.ndarray) and not isinstance(labels[0], set):
         assert isinstance(predicted, np.ndarray)
         assert predicted.dtype == labels.dtype or {predicted.dtype.kind, labels.dtype.kind} == {"U"}
     assert kinds(predicted) == kinds(labels)
-    entries = [entry for row in plain(labels) for entry in row] if kinds(labels) & {list, tuple, set, frozenset} else []
+    entries = (
+        [entry for row in plain(labels) for entry in row]
+        if kinds(labels) & {list, tuple, set, frozenset}
+        else []
+    )
     given = [entry for row in plain(predicted) for entry in row] if entries else []
     assert {type(entry) for entry in given} <= {type(entry) for entry in entries}
     return True
@@ -179,7 +187,9 @@ def for_sklearn(labels):
 
 def test_grid_search_and_cross_validation(labels, classifier):
     given = for_sklearn(labels)
-    search = GridSearchCV(classifier, {"threshold": ["bayes", "auto"]}, cv=folds_for(labels)).fit(TEXTS, given)
+    search = GridSearchCV(classifier, {"threshold": ["bayes", "auto"]}, cv=folds_for(labels)).fit(
+        TEXTS, given
+    )
     assert same_form(search.predict(TEXTS), given)
     assert search.score(TEXTS, given) == clone(classifier).fit(TEXTS, given).score(TEXTS, given)
     if sparse.issparse(given):  # which cross_val_score refuses
@@ -194,7 +204,9 @@ def test_grid_search_and_cross_validation(labels, classifier):
 def test_calibration(name, classifier):
     given = for_sklearn(SINGLE[name])
     calibrated = CalibratedClassifierCV(classifier, cv=3).fit(TEXTS, given)
-    if not name.startswith("nullable"):  # of which CalibratedClassifierCV makes floats before we see them
+    if not name.startswith(
+        "nullable"
+    ):  # of which CalibratedClassifierCV makes floats before we see them
         assert same_form(calibrated.predict(TEXTS), given)
     assert calibrated.classes_.tolist() == sorted(set(plain(given)))
     assert calibrated.predict_proba(TEXTS).shape == (len(TEXTS), 2)
@@ -202,7 +214,9 @@ def test_calibration(name, classifier):
     assert probabilities.shape == (len(TEXTS), 2)
 
 
-@pytest.mark.parametrize("model", ["svm", "logistic-gaussian", "online-perceptron", "knn", "bernoulli-naive-bayes"])
+@pytest.mark.parametrize(
+    "model", ["svm", "logistic-gaussian", "online-perceptron", "knn", "bernoulli-naive-bayes"]
+)
 @pytest.mark.parametrize("name", ["bool", "int", "lists of int", "dummies"])
 def test_learners_of_every_family(model, name):
     labels = FORMS[name]
@@ -245,7 +259,9 @@ def test_texts_without_a_label_are_left_out_and_said(labels):
     np.testing.assert_array_equal(classifier.predict_proba(TEXTS), complete.predict_proba(TEXTS))
     assert not classifier.multilabel_
     assert classifier.score(TEXTS, labels) == complete.score(TEXTS[:-1], plain(labels)[:-1])
-    assert {type(label) for label in classifier.predict(TEXTS).tolist()} == kinds(plain(labels)[:-1])
+    assert {type(label) for label in classifier.predict(TEXTS).tolist()} == kinds(
+        plain(labels)[:-1]
+    )
 
 
 def test_texts_without_a_label_are_kept_on_request():
@@ -259,7 +275,9 @@ def test_texts_without_a_label_are_kept_on_request():
 
 def corpus_of(labels):
     named = [(label,) if isinstance(label, str) else tuple(label or ()) for label in labels]
-    documents = [Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, named, strict=True))]
+    documents = [
+        Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, named, strict=True))
+    ]
     return Corpus(tuple(documents), tuple(sorted({name for names in named for name in names})))
 
 
@@ -321,7 +339,9 @@ def test_other_labels_are_refused_in_one_line(labels, message):
 
 def test_labels_that_the_model_cannot_have_meant():
     classifier = TextClassifier().fit(TEXTS, coded(1, 2))
-    with pytest.raises(DataError, match=r"none of these labels \('1', '2'\) is one of the model's \(1, 2\)"):
+    with pytest.raises(
+        DataError, match=r"none of these labels \('1', '2'\) is one of the model's \(1, 2\)"
+    ):
         classifier.score(TEXTS, coded("1", "2"))
     with pytest.raises(DataError, match="fitted to one label per text"):
         classifier.score(TEXTS, INDICATOR)
@@ -338,6 +358,10 @@ def test_unknown_labels_are_wrong():
 def test_a_form_is_read_back_from_what_it_gives():
     for labels in FORMS.values():
         read = read_labels(labels)
-        decisions = read.y[:, None] == read.form.classes_array if read.form.form == "single" else read.y.toarray() == 1
+        decisions = (
+            read.y[:, None] == read.form.classes_array
+            if read.form.form == "single"
+            else read.y.toarray() == 1
+        )
         assert plain(read.form.decode(decisions)) == plain(labels)
     assert LabelForm("sets", ("a", "b")).decode(np.array([[True, True]])) == [("a", "b")]

@@ -53,12 +53,21 @@ def test_explanations(classifier):
 
 
 def test_evaluations(classifier):
-    documents = [Document(str(i), t, categories=(c,)) for i, (t, c) in enumerate(zip(TEXTS, LABELS, strict=True))]
+    documents = [
+        Document(str(i), t, categories=(c,))
+        for i, (t, c) in enumerate(zip(TEXTS, LABELS, strict=True))
+    ]
     documents.append(Document("new", "gold mine", categories=("gold",)))
     evaluation = evaluate(classifier, Corpus(tuple(documents), ("grain", EVIL, "gold")))
     page = Page(evaluation._repr_html_())
     assert "script" not in page.tags
-    for text in ("5 documents, accuracy 0.8000", "micro average", "grain", "log loss", "does not know: 'gold' (1)"):
+    for text in (
+        "5 documents, accuracy 0.8000",
+        "micro average",
+        "grain",
+        "log loss",
+        "does not know: 'gold' (1)",
+    ):
         assert text in page
 
 

@@ -17,7 +17,12 @@ from tests.classifier.test_text_classifier import LABELS, NEW, SETS, TEXTS
 VARIANTS = [
     (TextClassifier(), LABELS),
     (TextClassifier(threshold="max-f1", threshold_cv=2), SETS),
-    (TextClassifier(vectorizer=TermVectorizer(weighting="ltc", stop_words=["and"], ngram_range=(1, 2))), SETS),
+    (
+        TextClassifier(
+            vectorizer=TermVectorizer(weighting="ltc", stop_words=["and"], ngram_range=(1, 2))
+        ),
+        SETS,
+    ),
     (TextClassifier(selection=SelectTerms("chi2", k=4, per_category=True)), SETS),
     (TextClassifier(model=NaiveBayesClassifier(smoothing=JelinekMercer(lambda_=0.3))), LABELS),
     (TextClassifier(model="online-gp", selection=SelectTerms(k=4, per_category=True)), SETS),
@@ -80,7 +85,21 @@ def mutated(value, rng):
     if rng.random() < 0.2:
         del holder[key]
     else:
-        surprises = [None, True, -1, 10**30, 0.5, "", "never", "__class__", [], {}, [[1]], "é" * 50, 1e308]
+        surprises = [
+            None,
+            True,
+            -1,
+            10**30,
+            0.5,
+            "",
+            "never",
+            "__class__",
+            [],
+            {},
+            [[1]],
+            "é" * 50,
+            1e308,
+        ]
         holder[key] = surprises[rng.integers(len(surprises))]
     return value
 

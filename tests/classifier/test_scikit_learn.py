@@ -77,13 +77,19 @@ def test_learners_with_probabilities_have_both():
     assert hasattr(classifier, "predict_proba")
     assert "predict_proba" in dir(classifier)
     assert "classes_" not in dir(classifier)
-    three = ["ship" if "tankers" in text else label for text, label in zip(TEXTS, LABELS, strict=True)]
+    three = [
+        "ship" if "tankers" in text else label for text, label in zip(TEXTS, LABELS, strict=True)
+    ]
     classifier.fit(TEXTS, three)
     assert "classes_" in dir(classifier)
     scores = classifier.decision_function(TEXTS)
     assert scores.shape == (len(TEXTS), 3)
-    np.testing.assert_array_equal(classifier.classes_[scores.argmax(axis=1)], classifier.predict(TEXTS))
-    np.testing.assert_allclose(classifier.predict_log_proba(TEXTS), np.log(classifier.predict_proba(TEXTS)))
+    np.testing.assert_array_equal(
+        classifier.classes_[scores.argmax(axis=1)], classifier.predict(TEXTS)
+    )
+    np.testing.assert_allclose(
+        classifier.predict_log_proba(TEXTS), np.log(classifier.predict_proba(TEXTS))
+    )
 
 
 def test_scorers_find_what_they_need():
@@ -91,9 +97,13 @@ def test_scorers_find_what_they_need():
     found = cross_validate(TextClassifier(), TEXTS, CODES, cv=3, scoring=names)
     assert all(np.isfinite(found[f"test_{name}"]).all() for name in names)
     assert np.isfinite(
-        cross_validate(TextClassifier(model="svm"), TEXTS, CODES, cv=3, scoring="roc_auc")["test_score"]
+        cross_validate(TextClassifier(model="svm"), TEXTS, CODES, cv=3, scoring="roc_auc")[
+            "test_score"
+        ]
     ).all()
-    several = cross_validate(TextClassifier(), TEXTS, INDICATOR, cv=3, scoring=["f1_micro", "accuracy"])
+    several = cross_validate(
+        TextClassifier(), TEXTS, INDICATOR, cv=3, scoring=["f1_micro", "accuracy"]
+    )
     assert np.isfinite(several["test_f1_micro"]).all()
     classifier = TextClassifier().fit(TEXTS, CODES)
     assert roc_auc_score(CODES, classifier.decision_function(TEXTS)) > 0.9
@@ -121,7 +131,11 @@ def test_parameters_of_parts_that_are_not_there_yet():
 
 
 def test_a_grid_over_the_parts():
-    grid = {"vectorizer__min_df": [1, 2], "vectorizer__ngram_range": [(1, 1), (1, 2)], "model__C": [0.1, 1.0]}
+    grid = {
+        "vectorizer__min_df": [1, 2],
+        "vectorizer__ngram_range": [(1, 1), (1, 2)],
+        "model__C": [0.1, 1.0],
+    }
     search = GridSearchCV(TextClassifier(model="svm"), grid, cv=3).fit(TEXTS, LABELS)
     assert set(search.best_params_) == set(grid)
     assert len(search.cv_results_["params"]) == 8
@@ -130,14 +144,20 @@ def test_a_grid_over_the_parts():
     best = search.best_params_
     alone = TextClassifier(
         model=LinearSVM(C=best["model__C"]),
-        vectorizer=TermVectorizer(ngram_range=best["vectorizer__ngram_range"], min_df=best["vectorizer__min_df"]),
+        vectorizer=TermVectorizer(
+            ngram_range=best["vectorizer__ngram_range"], min_df=best["vectorizer__min_df"]
+        ),
     ).fit(TEXTS, LABELS)
     np.testing.assert_array_equal(alone.decision_function(TEXTS), search.decision_function(TEXTS))
-    models = GridSearchCV(TextClassifier(), {"model": ["naive-bayes", "svm", LogisticRegression()]}, cv=3)
+    models = GridSearchCV(
+        TextClassifier(), {"model": ["naive-bayes", "svm", LogisticRegression()]}, cv=3
+    )
     assert models.fit(TEXTS, LABELS).score(TEXTS, LABELS) > 0.8
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name in ("svm", "nbsvm", "naive-bayes", "knn", "jury")])
+@pytest.mark.parametrize(
+    "name", [name for name in LEARNERS if name in ("svm", "nbsvm", "naive-bayes", "knn", "jury")]
+)
 def test_an_instance_gets_the_weighting_of_its_learner(name):
     instance = make_learner(name)
     assert weighting_of(instance) == LEARNERS[name].weighting
@@ -145,10 +165,14 @@ def test_an_instance_gets_the_weighting_of_its_learner(name):
     assert classifier.vectorizer_.weighting == LEARNERS[name].weighting
     own = TextClassifier(model=instance, vectorizer=TermVectorizer(min_df=2)).fit(TEXTS, LABELS)
     assert own.vectorizer_.weighting == LEARNERS[name].weighting
-    fixed = TextClassifier(model=instance, vectorizer=TermVectorizer(weighting="log-tf")).fit(TEXTS, LABELS)
+    fixed = TextClassifier(model=instance, vectorizer=TermVectorizer(weighting="log-tf")).fit(
+        TEXTS, LABELS
+    )
     assert fixed.vectorizer_.weighting == "log-tf"
     named = TextClassifier(model=name).fit(TEXTS, LABELS)
-    np.testing.assert_array_equal(classifier.decision_function(TEXTS), named.decision_function(TEXTS))
+    np.testing.assert_array_equal(
+        classifier.decision_function(TEXTS), named.decision_function(TEXTS)
+    )
 
 
 def test_weightings_of_other_peoples_classifiers():
@@ -164,9 +188,13 @@ def test_weightings_of_other_peoples_classifiers():
 
 def test_sample_weights_are_repetitions():
     repeated = np.repeat(np.arange(len(TEXTS)), WEIGHTS)
-    expected = TextClassifier(model="naive-bayes").fit([TEXTS[i] for i in repeated], [LABELS[i] for i in repeated])
+    expected = TextClassifier(model="naive-bayes").fit(
+        [TEXTS[i] for i in repeated], [LABELS[i] for i in repeated]
+    )
     classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS, sample_weight=WEIGHTS)
-    np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected.predict_proba(TEXTS), rtol=1e-12)
+    np.testing.assert_allclose(
+        classifier.predict_proba(TEXTS), expected.predict_proba(TEXTS), rtol=1e-12
+    )
     held_out = TextClassifier(model="naive-bayes", threshold="max-f1", threshold_cv=3)
     assert held_out.fit(TEXTS, LABELS, sample_weight=WEIGHTS).predict(TEXTS).tolist() == LABELS
     with pytest.raises(DataError, match="OnlinePerceptron takes no sample_weight"):
@@ -179,12 +207,16 @@ def test_weights_of_classes():
     balance = {"grain": 1.0, "crude": 5.0}
     plain = TextClassifier(model="logistic-gaussian").fit(TEXTS, LABELS)
     heavy = TextClassifier(model="logistic-gaussian", class_weight=balance).fit(TEXTS, LABELS)
-    inside = TextClassifier(model=make_learner("logistic-gaussian", class_weight=balance)).fit(TEXTS, LABELS)
+    inside = TextClassifier(model=make_learner("logistic-gaussian", class_weight=balance)).fit(
+        TEXTS, LABELS
+    )
     np.testing.assert_array_equal(heavy.predict_proba(TEXTS), inside.predict_proba(TEXTS))
     assert (heavy.predict_proba(TEXTS)[:, 0] > plain.predict_proba(TEXTS)[:, 0]).all()
     # naive Bayes has sample weights only
     counted = TextClassifier(model="naive-bayes", class_weight=balance).fit(TEXTS, LABELS)
-    weighed = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS, sample_weight=[balance[label] for label in LABELS])
+    weighed = TextClassifier(model="naive-bayes").fit(
+        TEXTS, LABELS, sample_weight=[balance[label] for label in LABELS]
+    )
     np.testing.assert_array_equal(counted.predict_proba(TEXTS), weighed.predict_proba(TEXTS))
     numbers = TextClassifier(model="svm", class_weight={2: 1.0, 10: 3.0}).fit(TEXTS, SINGLE["int"])
     assert numbers.estimator_.estimator_.class_weight == {2: 1.0, 10: 3.0}
@@ -212,8 +244,12 @@ def test_batches_with_new_words(model, form, tmp_path):
         assert again.score(TEXTS, labels) > 0.7
         np.testing.assert_array_equal(again.predict_proba(TEXTS), classifier.predict_proba(TEXTS))
     if model == "naive-bayes":  # exact
-        whole = TextClassifier(model=model, vectorizer=TermVectorizer(weighting="binary")).fit(TEXTS, labels)
-        np.testing.assert_allclose(classifier.predict_proba(TEXTS), whole.predict_proba(TEXTS), rtol=1e-12)
+        whole = TextClassifier(model=model, vectorizer=TermVectorizer(weighting="binary")).fit(
+            TEXTS, labels
+        )
+        np.testing.assert_allclose(
+            classifier.predict_proba(TEXTS), whole.predict_proba(TEXTS), rtol=1e-12
+        )
         assert classifier.classes_.tolist() == whole.classes_.tolist()
 
 
@@ -225,7 +261,9 @@ def test_labels_that_come_later():
     assert classifier.predict(TEXTS[:1]).tolist() == [1]
     lists = TextClassifier(model="online-perceptron").partial_fit(TEXTS[:2], [["b"], ["c"]])
     assert lists.partial_fit(TEXTS[2:4], [["a", "b"], []]).categories_ == ("b", "c", "a")
-    named = TextClassifier(model="online-perceptron").partial_fit(TEXTS[:2], [1, 2], classes=[3, 2, 1])
+    named = TextClassifier(model="online-perceptron").partial_fit(
+        TEXTS[:2], [1, 2], classes=[3, 2, 1]
+    )
     named.partial_fit(TEXTS[2:4], [3, 3])
     assert named.classes_.tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match=r"new classes \[4\]: name all in the first call"):
@@ -245,7 +283,9 @@ def test_what_cannot_be_learned_in_batches():
         with pytest.raises(DataError, match=message):
             TextClassifier(model="naive-bayes", **options).partial_fit(TEXTS, LABELS)
     with pytest.raises(ValueError, match="partial_fit keeps every term"):
-        TextClassifier(model="naive-bayes", vectorizer=TermVectorizer(min_df=2)).partial_fit(TEXTS, LABELS)
+        TextClassifier(model="naive-bayes", vectorizer=TermVectorizer(min_df=2)).partial_fit(
+            TEXTS, LABELS
+        )
     with pytest.raises(DataError, match="OnlinePerceptron takes no sample_weight in partial_fit"):
         TextClassifier(model="online-perceptron").partial_fit(TEXTS, LABELS, sample_weight=WEIGHTS)
     fitted = TextClassifier(model="naive-bayes", threshold="max-f1").fit(TEXTS, LABELS)
@@ -253,7 +293,9 @@ def test_what_cannot_be_learned_in_batches():
         fitted.partial_fit(TEXTS, LABELS)
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), MultinomialNB(), NaiveBayesClassifier()])
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), LinearSVC(), MultinomialNB(), NaiveBayesClassifier()]
+)
 def test_other_peoples_models_and_several_labels(model):
     classifier = TextClassifier(model=model).fit(TEXTS, sets(list, NAMES))
     assert classifier.score(TEXTS, sets(list, NAMES)) > 0.3
@@ -263,7 +305,9 @@ def test_other_peoples_models_and_several_labels(model):
 def test_metadata_is_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         weighted = TextClassifier(model="naive-bayes").set_fit_request(sample_weight=True)
-        search = GridSearchCV(weighted.set_score_request(sample_weight=True), {"vectorizer__min_df": [1]}, cv=3)
+        search = GridSearchCV(
+            weighted.set_score_request(sample_weight=True), {"vectorizer__min_df": [1]}, cv=3
+        )
         search.fit(TEXTS, LABELS, sample_weight=WEIGHTS)
     expected = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS, sample_weight=WEIGHTS)
     np.testing.assert_array_equal(search.predict_proba(TEXTS), expected.predict_proba(TEXTS))

@@ -1,4 +1,7 @@
-"""Streams of texts: predicted, then learned; cut anywhere, stopped and resumed with the same result."""
+"""Streams of texts: predicted, then learned.
+
+Cut anywhere, stopped and resumed with the same result.
+"""
 
 import json
 
@@ -9,7 +12,11 @@ from bayesift.classifier import StreamFolder, StreamItem, StreamLearner, TextCla
 from bayesift.classifier.stream import JOURNAL, read_items
 from bayesift.errors import DataError
 
-WORDS = {"crude": "oil barrel opec tanker", "grain": "wheat corn crop farm", "ship": "port vessel tanker strike"}
+WORDS = {
+    "crude": "oil barrel opec tanker",
+    "grain": "wheat corn crop farm",
+    "ship": "port vessel tanker strike",
+}
 
 
 def texts(n=90, seed=0):
@@ -18,26 +25,40 @@ def texts(n=90, seed=0):
     for _ in range(n):
         label = str(generator.choice(list(WORDS)))
         own, other = WORDS[label].split(), " ".join(WORDS.values()).split()
-        words = [*generator.choice(own, 4), *generator.choice(other, 2), f"w{generator.integers(200)}"]
+        words = [
+            *generator.choice(own, 4),
+            *generator.choice(other, 2),
+            f"w{generator.integers(200)}",
+        ]
         drawn.append((" ".join(words), label))
     return drawn
 
 
 def items(several=False):
     return [
-        StreamItem(str(i), text, (label, "new") if several and i % 3 == 0 else (label,) if several else label)
+        StreamItem(
+            str(i),
+            text,
+            (label, "new") if several and i % 3 == 0 else (label,) if several else label,
+        )
         for i, (text, label) in enumerate(texts())
     ]
 
 
 def in_batches(learner, stream, size):
-    return [answer for i in range(0, len(stream), size) for answer in learner.learn(stream[i : i + size])]
+    return [
+        answer
+        for i in range(0, len(stream), size)
+        for answer in learner.learn(stream[i : i + size])
+    ]
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_however_a_stream_is_cut_the_answers_are_the_same(several):
     stream = items(several)
-    waiting = [StreamItem(item.id, item.text) if i % 7 == 3 else item for i, item in enumerate(stream)]
+    waiting = [
+        StreamItem(item.id, item.text) if i % 7 == 3 else item for i, item in enumerate(stream)
+    ]
     late = [StreamItem(item.id, None, item.labels) for i, item in enumerate(stream) if i % 14 == 3]
     mixed = [*waiting[:60], *late[:2], *waiting[60:], *late[2:]]
     whole, cut = StreamLearner(), StreamLearner()
@@ -57,7 +78,12 @@ def test_answers_come_before_labels():
     for item, answer in zip(stream, answers, strict=True):
         assert set(answer.scores) <= seen
         seen.add(item.labels)
-    assert np.mean([a.categories == (i.labels,) for a, i in zip(answers[30:], stream[30:], strict=True)]) > 0.8
+    assert (
+        np.mean(
+            [a.categories == (i.labels,) for a, i in zip(answers[30:], stream[30:], strict=True)]
+        )
+        > 0.8
+    )
 
 
 def test_reasons_are_words_of_the_text():
@@ -120,7 +146,9 @@ def test_a_folder_that_was_not_closed_resumes_with_the_same_bits(tmp_path, save_
     again.save(resumed)
     again.close()
     saved = TextClassifier.load(next(tmp_path.glob("model-*.zip")))
-    np.testing.assert_array_equal(saved.predict_proba(["oil", "corn"]), whole.classifier.predict_proba(["oil", "corn"]))
+    np.testing.assert_array_equal(
+        saved.predict_proba(["oil", "corn"]), whole.classifier.predict_proba(["oil", "corn"])
+    )
 
 
 def test_folders_of_something_else_are_refused(tmp_path):

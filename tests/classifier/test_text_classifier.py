@@ -27,8 +27,12 @@ def test_labels_agree_with_scikit_learn():
     expected = MultinomialNB().fit(counts.fit_transform(TEXTS), LABELS)
     classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
     assert classifier.categories_ == ("crude", "grain")
-    np.testing.assert_allclose(classifier.predict_proba(NEW), expected.predict_proba(counts.transform(NEW)), atol=1e-12)
-    assert classifier.predict(NEW[:3]).tolist() == expected.predict(counts.transform(NEW[:3])).tolist()
+    np.testing.assert_allclose(
+        classifier.predict_proba(NEW), expected.predict_proba(counts.transform(NEW)), atol=1e-12
+    )
+    assert (
+        classifier.predict(NEW[:3]).tolist() == expected.predict(counts.transform(NEW[:3])).tolist()
+    )
 
 
 def test_predictions_come_in_the_form_labels_were_given():
@@ -44,7 +48,10 @@ def test_predictions_come_in_the_form_labels_were_given():
 
 
 def test_decisions_agree_with_predictions():
-    single, several = TextClassifier().fit(TEXTS, LABELS), TextClassifier(threshold="max-f1").fit(TEXTS, SETS)
+    single, several = (
+        TextClassifier().fit(TEXTS, LABELS),
+        TextClassifier(threshold="max-f1").fit(TEXTS, SETS),
+    )
     decisions, scores = single.decide(NEW)
     assert [single.categories_[j] for j in decisions.argmax(axis=1)] == single.predict(NEW).tolist()
     assert (decisions.sum(axis=1) == 1).all()
@@ -58,13 +65,17 @@ def test_three_classes_decide_by_the_largest_probability():
     classifier = TextClassifier().fit(TEXTS, labels)
     decisions, scores = classifier.decide(TEXTS)
     np.testing.assert_array_equal(decisions.argmax(axis=1), scores.argmax(axis=1))
-    assert classifier.predict(TEXTS).tolist() == [classifier.categories_[j] for j in scores.argmax(axis=1)]
+    assert classifier.predict(TEXTS).tolist() == [
+        classifier.categories_[j] for j in scores.argmax(axis=1)
+    ]
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()])
 def test_any_classifier_of_scikit_learn_may_stand_inside(model):
     threshold = "bayes" if hasattr(model, "predict_proba") else "minimum-errors"
-    classifier = TextClassifier(model=model, vectorizer=TermVectorizer(weighting="ltc"), threshold=threshold)
+    classifier = TextClassifier(
+        model=model, vectorizer=TermVectorizer(weighting="ltc"), threshold=threshold
+    )
     assert classifier.fit(TEXTS, LABELS).predict(TEXTS).tolist() == LABELS
     with pytest.raises(DataError, match="cannot explain"):
         classifier.explain("corn")
@@ -75,14 +86,18 @@ def test_any_classifier_of_scikit_learn_may_stand_inside(model):
 def test_cross_validated_thresholds_are_reproducible():
     options = {"threshold": MaxF1(), "threshold_cv": 2, "random_state": 3}
     first, second = (TextClassifier(**options).fit(TEXTS, SETS) for _ in range(2))
-    np.testing.assert_array_equal(first.estimator_.rule_.thresholds_, second.estimator_.rule_.thresholds_)
+    np.testing.assert_array_equal(
+        first.estimator_.rule_.thresholds_, second.estimator_.rule_.thresholds_
+    )
 
 
 def test_explanation_adds_up_to_the_log_odds():
     classifier = TextClassifier().fit(TEXTS, SETS)
     text = "corn exports by oil tankers of Panama"
     explanation = classifier.explain(text, categories=["grain", "crude"], top=100)
-    probabilities = dict(zip(classifier.categories_, classifier.predict_proba([text])[0], strict=True))
+    probabilities = dict(
+        zip(classifier.categories_, classifier.predict_proba([text])[0], strict=True)
+    )
     for category in explanation.categories:
         log_odds = category.prior + sum(term.contribution for term in category.terms)
         p = probabilities[category.category]
@@ -113,7 +128,8 @@ def test_selected_terms_only():
 
 def corpus_of(texts, sets, **options):
     documents = tuple(
-        Document(str(i), t, categories=tuple(s)) for i, (t, s) in enumerate(zip(texts, sets, strict=True))
+        Document(str(i), t, categories=tuple(s))
+        for i, (t, s) in enumerate(zip(texts, sets, strict=True))
     )
     return Corpus(documents, ("crude", "grain", "trade"), **options)
 
@@ -176,7 +192,9 @@ def test_manners_of_scikit_learn():
 @pytest.mark.parametrize("threshold_cv", [None, 2])
 def test_one_category_that_documents_have_or_have_not(model, threshold_cv, tmp_path):
     relevant = [("relevant",) if label == "grain" else () for label in LABELS]
-    classifier = TextClassifier(model=model, threshold="max-f1", threshold_cv=threshold_cv).fit(TEXTS, relevant)
+    classifier = TextClassifier(model=model, threshold="max-f1", threshold_cv=threshold_cv).fit(
+        TEXTS, relevant
+    )
     assert classifier.categories_ == ("relevant",)
     assert classifier.predict_proba(TEXTS).shape == (6, 1)
     if threshold_cv is None:
@@ -185,12 +203,22 @@ def test_one_category_that_documents_have_or_have_not(model, threshold_cv, tmp_p
     again = TextClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(NEW), classifier.predict_proba(NEW))
     assert again.explain("corn").categories[0].category == "relevant"
-    documents = tuple(Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, relevant, strict=True)))
+    documents = tuple(
+        Document(str(i), t, categories=c)
+        for i, (t, c) in enumerate(zip(TEXTS, relevant, strict=True))
+    )
     assert evaluate(classifier, Corpus(documents, ("relevant",))).measures.n_documents == 6
 
 
 def test_soft_terms_are_the_scales_of_the_models_priors():
-    texts = ["wheat corn", "corn wheat export", "crude oil", "oil tanker export", "gold mine", "mine gold export"]
+    texts = [
+        "wheat corn",
+        "corn wheat export",
+        "crude oil",
+        "oil tanker export",
+        "gold mine",
+        "mine gold export",
+    ]
     selection = SelectTerms(soft=3.0, per_category=True)
     classifier = TextClassifier(model="online-perceptron", selection=selection)
     classifier.fit(texts, ["grain", "grain", "crude", "crude", "gold", "gold"])
@@ -205,14 +233,29 @@ def test_soft_terms_are_the_scales_of_the_models_priors():
 
 
 def test_terms_selected_for_each_category_are_those_its_model_uses():
-    texts = ["wheat corn", "corn wheat export", "crude oil", "oil tanker export", "gold mine", "mine gold export"]
-    for labels in (["grain", "grain", "crude", "crude", "gold", "gold"], ["a", "a", "b", "b", "b", "b"]):
+    texts = [
+        "wheat corn",
+        "corn wheat export",
+        "crude oil",
+        "oil tanker export",
+        "gold mine",
+        "mine gold export",
+    ]
+    for labels in (
+        ["grain", "grain", "crude", "crude", "gold", "gold"],
+        ["a", "a", "b", "b", "b", "b"],
+    ):
         selection = SelectTerms(k=2, per_category=True)
         classifier = TextClassifier(model="online-gp", selection=selection).fit(texts, labels)
-        model, selected = classifier.estimator_.estimator_, classifier.selection_.feature_mask_.toarray()
+        model, selected = (
+            classifier.estimator_.estimator_,
+            classifier.selection_.feature_mask_.toarray(),
+        )
         kept = selected[:, classifier.selection_.get_support()]
         kept = kept if len(set(labels)) > 2 else kept[[1]]
-        assert [terms.tolist() for terms in model.terms_] == [np.flatnonzero(row).tolist() for row in kept]
+        assert [terms.tolist() for terms in model.terms_] == [
+            np.flatnonzero(row).tolist() for row in kept
+        ]
         assert classifier.predict(texts).tolist() == labels
 
 
@@ -220,7 +263,9 @@ def test_terms_selected_for_each_category_are_those_its_model_uses():
 def test_chunks_teach_naive_bayes_what_the_whole_corpus_does(multilabel):
     documents = [
         Document(
-            str(k), f"word{k % 7} word{k % 5}", categories=("a", "b")[: 1 + (multilabel and k % 2)] if k % 3 else ()
+            str(k),
+            f"word{k % 7} word{k % 5}",
+            categories=("a", "b")[: 1 + (multilabel and k % 2)] if k % 3 else (),
         )
         for k in range(40)
     ]

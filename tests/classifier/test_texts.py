@@ -13,8 +13,12 @@ TITLES = ["Grain", "Oil", "Grain", "Oil"]
 BODIES = ["corn and wheat", "crude prices", "wheat harvest", "tankers"]
 JOINED = [f"{title}\n{body}" for title, body in zip(TITLES, BODIES, strict=True)]
 LABELS = ["grain", "crude", "grain", "crude"]
-RECORDS = [{"id": i, "title": t, "text": b} for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True))]
-DOCUMENTS = tuple(Document(str(i), b, title=t) for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True)))
+RECORDS = [
+    {"id": i, "title": t, "text": b} for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True))
+]
+DOCUMENTS = tuple(
+    Document(str(i), b, title=t) for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True))
+)
 
 ONE = {
     "list": BODIES,
@@ -28,7 +32,9 @@ ONE = {
     "string series": pd.Series(BODIES, dtype="string"),
     "object series": pd.Series(BODIES, dtype=object),
     "categorical series": pd.Series(BODIES, dtype="category"),
-    "frame of one text": pd.DataFrame({"id": range(4), "text": BODIES, "date": pd.Timestamp("2020-01-01")}),
+    "frame of one text": pd.DataFrame(
+        {"id": range(4), "text": BODIES, "date": pd.Timestamp("2020-01-01")}
+    ),
     "arrow": pa.array(BODIES),
     "arrow chunks": pa.chunked_array([BODIES[:1], BODIES[1:]]),
     "arrow dictionary": pa.array(BODIES).dictionary_encode(),
@@ -59,7 +65,9 @@ def test_one_text_per_row(name):
     assert values == BODIES
     expected = TextClassifier().fit(BODIES, LABELS)
     classifier = TextClassifier().fit(given(ONE[name]), LABELS)
-    np.testing.assert_array_equal(classifier.predict_proba(given(ONE[name])), expected.predict_proba(BODIES))
+    np.testing.assert_array_equal(
+        classifier.predict_proba(given(ONE[name])), expected.predict_proba(BODIES)
+    )
     assert classifier.score(given(ONE[name]), LABELS) == expected.score(BODIES, LABELS)
 
 
@@ -67,7 +75,9 @@ def test_one_text_per_row(name):
 def test_columns_of_text_are_joined(name):
     assert list(read_texts(TWO[name]).values) == JOINED
     classifier = TextClassifier().fit(TWO[name], LABELS)
-    np.testing.assert_array_equal(classifier.predict_proba(TWO[name]), classifier.predict_proba(JOINED))
+    np.testing.assert_array_equal(
+        classifier.predict_proba(TWO[name]), classifier.predict_proba(JOINED)
+    )
 
 
 class Polars:
@@ -114,7 +124,9 @@ def test_missing_parts_are_nothing_but_a_row_needs_one():
 def test_no_texts_have_no_labels():
     assert TextClassifier(model="naive-bayes").fit(BODIES, [1, 2, 1, 2]).predict([]).tolist() == []
     assert TextClassifier(model="naive-bayes").fit(BODIES, [["a"], [], ["a"], []]).predict([]) == []
-    assert TextClassifier(model="naive-bayes").fit(BODIES, pd.get_dummies(LABELS)).predict([]).shape == (0, 2)
+    assert TextClassifier(model="naive-bayes").fit(BODIES, pd.get_dummies(LABELS)).predict(
+        []
+    ).shape == (0, 2)
 
 
 def test_numbers_are_vectors():
@@ -126,7 +138,9 @@ def test_numbers_are_vectors():
 
 def test_a_table_must_not_give_the_labels_away():
     frame = pd.DataFrame({"text": BODIES, "topic": LABELS})
-    with pytest.raises(DataError, match="the column 'topic' holds the labels; give only the columns of text"):
+    with pytest.raises(
+        DataError, match="the column 'topic' holds the labels; give only the columns of text"
+    ):
         TextClassifier().fit(frame, frame["topic"])
     TextClassifier().fit(frame[["text"]], frame["topic"])
 
@@ -149,9 +163,15 @@ def test_a_table_must_not_give_the_labels_away():
         (pd.Series([*BODIES[:-1], None]), "text 3 is missing"),
         (pa.array([1, 2, 3, 4]), "texts must be strings, not int64"),
         (pa.array([*BODIES[:-1], None]), "text 3 is missing"),
-        (pd.DataFrame({"date": pd.to_datetime(["2020-01-01"] * 4)}), "no column holds text; there are: date"),
+        (
+            pd.DataFrame({"date": pd.to_datetime(["2020-01-01"] * 4)}),
+            "no column holds text; there are: date",
+        ),
         ([{"text": "a"}, "b", "c", "d"], "text 1 is of type str, others are dictionaries"),
-        ([{"text": "a"}, {"text": 4}, {"text": "c"}, {"text": "d"}], "text 1 is of type int in the column 'text'"),
+        (
+            [{"text": "a"}, {"text": 4}, {"text": "c"}, {"text": "d"}],
+            "text 1 is of type int in the column 'text'",
+        ),
         (BODIES[:-1], "3 texts, but 4 labels"),
         ((text for text in BODIES[:-1]), "3 texts, but 4 labels"),
     ],

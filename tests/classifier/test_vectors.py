@@ -15,10 +15,13 @@ GRAIN = ["wheat", "corn", "barley", "oats", "rye", "maize", "sorghum", "millet"]
 CRUDE = ["oil", "petrol", "diesel", "tanker", "barrel", "refinery", "kerosene", "naphtha"]
 RNG = np.random.default_rng(0)
 VECTORS = WordVectors.of(
-    [*GRAIN, *CRUDE], RNG.normal(scale=0.1, size=(16, 3)) + np.repeat([[1.0, 0, 0.2], [0, 1.0, 0.2]], 8, axis=0)
+    [*GRAIN, *CRUDE],
+    RNG.normal(scale=0.1, size=(16, 3)) + np.repeat([[1.0, 0, 0.2], [0, 1.0, 0.2]], 8, axis=0),
 )
 TEXTS = [
-    f"{RNG.choice(words[:5])} and {RNG.choice(words[:5])} number {k}" for k in range(12) for words in (GRAIN, CRUDE)
+    f"{RNG.choice(words[:5])} and {RNG.choice(words[:5])} number {k}"
+    for k in range(12)
+    for words in (GRAIN, CRUDE)
 ]
 LABELS = ["grain", "crude"] * 12
 NEW = ["millet prices", "naphtha prices", "sorghum", "kerosene", ""]
@@ -49,7 +52,9 @@ def test_without_vectors_the_model_is_that_of_words_alone():
         np.testing.assert_array_equal(with_noise.predict_proba(TEXTS), plain.predict_proba(TEXTS))
 
 
-@pytest.mark.parametrize("labels", [LABELS, [["grain"], ["crude", "trade"], [], ["trade"]] * 6], ids=["one", "several"])
+@pytest.mark.parametrize(
+    "labels", [LABELS, [["grain"], ["crude", "trade"], [], ["trade"]] * 6], ids=["one", "several"]
+)
 def test_contributions_and_prior_add_up_to_the_log_odds(labels):
     classifier = TextClassifier(embedder=TextEmbedder(VECTORS)).fit(TEXTS, labels)
     explanation = classifier.explain("millet and wheat", categories=["grain"], top=99)
@@ -61,7 +66,11 @@ def test_contributions_and_prior_add_up_to_the_log_odds(labels):
 def test_the_meaning_of_an_unseen_word_is_explained_by_known_ones(classifier, capsys):
     explanation = classifier.explain("millet prices")
     first = explanation.categories[0].terms[0]
-    assert (explanation.categories[0].category, first.term, first.weight) == ("grain", "millet", 0.0)
+    assert (explanation.categories[0].category, first.term, first.weight) == (
+        "grain",
+        "millet",
+        0.0,
+    )
     assert first.meaning == first.contribution > 0
     assert set(first.like) <= set(GRAIN)
     assert {"millet", "prices"} <= set(explanation.unseen_terms)
@@ -97,7 +106,9 @@ def test_doubts_evaluation_and_abstention_know_columns_of_words(classifier):
 
 
 def test_other_models_take_vectors_too():
-    classifier = TextClassifier(model="logistic-gaussian", embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
+    classifier = TextClassifier(model="logistic-gaussian", embedder=TextEmbedder(VECTORS)).fit(
+        TEXTS, LABELS
+    )
     assert classifier.predict(NEW[:2]).tolist() == ["grain", "crude"]
     assert classifier.estimator_.n_features_in_ == len(classifier.terms()) + 3
     assert clone(classifier).embedder.vectors is VECTORS
@@ -126,14 +137,18 @@ def test_columns_of_vectors_are_kept_only_where_they_lower_the_loss():
 
 
 def test_where_nothing_can_be_held_out_vectors_are_used():
-    one_each = TextClassifier(embedder=TextEmbedder(VECTORS)).fit(["wheat", "oil"], ["grain", "crude"])
+    one_each = TextClassifier(embedder=TextEmbedder(VECTORS)).fit(
+        ["wheat", "oil"], ["grain", "crude"]
+    )
     assert one_each.predict(["millet", "naphtha"]).tolist() == ["grain", "crude"]
 
 
 def test_knowledge_of_words_and_vectors_together():
     knowledge = TermKnowledge.from_keywords({"grain": {"wheat": 9.0}})
     model = SparseBayesClassifier(prior="gaussian")
-    both = TextClassifier(model=model, knowledge=knowledge, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
+    both = TextClassifier(model=model, knowledge=knowledge, embedder=TextEmbedder(VECTORS)).fit(
+        TEXTS, LABELS
+    )
     plain = TextClassifier(model=model, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
     place = both.terms().index("wheat")
     assert both.estimator_.estimator_.coef_[0, place] > plain.estimator_.estimator_.coef_[0, place]
@@ -143,7 +158,9 @@ def test_knowledge_of_words_and_vectors_together():
 def test_selected_terms_of_each_category_and_vectors():
     selection = SelectTerms(k=3, per_category=True)
     labels = ["grain", "crude", "ship"] * 8
-    fitted = TextClassifier(model="logistic-gaussian", selection=selection, embedder=TextEmbedder(VECTORS))
+    fitted = TextClassifier(
+        model="logistic-gaussian", selection=selection, embedder=TextEmbedder(VECTORS)
+    )
     fitted.fit(TEXTS, labels)
     assert fitted.estimator_.n_features_in_ == len(fitted.terms()) + 3
     assert np.all(fitted.estimator_.estimator_.coef_[:, -3:] != 0)

@@ -17,7 +17,14 @@ GRAIN = [
     "barley and wheat",
     "oats",
 ]
-CRUDE = ["crude oil prices", "oil tankers wait", "crude exports", "barrels of oil", "oil wells", "pipelines for crude"]
+CRUDE = [
+    "crude oil prices",
+    "oil tankers wait",
+    "crude exports",
+    "barrels of oil",
+    "oil wells",
+    "pipelines for crude",
+]
 WORDS = """
 words:
   grain: {corn: 3, maise: 2}
@@ -54,7 +61,10 @@ def corpus(tmp_path_factory):
 def topics(tmp_path_factory):
     """JSON lines with one or two categories per text."""
     path = tmp_path_factory.mktemp("topics") / "topics.jsonl"
-    records = [{"text": f"{g} {c}", "labels": ["grain", "crude"]} for g, c in zip(GRAIN, CRUDE, strict=True)]
+    records = [
+        {"text": f"{g} {c}", "labels": ["grain", "crude"]}
+        for g, c in zip(GRAIN, CRUDE, strict=True)
+    ]
     records += [{"text": text, "labels": ["grain"]} for text in GRAIN]
     records += [{"text": text, "labels": ["crude"]} for text in CRUDE]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))

@@ -13,7 +13,16 @@ def test_check_prints_what_was_found_and_what_to_do(run, write):
     assert (code, err) == (0, "")
     assert out.startswith("news.csv: 60 documents, 3 labels\n")
     assert max(map(len, out.splitlines())) <= 80
-    for word in ("error", "--skip-bad", "warning", "--separator '|'", "--strip-html", "note", "--delimiter", "--label"):
+    for word in (
+        "error",
+        "--skip-bad",
+        "warning",
+        "--separator '|'",
+        "--strip-html",
+        "note",
+        "--delimiter",
+        "--label",
+    ):
         assert word in out, word
 
 
@@ -30,7 +39,10 @@ def test_check_as_json(run, write):
 
 
 def test_a_clean_corpus(run, write):
-    rows = "".join(f"the {'wheat' if k % 2 else 'oil'} price {k},{'grain' if k % 2 else 'crude'}\n" for k in range(60))
+    rows = "".join(
+        f"the {'wheat' if k % 2 else 'oil'} price {k},{'grain' if k % 2 else 'crude'}\n"
+        for k in range(60)
+    )
     assert run("check", write("a.csv", f"text,label\n{rows}"))[1].endswith("nothing was found\n")
 
 
@@ -47,17 +59,25 @@ def test_fit_says_the_important_findings(run, write, tmp_path):
     assert f"{path}: 1 of 3 labels look like several: 'crude|fuel'; --separator '|'\n" in err
     assert "--strip-html" in err
     assert len(err.splitlines()) == 3
-    assert "HTML" not in run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "--strip-html")[2]
+    assert (
+        "HTML"
+        not in run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "--strip-html")[2]
+    )
     assert run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "-q")[2] == ""
 
 
 def test_records_of_a_review_are_for_the_command_that_screens_them(run, write):
-    path = write("refs.ris", "".join(f"TY  - JOUR\nTI  - Triptans in migraine {k}\nER  - \n" for k in range(3)))
+    path = write(
+        "refs.ris",
+        "".join(f"TY  - JOUR\nTI  - Triptans in migraine {k}\nER  - \n" for k in range(3)),
+    )
     code, out, _ = run("check", path, "--json")
     findings = {finding["name"]: finding for finding in json.loads(out)["findings"]}
     assert code == 0
     assert findings["records"]["message"] == "bibliographic records (ris)"
-    assert all("bayesift screen refs.ris" in findings[name]["cure"] for name in ("records", "no-labels"))
+    assert all(
+        "bayesift screen refs.ris" in findings[name]["cure"] for name in ("records", "no-labels")
+    )
     code, _, err = run("fit", path)
     assert code == 1
     assert "bayesift screen" in err.splitlines()[-1]

@@ -26,7 +26,9 @@ def test_classify_into_every_kind_of_file(run, model, tmp_path, suffix):
     (tmp_path / "new.jsonl").write_text(
         '{"id": "a \\"b\\"", "text": "corn"}\n{"id": "c,d", "text": "oil"}\n{"id": "é\\n", "text": "crude wheat"}\n'
     )
-    code, out, err = run("classify", model, tmp_path / "new.jsonl", "-o", tmp_path / f"out.{suffix}")
+    code, out, err = run(
+        "classify", model, tmp_path / "new.jsonl", "-o", tmp_path / f"out.{suffix}"
+    )
     assert (code, out) == (0, ""), err
     assert "3 documents classified" in err
     text = None if suffix == "parquet" else (tmp_path / f"out.{suffix}").read_text()
@@ -59,7 +61,10 @@ def test_classify_standard_input(run, model, monkeypatch, stream, content):
     code, out, err = run("classify", model, "-", *stream)
     answers = [json.loads(line) for line in out.splitlines()]
     assert (code, err) == (0, "")
-    assert [(answer["id"], answer["categories"]) for answer in answers] == [("1", ["grain"]), ("3", ["crude"])]
+    assert [(answer["id"], answer["categories"]) for answer in answers] == [
+        ("1", ["grain"]),
+        ("3", ["crude"]),
+    ]
 
 
 def test_bad_lines_are_refused_or_counted(run, model, tmp_path):
@@ -91,18 +96,34 @@ def test_evaluate(run, model, corpus, tmp_path):
 
 def test_compare_with_the_terms_of_each_category(run, topics):
     terms = ("--terms", 3, "--score-above", 0.1, "--per-category", "--threshold", "max-f1")
-    code, out, err = run("compare", topics, "--models", "online-gp,online-gp-rbf,svm-linear,svm-rbf", *terms, "--json")
+    code, out, err = run(
+        "compare",
+        topics,
+        "--models",
+        "online-gp,online-gp-rbf,svm-linear,svm-rbf",
+        *terms,
+        "--json",
+    )
     assert (code, err) == (0, "")
     systems = json.loads(out)["systems"]
-    assert [system["model"] for system in systems] == ["online-gp", "online-gp-rbf", "svm-linear", "svm-rbf"]
+    assert [system["model"] for system in systems] == [
+        "online-gp",
+        "online-gp-rbf",
+        "svm-linear",
+        "svm-rbf",
+    ]
 
 
 def test_soft_terms_for_the_online_perceptron(run, topics, tmp_path):
-    code, _, err = run("fit", topics, "--model", "online-perceptron", "--soft", 5, "-o", tmp_path / "model")
+    code, _, err = run(
+        "fit", topics, "--model", "online-perceptron", "--soft", 5, "-o", tmp_path / "model"
+    )
     assert code == 0, err
     classifier = TextClassifier.load(tmp_path / "model")
     assert (classifier.selection_.soft, classifier.selection_.per_category) == (5.0, True)
-    code, _, err = run("fit", topics, "--model", "online-perceptron", "--soft", -1, "-o", tmp_path / "other")
+    code, _, err = run(
+        "fit", topics, "--model", "online-perceptron", "--soft", -1, "-o", tmp_path / "other"
+    )
     assert (code, err.count("\n")) == (2, 1)
     assert "soft must be above 0" in err
 
@@ -135,13 +156,17 @@ def test_compare_the_default_models(run, corpus):
     assert "no significant difference to the others." in said
     found = json.loads(run(*arguments, "--json")[1])
     measured = {system["model"]: system["scores"] for system in found["systems"]}
-    assert measured[found["best"]["model"]]["accuracy"] == max(scores["accuracy"] for scores in measured.values())
+    assert measured[found["best"]["model"]]["accuracy"] == max(
+        scores["accuracy"] for scores in measured.values()
+    )
     assert len(found["best"]["no_significant_difference"]) == len(measured) - 1
     assert "top_label_calibration_error_width" in measured["naive-bayes"]["probabilities"]
 
 
 def test_unknown_labels_are_said(run, model, write):
-    held_out = write("held-out.csv", "body,desk\ncorn and wheat,grain\ncrude oil,oil\nbarrels,oil\noats,cereal\n")
+    held_out = write(
+        "held-out.csv", "body,desk\ncorn and wheat,grain\ncrude oil,oil\nbarrels,oil\noats,cereal\n"
+    )
     arguments = ("evaluate", model, held_out, "--text", "body", "--label", "desk")
     code, out, err = run(*arguments)
     assert code == 0
@@ -192,7 +217,10 @@ def test_models_of_files_of_the_same_name_are_told_apart(run, write, tmp_path, m
     ]
     for path in files:
         assert run("fit", path, "--model", "naive-bayes")[0] == 0
-    assert sorted(path.name for path in tmp_path.glob("*.model.zip")) == ["q.jsonl.model.zip", "q.model.zip"]
+    assert sorted(path.name for path in tmp_path.glob("*.model.zip")) == [
+        "q.jsonl.model.zip",
+        "q.model.zip",
+    ]
 
 
 def test_models_are_listed(run):
@@ -201,36 +229,76 @@ def test_models_are_listed(run):
     assert "naive-bayes-jelinek-mercer" in out
 
 
-def test_fit_names_the_model_after_the_file_and_says_what_comes_next(run, corpus, tmp_path, monkeypatch):
+def test_fit_names_the_model_after_the_file_and_says_what_comes_next(
+    run, corpus, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     code, out, err = run("fit", corpus, "--text", "body", "--label", "desk")
     assert code == 0, err
     assert (tmp_path / "news.model.zip").is_file()
     assert out.endswith("next: bayesift classify news.model.zip NEW_TEXTS -o answers.csv\n")
-    code, _, err = run("classify", "news.model.zip", corpus, "--text", "body", "--abstain", "1", "-o", "answers.csv")
+    code, _, err = run(
+        "classify",
+        "news.model.zip",
+        corpus,
+        "--text",
+        "body",
+        "--abstain",
+        "1",
+        "-o",
+        "answers.csv",
+    )
     assert code == 0
     assert err.endswith("answers.csv: 12 documents classified, 12 of them unsure\n")
 
 
 def test_quiet_prints_nothing(run, corpus, tmp_path):
-    assert run("fit", corpus, "-o", tmp_path / "m", "--text", "body", "--label", "desk", "-q") == (0, "", "")
+    assert run("fit", corpus, "-o", tmp_path / "m", "--text", "body", "--label", "desk", "-q") == (
+        0,
+        "",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: "),
-        (["fit", "{corpus}", "-o", "{out}", "--model", "complement-naive-bayes"], 2, "cannot be saved, only compared"),
+        (
+            ["fit", "{corpus}", "-o", "{out}", "--model", "complement-naive-bayes"],
+            2,
+            "cannot be saved, only compared",
+        ),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "coin"], 2, "no 'coin'"),
         (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:luck=1"], 2, "luck"),
-        (["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:shrinkage=much"], 2, "max-f1:shrinkage=much"),
+        (
+            ["fit", "{corpus}", "-o", "{out}", "--threshold", "max-f1:shrinkage=much"],
+            2,
+            "max-f1:shrinkage=much",
+        ),
         (["fit", "{corpus}", "-o", "{out}", "--weighting", "bm25"], 2, "no 'bm25'"),
-        (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--stemmer", "klingon"], 2, "no stemmer 'klingon'"),
-        (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--analyzer", "charr"], 2, "did you mean 'char'"),
-        (["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--unspaced", "no"], 2, "there are: ngrams, words"),
+        (
+            ["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--stemmer", "klingon"],
+            2,
+            "no stemmer 'klingon'",
+        ),
+        (
+            ["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--analyzer", "charr"],
+            2,
+            "did you mean 'char'",
+        ),
+        (
+            ["fit", "{corpus}", "-o", "{out}", "--label", "desk", "--unspaced", "no"],
+            2,
+            "there are: ngrams, words",
+        ),
         (["fit", "{corpus}", "-o", "{out}", "--label", "nothing"], 1, "no column 'nothing'"),
         (["fit", "{corpus}", "-o", "{corpus}"], 1, "is a file"),
-        (["fit", "{unlabelled}", "-o", "{out}", "--label", "desk"], 1, "no document has a category"),
+        (
+            ["fit", "{unlabelled}", "-o", "{out}", "--label", "desk"],
+            1,
+            "no document has a category",
+        ),
         (["fit", "no-such-corpus", "-o", "{out}"], 2, "no corpus 'no-such-corpus'"),
         (["classify", "{corpus}", "{corpus}"], 1, "not a model file"),
         (["classify", "{nothing}", "{corpus}"], 1, "no such model"),
@@ -255,8 +323,16 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["fit", "{corpus}", "-o", "{archive}"], 1, "is a file with something else in it"),
         (["classify", "{model}", "{table}", "-o", "{table}"], 2, "is the input"),
         (["evaluate", "{model}", "{corpus}", "--report", "{table}"], 2, "must end in .html"),
-        (["evaluate", "{model}", "{corpus}", "--report", "{nowhere}/report.html"], 1, "cannot be written"),
-        (["compare", "{corpus}", "--label", "desk", "--test-folds", "100"], 2, "at most n_samples = 12"),
+        (
+            ["evaluate", "{model}", "{corpus}", "--report", "{nowhere}/report.html"],
+            1,
+            "cannot be written",
+        ),
+        (
+            ["compare", "{corpus}", "--label", "desk", "--test-folds", "100"],
+            2,
+            "at most n_samples = 12",
+        ),
         (["fitt", "{corpus}"], 2, "Did you mean 'fit'"),
         (["fit"], 2, "Missing argument 'CORPUS'; see bayesift fit --help"),
         (["classify", "{model}", "corn and oil"], 1, "pipe it in"),
@@ -264,7 +340,12 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
     ],
 )
 def test_mistakes_get_one_line(run, model, corpus, write, tmp_path, arguments, code, message):
-    places = {"corpus": corpus, "out": tmp_path / "out", "model": model, "nothing": tmp_path / "nothing"}
+    places = {
+        "corpus": corpus,
+        "out": tmp_path / "out",
+        "model": model,
+        "nothing": tmp_path / "nothing",
+    }
     places["unlabelled"] = write("unlabelled.csv", "body,desk\nwheat and corn,\nbarrels of oil,\n")
     places["strange"] = write("strange.csv", "body,desk\ncorn,a\noil,b\n")
     places["table"] = write("table.csv", "text\ncorn\n")
@@ -299,9 +380,15 @@ def test_rows_without_a_label_are_left_out_and_said_once(run, write, tmp_path):
 @pytest.mark.parametrize("command", ["fit", "classify", "evaluate"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 def test_a_table_on_standard_input(run, model, monkeypatch, tmp_path, command, encoding):
-    content = "Desk;Body\ngrain;wheat, corn, é\ncrude;crude oil\ngrain;barley, wheat\ncrude;oil wells\n"
+    content = (
+        "Desk;Body\ngrain;wheat, corn, é\ncrude;crude oil\ngrain;barley, wheat\ncrude;oil wells\n"
+    )
     monkeypatch.setattr("sys.stdin", Stdin(content.encode(encoding)))
-    given = {"fit": ["-", "-o", tmp_path / "m"], "classify": [model, "-"], "evaluate": [model, "-"]}[command]
+    given = {
+        "fit": ["-", "-o", tmp_path / "m"],
+        "classify": [model, "-"],
+        "evaluate": [model, "-"],
+    }[command]
     code, out, err = run(command, *given)
     assert code == 0, err
     assert "4 documents" in out or out.count('"categories"') == 4
@@ -323,7 +410,9 @@ def test_fit_out_of_core(run, corpus, topics, tmp_path, monkeypatch):
     monkeypatch.setattr("bayesift.datasets.arrow.BLOCK_BYTES", 64)
     place = tmp_path / "model.zip"
     monkeypatch.setattr("sys.stdin", Stdin(corpus.read_bytes()))
-    code, out, err = run("fit", "-", "--text", "body", "--label", "desk", "--out-of-core", "-o", place)
+    code, out, err = run(
+        "fit", "-", "--text", "body", "--label", "desk", "--out-of-core", "-o", place
+    )
     assert code == 0, err
     assert "naive-bayes learned from 12 documents, 2 categories" in out
     assert TextClassifier.load(place).predict(["corn", "oil"]).tolist() == ["grain", "crude"]

@@ -29,7 +29,10 @@ def test_list_fits_in_eighty_columns(run, tmp_path):
     result = run("list")
     assert result.code == 0
     lines = result.out.splitlines()
-    assert [line.split()[-1] for line in lines if line.startswith(("reuters ", "rcv1 "))] == ["yes", "no"]
+    assert [line.split()[-1] for line in lines if line.startswith(("reuters ", "rcv1 "))] == [
+        "yes",
+        "no",
+    ]
     assert max(map(len, lines[: len(catalogue.CATALOGUE) + 1])) <= 80
 
 
@@ -46,7 +49,9 @@ def test_show_json_is_one_object(run, write):
 
 def test_show_tables(run, write):
     rows = "".join(f"{'[red]' * i},news\n" for i in range(1, 4))
-    result = run("show", write("[b]a.csv", f"words,desk[1]\n{rows}"), "--text", "words", "--label", "desk[1]")
+    result = run(
+        "show", write("[b]a.csv", f"words,desk[1]\n{rows}"), "--text", "words", "--label", "desk[1]"
+    )
     assert result.code == 0
     assert "[b]a.csv: 3 documents, 1 category" in result.out
     assert "(none)" in result.out
@@ -82,10 +87,20 @@ def test_bad_use_and_bad_data_end_in_a_line(run, arguments, code, message):
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("a.csv", "words\nx\n", ["--text", "body"], "a.csv:1: no column 'body'; there are: 'words'"),
+        (
+            "a.csv",
+            "words\nx\n",
+            ["--text", "body"],
+            "a.csv:1: no column 'body'; there are: 'words'",
+        ),
         ("a.jsonl", '{"text": "x"}\nx\n', [], "a.jsonl:2: not JSON"),
         ("a.csv", "text\nx\n", ["--encoding", "klingon"], "unknown encoding 'klingon'"),
-        ("a.csv", b"text\ncaf\xe9\n", ["--encoding", "utf-8"], "a.csv:2: column 'text': cannot be decoded as utf-8"),
+        (
+            "a.csv",
+            b"text\ncaf\xe9\n",
+            ["--encoding", "utf-8"],
+            "a.csv:2: column 'text': cannot be decoded as utf-8",
+        ),
         ("a.csv", "id,text\n1,x\n1,y\n", [], "a.csv:3: duplicate id '1', first on line 2"),
         ("a.csv", "id,text\n1,\n", [], "a.csv:2: empty document"),
         (

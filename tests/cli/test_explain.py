@@ -20,7 +20,9 @@ def printed(terms, *, prior=0.5, score=0.75, **console):
         terms=tuple(TermContribution(term, 1.0, value) for term, value in terms),
     )
     stream = io.StringIO()
-    print_explanation(Console(file=stream, width=80, **console), Explanation((category,), 3, 1, ("oats",)))
+    print_explanation(
+        Console(file=stream, width=80, **console), Explanation((category,), 3, 1, ("oats",))
+    )
     return stream.getvalue()
 
 

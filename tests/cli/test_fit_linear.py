@@ -19,7 +19,9 @@ def corpus(tmp_path):
 
 
 def fit(corpus, *options):
-    return CliRunner().invoke(app, ["fit", str(corpus), "-o", str(corpus.parent / "model"), "-q", *options])
+    return CliRunner().invoke(
+        app, ["fit", str(corpus), "-o", str(corpus.parent / "model"), "-q", *options]
+    )
 
 
 @pytest.mark.parametrize(("given", "kept"), [("norm", "norm"), ("2.5", 2.5)])

@@ -41,7 +41,9 @@ def test_help_fits_the_terminal(run, monkeypatch, names, width):
         if parameter.param_type_name == "option":
             assert parameter.opts[0] in words, f"{parameter.opts[0]} is broken"
             help_words = parameter.help.split()
-            assert set(help_words) <= set(words), f"{parameter.opts[0]}: {set(help_words) - set(words)} are broken"
+            assert set(help_words) <= set(words), (
+                f"{parameter.opts[0]}: {set(help_words) - set(words)} are broken"
+            )
 
 
 @pytest.mark.parametrize("names", NAMES[1:], ids=" ".join)
@@ -57,7 +59,9 @@ def test_examples_name_options_that_exist(names):
     for line in epilog.splitlines()[2:]:
         words = shlex.split(line.split("|")[-1])
         # `screen FILE` is short for `screen open FILE`.
-        assert words[: 1 + len(names)] == ["bayesift", *names] or (names[-1] == "open" and words[1] == "screen")
+        assert words[: 1 + len(names)] == ["bayesift", *names] or (
+            names[-1] == "open" and words[1] == "screen"
+        )
         known = {option for parameter in command_of(names).params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= known
 

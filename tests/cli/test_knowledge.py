@@ -23,7 +23,9 @@ def test_explain_shows_how_sure(run, model_with_knowledge):
     assert (code, err) == (0, "")
     assert "averaged over the weights; 90%" in " ".join(out.split())
     assert "±" in out
-    explained = json.loads(run("explain", model_with_knowledge, "corn prices", "--json")[1])["categories"][0]
+    explained = json.loads(run("explain", model_with_knowledge, "corn prices", "--json")[1])[
+        "categories"
+    ][0]
     assert explained["interval"][0] <= explained["score"] <= explained["interval"][1]
     assert explained["terms"][0]["deviation"] > 0
 
@@ -46,24 +48,37 @@ def test_quiet_says_nothing_of_missing_words(run, topics, write, tmp_path):
     ("content", "learner", "code", "message"),
     [
         ("words: [", "logistic-laplace", 1, "words.yaml:1: not YAML"),
-        ("words: {grain: {corn: much}}", "logistic-laplace", 1, "words.yaml: category 'grain', word 'corn': not a"),
+        (
+            "words: {grain: {corn: much}}",
+            "logistic-laplace",
+            1,
+            "words.yaml: category 'grain', word 'corn': not a",
+        ),
         ("words: {grian: [corn]}", "logistic-laplace", 1, "knowledge of category 'grian'"),
         ("words: {grian: [corn]}", "logistic-laplace", 1, "did you mean 'grain'?"),
         (WORDS, "naive-bayes", 2, "has no prior of weights"),
-        (WORDS, "probit-jeffreys", 2, "knowledge needs a gaussian or a laplace prior, not a jeffreys one"),
+        (
+            WORDS,
+            "probit-jeffreys",
+            2,
+            "knowledge needs a gaussian or a laplace prior, not a jeffreys one",
+        ),
         (None, "logistic-laplace", 1, "cannot be read (No such file"),
     ],
 )
 def test_mistakes_get_one_line(run, topics, write, tmp_path, content, learner, code, message):
     words = tmp_path / "nothing.yaml" if content is None else write("words.yaml", content)
-    found, out, err = run("fit", topics, "-o", tmp_path / "m", "--model", learner, "--knowledge", words)
+    found, out, err = run(
+        "fit", topics, "-o", tmp_path / "m", "--model", learner, "--knowledge", words
+    )
     assert (found, out, err.count("\n")) == (code, "", 1), err
     assert message in err
     assert not (tmp_path / "m").exists()
 
 
 @pytest.mark.parametrize(
-    ("learner", "message"), [("naive-bayes", "does not take it"), ("probit-jeffreys", "needs a log-concave prior")]
+    ("learner", "message"),
+    [("naive-bayes", "does not take it"), ("probit-jeffreys", "needs a log-concave prior")],
 )
 def test_only_models_with_a_posterior_keep_one(run, topics, tmp_path, learner, message):
     found, out, err = run("fit", topics, "-o", tmp_path / "m", "--model", learner, "--posterior")

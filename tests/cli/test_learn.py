@@ -16,9 +16,16 @@ from tests.classifier.test_stream import items, lines_of
 
 
 def learn(documents, **options):
-    groups = {"kept": StateOptions, "answers": AnswerOptions, "fields": FieldOptions, "words": WordOptions}
+    groups = {
+        "kept": StateOptions,
+        "answers": AnswerOptions,
+        "fields": FieldOptions,
+        "words": WordOptions,
+    }
     given = {
-        name: group(**{key: options.pop(key) for key in group.__dataclass_fields__ if key in options})
+        name: group(
+            **{key: options.pop(key) for key in group.__dataclass_fields__ if key in options}
+        )
         for name, group in groups.items()
     }
     return module.learn(documents, **options, **given)
@@ -43,7 +50,9 @@ def test_a_file_is_answered_and_learned(mails, tmp_path, capsys):
     assert set(answers[-1]) == {"id", "categories", "scores", "loss", "reasons"}
     assert "mean loss" in printed.err
     assert "90 documents learned, 3 categories" in printed.err
-    assert TextClassifier.load(tmp_path / "model.zip").predict(["wheat corn crop"]).tolist() == ["grain"]
+    assert TextClassifier.load(tmp_path / "model.zip").predict(["wheat corn crop"]).tolist() == [
+        "grain"
+    ]
 
 
 def test_the_rows_of_a_table_are_lines(mails, tmp_path, capsys):
@@ -53,7 +62,12 @@ def test_the_rows_of_a_table_are_lines(mails, tmp_path, capsys):
     rows = [json.loads(line) for line in mails.read_text().splitlines()]
     with table.open("w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerows([("Number", "Message", "Kind"), *((row["id"], row["text"], row["label"]) for row in rows)])
+        writer.writerows(
+            [
+                ("Number", "Message", "Kind"),
+                *((row["id"], row["text"], row["label"]) for row in rows),
+            ]
+        )
     learn(str(table), id_field="Number")
     found = capsys.readouterr()
     assert answers_of(found.out) == expected
@@ -68,7 +82,9 @@ def test_a_state_goes_on(mails, tmp_path, capsys):
     learn(str(mails), state=tmp_path / "state", from_start=True, save_every=5, quiet=True)
     found = answers_of(capsys.readouterr().out)
     assert [answer["id"] for answer in found] == [answer.id for answer in expected]
-    assert [answer["loss"] for answer in found] == [float(f"{answer.loss:.6g}") for answer in expected]
+    assert [answer["loss"] for answer in found] == [
+        float(f"{answer.loss:.6g}") for answer in expected
+    ]
     learn(str(mails), state=tmp_path / "state", from_start=True)
     again = capsys.readouterr()
     assert again.out == ""
@@ -90,7 +106,16 @@ def test_bad_lines_are_refused_or_counted(mails, capsys):
 
 
 def test_killed_while_it_runs_it_resumes_where_it_was(mails, tmp_path):
-    command = [sys.executable, "-m", "bayesift", "learn", "--state", str(tmp_path / "state"), "--stream", "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "bayesift",
+        "learn",
+        "--state",
+        str(tmp_path / "state"),
+        "--stream",
+        "--quiet",
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         first = []
         for line in lines_of(items())[:40]:
@@ -99,11 +124,16 @@ def test_killed_while_it_runs_it_resumes_where_it_was(mails, tmp_path):
             first.append(json.loads(process.stdout.readline()))
         process.kill()
     resumed = subprocess.run(
-        [*command, "--from-start", str(mails)], capture_output=True, check=True, text=True, timeout=600
+        [*command, "--from-start", str(mails)],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=600,
     )
     rest = answers_of(resumed.stdout)
     expected = StreamLearner().learn(read_items(mails.read_bytes().splitlines()))
-    # The last line before the kill may have been answered and not noted: it is answered again, with the same numbers.
+    # The last line before the kill may have been answered and not noted: it is answered again, with
+    # the same numbers.
     assert len(first) + len(rest) in (len(expected), len(expected) + 1)
     losses = [float(f"{answer.loss:.6g}") for answer in expected]
     assert [answer["loss"] for answer in first] == losses[:40]

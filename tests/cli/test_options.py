@@ -42,7 +42,10 @@ def test_commands_can_be_called_from_python(write, tmp_path, capsys):
     assert evaluate(model, corpus, source=source).measures.accuracy == 1.0
     assert explain(model, "wheat").categories[0].category == "grain"
     assert [row["category"] for row in inspect(model)["categories"]] == ["crude", "grain"]
-    assert list(compare(corpus, "naive-bayes,svm", source=source, quiet=True)) == ["naive-bayes", "svm"]
+    assert list(compare(corpus, "naive-bayes,svm", source=source, quiet=True)) == [
+        "naive-bayes",
+        "svm",
+    ]
     assert "accuracy" in capsys.readouterr().out
 
 

@@ -12,22 +12,51 @@ import pytest
 from bayesift.cli.console import _Compilation
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
-FIT = ("fit", "{corpus}", "-o", "{folder}/model", "--text", "body", "--label", "desk", "--model", "committee")
-COMPARE = ("compare", "{corpus}", "--text", "body", "--label", "desk", "--report", "{folder}/report.html")
+FIT = (
+    "fit",
+    "{corpus}",
+    "-o",
+    "{folder}/model",
+    "--text",
+    "body",
+    "--label",
+    "desk",
+    "--model",
+    "committee",
+)
+COMPARE = (
+    "compare",
+    "{corpus}",
+    "--text",
+    "body",
+    "--label",
+    "desk",
+    "--report",
+    "{folder}/report.html",
+)
 MAIN = "from bayesift.cli import main; {}; main()"
 
 
 def start(arguments, places, first="pass", **options):
     """Start a command in a process that runs the line `first` before it."""
-    command = [sys.executable, "-c", MAIN.format(first), *(argument.format(**places) for argument in arguments)]
-    return subprocess.Popen(command, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+    command = [
+        sys.executable,
+        "-c",
+        MAIN.format(first),
+        *(argument.format(**places) for argument in arguments),
+    ]
+    return subprocess.Popen(
+        command, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    )
 
 
 @pytest.mark.parametrize("moment", [0.05, 0.2, 0.5, 0.8, 1.2, 1.6, 2.2, 3.0])
 def test_an_interrupt_is_one_line_and_leaves_nothing_half_done(corpus, tmp_path, moment):
     arguments = FIT if moment < 2 else COMPARE
     # A runner in the background hands down that interrupts are ignored.
-    first = "import signal; signal.signal(2, signal.default_int_handler); print('ready', flush=True)"
+    first = (
+        "import signal; signal.signal(2, signal.default_int_handler); print('ready', flush=True)"
+    )
     with start(arguments, {"corpus": corpus, "folder": tmp_path}, first) as process:
         assert process.stdout.readline() == b"ready\n"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -70,7 +99,9 @@ def interrupted(self, target):
 Path.replace = interrupted
 save_model(ModelContent({"kind": "new"}), place)
 """
-    done = subprocess.run([sys.executable, "-c", code, tmp_path / "model"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "model"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (130, "bayesift: interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert '"kind": "old"' in (tmp_path / "model" / "model.json").read_text()
@@ -79,7 +110,9 @@ save_model(ModelContent({"kind": "new"}), place)
 def test_warnings_are_one_line(write, tmp_path):
     rows = "".join(f"wheat and corn {k},grain\noil and gas {k},crude\n" for k in range(6))
     corpus = write("half.csv", "text,label\n" + rows + "oats and more,\nbarley and hops,\n")
-    with start(("fit", "{corpus}", "-o", "{folder}/model"), {"corpus": corpus, "folder": tmp_path}) as process:
+    with start(
+        ("fit", "{corpus}", "-o", "{folder}/model"), {"corpus": corpus, "folder": tmp_path}
+    ) as process:
         _, err = process.communicate()
     assert (process.returncode, err.decode().count("\n")) == (0, 1), err
     assert err.startswith(b"bayesift: 2 texts without a label left out")
@@ -101,7 +134,9 @@ def on_terminal(arguments, places, first="pass"):
     """The code of a command whose stderr is a terminal, and what it wrote there, without control sequences."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    with start(arguments, places, first, stdout=subprocess.DEVNULL, stderr=theirs, env=environment) as process:
+    with start(
+        arguments, places, first, stdout=subprocess.DEVNULL, stderr=theirs, env=environment
+    ) as process:
         os.close(theirs)
         written = b"".join(iter(lambda: _read(ours), b""))
     os.close(ours)

@@ -28,7 +28,9 @@ def test_bad_use(capsys):
     assert ended.value.code == 2
 
 
-def test_the_token_of_the_first_admin_is_printed_before_the_demo_is_filled(tmp_path, capsys, monkeypatch):
+def test_the_token_of_the_first_admin_is_printed_before_the_demo_is_filled(
+    tmp_path, capsys, monkeypatch
+):
     def broken(service):
         service.close()
         raise DataError("killed")

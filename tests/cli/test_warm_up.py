@@ -24,7 +24,9 @@ def test_unknown_learners_and_places_are_refused(monkeypatch):
         command.warm_up()
 
 
-@pytest.mark.parametrize("arguments", ["explain missing.zip x", "classify missing.zip", "fit missing.csv", "--help"])
+@pytest.mark.parametrize(
+    "arguments", ["explain missing.zip x", "classify missing.zip", "fit missing.csv", "--help"]
+)
 def test_commands_that_need_nothing_heavy_load_nothing_heavy(arguments):
     program = f"""
 import sys
@@ -35,7 +37,9 @@ except SystemExit as end:
     loaded = {{"numpy", "sklearn", "numba", "pyarrow"}} & set(sys.modules)
     print(sorted(loaded), end.code)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == f"[] {0 if arguments == '--help' else 1}"
 
 
@@ -50,5 +54,7 @@ try:
 except SystemExit as end:
     print("numba" in sys.modules, end.code or 0)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "False 0"

@@ -39,7 +39,9 @@ def name_of(page):
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=name_of)
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=name_of
+)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
         if "://" not in target:
@@ -53,7 +55,9 @@ def blocks_of(page):
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in [ROOT / "README.md", *PAGES] if BLOCK.search(page.read_text())], ids=name_of
+    "page",
+    [page for page in [ROOT / "README.md", *PAGES] if BLOCK.search(page.read_text())],
+    ids=name_of,
 )
 def test_every_snippet_runs(page, tmp_path, monkeypatch):
     """The blocks of a page run from top to bottom, in one folder and one namespace."""
@@ -82,7 +86,9 @@ def run_with_spark(page, folder):
     languages, blocks = zip(*blocks_of(page), strict=True)
     assert set(languages) == {"python"}
     (folder / "page.py").write_text("\n".join(blocks))
-    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in SPARK.items()))
+    (folder / "spark-defaults.conf").write_text(
+        "".join(f"{name} {value}\n" for name, value in SPARK.items())
+    )
     done = subprocess.run(
         [sys.executable, "-W", "error", "page.py"],
         cwd=folder,
@@ -100,29 +106,49 @@ def run_commands(block):
 
 
 def test_every_page_is_in_the_navigation():
-    listed = re.findall(r"[\w/-]+\.md", yaml.safe_dump(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+    listed = re.findall(
+        r"[\w/-]+\.md", yaml.safe_dump(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    )
     assert sorted(listed) == [page.relative_to(DOCS).as_posix() for page in PAGES]
 
 
 def public_packages():
     """Packages that users import from; the command line, the service and the kernels are none."""
-    found = (module.name for module in pkgutil.walk_packages(bayesift.__path__, "bayesift.") if module.ispkg)
-    names = [name for name in found if name.split(".")[1] not in ("cli", "service", "kernels", "reproduce")]
-    return [name for name in ["bayesift", *names] if hasattr(importlib.import_module(name), "__all__")]
+    found = (
+        module.name
+        for module in pkgutil.walk_packages(bayesift.__path__, "bayesift.")
+        if module.ispkg
+    )
+    names = [
+        name
+        for name in found
+        if name.split(".")[1] not in ("cli", "service", "kernels", "reproduce")
+    ]
+    return [
+        name for name in ["bayesift", *names] if hasattr(importlib.import_module(name), "__all__")
+    ]
 
 
 def test_every_public_name_is_in_the_reference():
-    shown = {name for page in REFERENCE.glob("*.md") for name in re.findall(r"^::: ([\w.]+)", page.read_text(), re.M)}
+    shown = {
+        name
+        for page in REFERENCE.glob("*.md")
+        for name in re.findall(r"^::: ([\w.]+)", page.read_text(), re.M)
+    }
     for package in public_packages():
         names = importlib.import_module(package).__all__
-        missing = [name for name in names if package not in shown and not is_shown(package, name, shown)]
+        missing = [
+            name for name in names if package not in shown and not is_shown(package, name, shown)
+        ]
         assert not missing, f"{package}: {', '.join(missing)} are not in docs/reference"
 
 
 def is_shown(package, name, shown):
     """Whether a name that a package hands on is shown where it comes from."""
     value = getattr(importlib.import_module(package), name)
-    homes = [other for other in shown if getattr(importlib.import_module(other), name, None) is value]
+    homes = [
+        other for other in shown if getattr(importlib.import_module(other), name, None) is value
+    ]
     return bool(homes)
 
 

@@ -12,14 +12,19 @@ import bayesift
 
 def run_python(program, **environment):
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment}
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_import_loads_nothing_heavy():
-    loaded = json.loads(run_python("import sys, json, bayesift; print(json.dumps(list(sys.modules)))"))
+    loaded = json.loads(
+        run_python("import sys, json, bayesift; print(json.dumps(list(sys.modules)))")
+    )
     assert not {"numba", "numpy", "scipy", "sklearn", "pyarrow", "matplotlib"} & set(loaded)
 
 
@@ -36,7 +41,9 @@ print(zipf_figure(["a"], np.array([1])).to_svg())
 
 @pytest.mark.parametrize("module", ["bayesift.text", "bayesift.datasets", "bayesift.cli"])
 def test_the_service_stays_optional(module):
-    run_python(f"import sys; sys.modules['fastapi'] = sys.modules['sqlalchemy'] = None; import {module}")
+    run_python(
+        f"import sys; sys.modules['fastapi'] = sys.modules['sqlalchemy'] = None; import {module}"
+    )
 
 
 def test_every_exported_name_is_there_and_documented():
@@ -79,4 +86,6 @@ print(kept)
 
 def test_modules_import_one_another_in_one_direction():
     graph = grimp.build_graph("bayesift", cache_dir=None, exclude_type_checking_imports=True)
-    graphlib.TopologicalSorter({m: graph.find_modules_directly_imported_by(m) for m in graph.modules}).prepare()
+    graphlib.TopologicalSorter(
+        {m: graph.find_modules_directly_imported_by(m) for m in graph.modules}
+    ).prepare()

@@ -7,7 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "papers-in-code.md").read_text("utf-8")
-FILES = [path for folder in ("src", "papers", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+FILES = [
+    path for folder in ("src", "papers", "benchmarks") for path in (ROOT / folder).rglob("*.py")
+]
 WORDS = set(re.findall(r"[\w-]+", " ".join(path.read_text("utf-8") for path in FILES)))
 
 

@@ -22,7 +22,9 @@ def tar(path, *members):
 
 
 def test_reads_tar_in_its_order(tmp_path):
-    path = tar(tmp_path / "a.tar.gz", ("b/2", {}), ("b", {"type": tarfile.DIRTYPE, "size": 0}), ("a/1", {}))
+    path = tar(
+        tmp_path / "a.tar.gz", ("b/2", {}), ("b", {"type": tarfile.DIRTYPE, "size": 0}), ("a/1", {})
+    )
     assert list(read_members(path)) == [("b/2", b"text"), ("a/1", b"text")]
 
 
@@ -44,7 +46,9 @@ def test_reads_only_what_is_wanted(tmp_path):
     assert [name for name, _ in read_members(path, wanted=lambda name: name == "b")] == ["b"]
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../out", "a/../../out", "..\\out", "C:\\out", "C:out"])
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "../out", "a/../../out", "..\\out", "C:\\out", "C:out"]
+)
 def test_refuses_names_that_leave(tmp_path, name):
     with pytest.raises(DataError, match="outside the archive"):
         list(read_members(tar(tmp_path / "a.tar.gz", (name, {}))))
@@ -54,7 +58,9 @@ def test_refuses_names_that_leave(tmp_path, name):
         list(read_members(tmp_path / "a.zip"))
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
+)
 def test_refuses_links_and_devices(tmp_path, kind):
     path = tar(tmp_path / "a.tar.gz", ("a", {"type": kind, "linkname": "/etc/passwd", "size": 0}))
     with pytest.raises(DataError, match="link or a special file"):

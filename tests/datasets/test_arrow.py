@@ -115,7 +115,11 @@ def peak_of(n_rows):
     """The most bytes that Python, NumPy and Arrow hold while a model learns from a stream."""
 
     def line(number):
-        return b"wheat corn w%d export %s,%s\n" % (number % 500, b"filler " * 20, b"grain" if number % 3 else b"crude")
+        return b"wheat corn w%d export %s,%s\n" % (
+            number % 500,
+            b"filler " * 20,
+            b"grain" if number % 3 else b"crude",
+        )
 
     classifier, in_arrow = TextClassifier(model="naive-bayes"), 0
     before = pa.total_allocated_bytes()
@@ -142,7 +146,9 @@ def test_chunks_say_what_was_wrong_with_them(monkeypatch):
     monkeypatch.setattr(arrow, "BLOCK_BYTES", 32)
     content = b"body;label\n" + b"wheat rose;grain\n" * 4 + b"bad\n" + b"oil fell;crude\n" * 4
     chunks = list(load_chunks(io.BytesIO(content), skip_bad=True))
-    assert [document.text for chunk in chunks for document in chunk] == ["wheat rose"] * 4 + ["oil fell"] * 4
+    assert [document.text for chunk in chunks for document in chunk] == ["wheat rose"] * 4 + [
+        "oil fell"
+    ] * 4
     assert [problem.line for chunk in chunks for problem in chunk.problems] == [6]
     assert [note.what for note in chunks[0].notes] == ["delimiter", "text"]
     with pytest.raises(DataError, match="holds no documents"):
@@ -154,12 +160,25 @@ def test_a_table_of_documents_is_a_sequence_of_them():
     documents = tuple(corpus)
     table = corpus.documents
     assert isinstance(table, DocumentTable)
-    assert (table[0], table[-1], table[1:], table[::2]) == (documents[0], documents[2], documents[1:], documents[::2])
+    assert (table[0], table[-1], table[1:], table[::2]) == (
+        documents[0],
+        documents[2],
+        documents[1:],
+        documents[::2],
+    )
     with pytest.raises(IndexError):
         table[3]
     plain = Corpus(documents, corpus.categories)
     assert table == documents == plain.documents
-    for name in ("texts", "ids", "splits", "is_single_label", "is_multilabel", "fingerprint", "category_counts"):
+    for name in (
+        "texts",
+        "ids",
+        "splits",
+        "is_single_label",
+        "is_multilabel",
+        "fingerprint",
+        "category_counts",
+    ):
         ours, theirs = getattr(corpus, name), getattr(plain, name)
         assert (ours() if callable(ours) else ours) == (theirs() if callable(theirs) else theirs)
     for make in (

@@ -45,7 +45,9 @@ def test_unknown_names_and_kinds(write, tmp_path):
         load(write("a.docx", "x"))
 
 
-@pytest.mark.parametrize("option", [{"columns": Columns(text="x")}, {"separator": ";"}, {"encoding": "utf-8"}])
+@pytest.mark.parametrize(
+    "option", [{"columns": Columns(text="x")}, {"separator": ";"}, {"encoding": "utf-8"}]
+)
 def test_options_that_do_not_apply(write, option):
     with pytest.raises(RequestError, match="takes no"):
         load("reuters", **option)

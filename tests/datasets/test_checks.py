@@ -8,13 +8,29 @@ import pytest
 from bayesift.datasets import check_corpus, load
 from bayesift.datasets.checks import guess_language
 
-WORDS = ("wheat", "corn", "oil", "barrel", "ship", "port", "price", "market", "trade", "export", "harvest", "tanker")
+WORDS = (
+    "wheat",
+    "corn",
+    "oil",
+    "barrel",
+    "ship",
+    "port",
+    "price",
+    "market",
+    "trade",
+    "export",
+    "harvest",
+    "tanker",
+)
 
 
 def rows(n=60, labels=("grain", "crude", "ship"), seed=0):
     """Texts that differ, with labels in turn."""
     rng = random.Random(seed)
-    return [(f"the {' '.join(rng.choices(WORDS, k=7))} and {k}", labels[k % len(labels)]) for k in range(n)]
+    return [
+        (f"the {' '.join(rng.choices(WORDS, k=7))} and {k}", labels[k % len(labels)])
+        for k in range(n)
+    ]
 
 
 def table(pairs, header="text,label", delimiter=","):
@@ -31,7 +47,9 @@ def changed(pairs, places, text=None, label=None):
 
 THIRD = range(0, 60, 6)
 CLEAN = rows()
-GERMAN = [(f"der Preis ist zu hoch und die Ware {k} kam nicht mit", "ab"[k % 2] * 3) for k in range(60)]
+GERMAN = [
+    (f"der Preis ist zu hoch und die Ware {k} kam nicht mit", "ab"[k % 2] * 3) for k in range(60)
+]
 CHINESE = [(f"今天天气很好我们一起去公园散步{k}", "ab"[k % 2] * 3) for k in range(60)]
 LEAK = [(f"the text {k} [{c}] of many", c) for k, c in enumerate(("red", "blue", "green") * 20)]
 SPLIT = [(*pair, "test" if k % 5 == 4 else "train") for k, pair in enumerate(CLEAN)]
@@ -47,7 +65,12 @@ MESSY = {
     "no header": ("a.csv", table(CLEAN).partition("\n")[2], "guessed-header", "--header"),
     "other columns": ("a.csv", table(CLEAN, "words,desk"), "guessed-label", "--label"),
     "no labels": ("a.csv", table([(t, "") for t, _ in CLEAN]), "no-labels", "--label"),
-    "blank labels": ("a.csv", table(changed(CLEAN, (3, 9), label=lambda c: "")), "blank-labels", "--multilabel"),
+    "blank labels": (
+        "a.csv",
+        table(changed(CLEAN, (3, 9), label=lambda c: "")),
+        "blank-labels",
+        "--multilabel",
+    ),
     "joined by |": (
         "a.csv",
         table(changed(CLEAN, range(0, 60, 3), label=lambda c: "grain|ship")),
@@ -66,8 +89,18 @@ MESSY = {
         "joined-labels",
         "','",
     ),
-    "case of labels": ("a.csv", table(changed(CLEAN, range(0, 60, 6), label=str.upper)), "label-spelling", "one way"),
-    "repeated texts": ("a.csv", table(CLEAN + [(t.upper(), c) for t, c in CLEAN[:9]]), "duplicates", "keep one"),
+    "case of labels": (
+        "a.csv",
+        table(changed(CLEAN, range(0, 60, 6), label=str.upper)),
+        "label-spelling",
+        "one way",
+    ),
+    "repeated texts": (
+        "a.csv",
+        table(CLEAN + [(t.upper(), c) for t, c in CLEAN[:9]]),
+        "duplicates",
+        "keep one",
+    ),
     "two labels": ("a.csv", table([*CLEAN, (CLEAN[0][0], "ship")]), "contradictions", "one label"),
     "across a split": (
         "a.csv",
@@ -75,12 +108,37 @@ MESSY = {
         "split-leak",
         "remove",
     ),
-    "test only": ("a.csv", table([*SPLIT, ("gold", "metal", "test")], "text,label,split"), "test-only-labels", "train"),
-    "one document": ("a.csv", table([*CLEAN, ("gold fell today", "metal")]), "labels-with-one", "add documents"),
-    "few documents": ("a.csv", table([*CLEAN, *rows(3, ["metal"], 7)]), "labels-with-few", "add documents"),
+    "test only": (
+        "a.csv",
+        table([*SPLIT, ("gold", "metal", "test")], "text,label,split"),
+        "test-only-labels",
+        "train",
+    ),
+    "one document": (
+        "a.csv",
+        table([*CLEAN, ("gold fell today", "metal")]),
+        "labels-with-one",
+        "add documents",
+    ),
+    "few documents": (
+        "a.csv",
+        table([*CLEAN, *rows(3, ["metal"], 7)]),
+        "labels-with-few",
+        "add documents",
+    ),
     "sorted": ("a.csv", table(sorted(CLEAN, key=lambda pair: pair[1])), "sorted", "no test"),
-    "ids": ("a.csv", table([(t, f"doc-{k}") for k, (t, _) in enumerate(CLEAN)]), "id-labels", "--label"),
-    "numbers": ("a.csv", table([(t, str(k % 25)) for k, (t, _) in enumerate(rows(100))]), "number-labels", "--label"),
+    "ids": (
+        "a.csv",
+        table([(t, f"doc-{k}") for k, (t, _) in enumerate(CLEAN)]),
+        "id-labels",
+        "--label",
+    ),
+    "numbers": (
+        "a.csv",
+        table([(t, str(k % 25)) for k, (t, _) in enumerate(rows(100))]),
+        "number-labels",
+        "--label",
+    ),
     "one label": ("a.csv", table([(t, "same") for t, _ in CLEAN]), "one-label", "--label"),
     "leak": ("a.csv", table(LEAK), "label-in-text", "--text"),
     "html": (
@@ -89,29 +147,52 @@ MESSY = {
         "html",
         "--strip-html",
     ),
-    "mojibake": ("a.csv", table(changed(CLEAN, (1, 2), text=lambda t: f"{t} cafÃ© â€™")), "mojibake", "UTF-8"),
+    "mojibake": (
+        "a.csv",
+        table(changed(CLEAN, (1, 2), text=lambda t: f"{t} cafÃ© â€™")),
+        "mojibake",
+        "UTF-8",
+    ),
     "mojibake of a guess": (
         "a.csv",
-        (table(CLEAN) + "plain Ã© caf").encode("cp1252") + b"\x92 \x93 r\xe9sum\xe9 na\xefve \xe0 la,grain\n",
+        (table(CLEAN) + "plain Ã© caf").encode("cp1252")
+        + b"\x92 \x93 r\xe9sum\xe9 na\xefve \xe0 la,grain\n",
         "mojibake",
         "--encoding utf-8",
     ),
-    "empty rows": ("a.csv", table(changed(CLEAN, (4, 8), text=lambda t: "")), "empty-rows", "--skip-bad"),
+    "empty rows": (
+        "a.csv",
+        table(changed(CLEAN, (4, 8), text=lambda t: "")),
+        "empty-rows",
+        "--skip-bad",
+    ),
     "ragged rows": ("a.csv", table(CLEAN) + "a,b,c\n", "bad-rows", "--skip-bad"),
     "lone quotes": ("a.csv", table(CLEAN) + '"oops,grain\nfine,crude\n', "guessed-lone-quotes", ""),
-    "short texts": ("a.csv", table([(t.split()[1] + t[-1], c) for t, c in CLEAN]), "short-texts", "--text"),
+    "short texts": (
+        "a.csv",
+        table([(t.split()[1] + t[-1], c) for t, c in CLEAN]),
+        "short-texts",
+        "--text",
+    ),
     "long text": ("a.csv", table([*CLEAN, ("corn " * 50_000, "grain")]), "long-texts", "quote"),
     "German": ("a.csv", table(GERMAN), "languages", "--stemmer german"),
     "Chinese": ("a.csv", table(CHINESE), "languages", "pairs of characters"),
     "two languages": ("a.csv", table(GERMAN + CLEAN), "languages", "one model"),
     "imbalance": ("a.csv", table(rows(200, ["a"]) + rows(3, ["b"], 5)), "imbalance", "F1"),
-    "lists": ("a.csv", "text,label\n" + "".join(f"{t},\"['a', '{c}']\"\n" for t, c in CLEAN), "listed-labels", "JSON"),
+    "lists": (
+        "a.csv",
+        "text,label\n" + "".join(f"{t},\"['a', '{c}']\"\n" for t, c in CLEAN),
+        "listed-labels",
+        "JSON",
+    ),
 }
 
 
 @pytest.mark.parametrize(("name", "content", "found", "cure"), MESSY.values(), ids=MESSY.keys())
 def test_each_problem_is_named_with_its_cure(write, name, content, found, cure):
-    findings = {finding.name: finding for finding in check_corpus(load(write(name, content), skip_bad=True))}
+    findings = {
+        finding.name: finding for finding in check_corpus(load(write(name, content), skip_bad=True))
+    }
     assert found in findings, list(findings)
     assert cure in findings[found].cure
 
@@ -133,12 +214,16 @@ def test_categories_that_are_no_joined_labels(write):
 
 
 def test_findings_are_ordered_and_plain(write):
-    content = table([*changed(CLEAN, (3,), text=lambda t: ""), ("gold fell", "metal")], "words,desk")
+    content = table(
+        [*changed(CLEAN, (3,), text=lambda t: ""), ("gold fell", "metal")], "words,desk"
+    )
     findings = check_corpus(load(write("a.csv", content), skip_bad=True))
     assert [finding.severity for finding in findings] == sorted(
         (finding.severity for finding in findings), key=["error", "warning", "note"].index
     )
-    assert json.loads(json.dumps([finding.as_dict() for finding in findings]))[0]["examples"] == ["5"]
+    assert json.loads(json.dumps([finding.as_dict() for finding in findings]))[0]["examples"] == [
+        "5"
+    ]
 
 
 def test_repeated_texts_are_listed_in_the_order_of_the_file(write):
@@ -148,10 +233,17 @@ def test_repeated_texts_are_listed_in_the_order_of_the_file(write):
 
 
 def test_one_and_many(write):
-    content = "Body;Folder\n" + "".join(f"the price of oil rose by {k} per cent;crude\n" for k in range(600))
+    content = "Body;Folder\n" + "".join(
+        f"the price of oil rose by {k} per cent;crude\n" for k in range(600)
+    )
     reasons = [note.reason for note in load(write("a.csv", content)).notes if note.what == "label"]
     assert reasons == ["1 value in 500 rows"]
-    few = {f.name: f for f in check_corpus(load(write("b.csv", table([*CLEAN, ("gold", "metal"), ("ship", "sea")]))))}
+    few = {
+        f.name: f
+        for f in check_corpus(
+            load(write("b.csv", table([*CLEAN, ("gold", "metal"), ("ship", "sea")])))
+        )
+    }
     assert few["labels-with-one"].cure == "add documents, or join them with another label"
 
 

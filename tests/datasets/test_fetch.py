@@ -54,13 +54,17 @@ def server():
 
 def bring(server, directory, *, sha256=DIGEST, progress=lambda file, done, total: None):
     pauses = []
-    (fetched,) = fetch([RemoteFile("sub/file", server.url, sha256)], directory, progress, pause=pauses.append)
+    (fetched,) = fetch(
+        [RemoteFile("sub/file", server.url, sha256)], directory, progress, pause=pauses.append
+    )
     return fetched, pauses
 
 
 def test_fetches_checks_and_puts_in_place(server, tmp_path):
     steps = []
-    fetched, _ = bring(server, tmp_path, progress=lambda file, done, total: steps.append((done, total)))
+    fetched, _ = bring(
+        server, tmp_path, progress=lambda file, done, total: steps.append((done, total))
+    )
     assert fetched.path.read_bytes() == CONTENT
     assert (fetched.downloaded, fetched.verified, fetched.sha256) == (True, True, DIGEST)
     assert steps[0] == (0, len(CONTENT))

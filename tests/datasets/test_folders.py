@@ -32,7 +32,11 @@ def test_archive_with_a_folder_around(tmp_path, write, kind):
     write("news/train/grain/1", "wheat")
     archive = shutil.make_archive(str(tmp_path / "news"), kind, tmp_path, "news")
     (document,) = load_folder(archive)
-    assert (document.id, document.categories, document.split) == ("train/grain/1", ("grain",), "train")
+    assert (document.id, document.categories, document.split) == (
+        "train/grain/1",
+        ("grain",),
+        "train",
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,4 +78,6 @@ def test_latin_1(tmp_path, write):
     assert load_folder(tmp_path, encoding="latin-1").texts == ["maïs"]
     guessed = load_folder(tmp_path)
     assert guessed.texts == ["maïs"]
-    assert [str(note) for note in guessed.notes] == ["encoding: cp1252 (1 files that are not UTF-8; --encoding)"]
+    assert [str(note) for note in guessed.notes] == [
+        "encoding: cp1252 (1 files that are not UTF-8; --encoding)"
+    ]

@@ -13,12 +13,18 @@ from pyarrow import parquet
 from bayesift.datasets import Columns, load, load_table
 from bayesift.errors import DataError, RequestError
 
-ROWS = [("oil, gas and coal fell", "crude"), ("wheat; and corn", "grain"), ("a tanker sank | today", "ship")] * 4
+ROWS = [
+    ("oil, gas and coal fell", "crude"),
+    ("wheat; and corn", "grain"),
+    ("a tanker sank | today", "ship"),
+] * 4
 
 
 def delimited(rows, delimiter, header=("text", "label"), **options):
     stream = io.StringIO(newline="")
-    csv.writer(stream, delimiter=delimiter, **options).writerows([*([header] if header else []), *rows])
+    csv.writer(stream, delimiter=delimiter, **options).writerows(
+        [*([header] if header else []), *rows]
+    )
     return stream.getvalue()
 
 
@@ -30,7 +36,9 @@ def said(corpus):
     return {note.what: note.value for note in corpus.notes}
 
 
-@pytest.mark.parametrize(("delimiter", "name"), [(",", None), (";", "semicolon"), ("\t", "tab"), ("|", "pipe")])
+@pytest.mark.parametrize(
+    ("delimiter", "name"), [(",", None), (";", "semicolon"), ("\t", "tab"), ("|", "pipe")]
+)
 @pytest.mark.parametrize("suffix", [".csv", ".txt"])
 def test_the_delimiter_is_guessed_and_said(write, delimiter, name, suffix):
     corpus = load(write(f"a{suffix}", delimited(ROWS, delimiter)))
@@ -58,7 +66,9 @@ def test_excel_names_the_delimiter(write):
     assert corpus.ids[0] == "3"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"]
+)
 def test_unicode_by_its_mark_or_its_bytes(write, encoding):
     rows = [("déjà vu", "été"), ("naïve", "hiver")] * 3
     corpus = load(write("a.csv", delimited(rows, ",").encode(encoding)))
@@ -78,7 +88,9 @@ def test_unicode_by_its_mark_or_its_bytes(write, encoding):
     ],
 )
 def test_other_encodings_by_what_they_make_of_the_text(write, encoding, text):
-    corpus = load(write("a.csv", delimited([("plain", "a"), (text, "b")] * 3, ",").encode(encoding)))
+    corpus = load(
+        write("a.csv", delimited([("plain", "a"), (text, "b")] * 3, ",").encode(encoding))
+    )
     assert corpus.texts[1] == text
     assert said(corpus)["encoding"] == encoding
     assert corpus.notes[0].option == "--encoding"
@@ -97,7 +109,9 @@ def test_damage_in_utf_8_is_no_other_encoding(write):
     assert load(path, encoding="latin-1").texts[1] == "café"
 
 
-@pytest.mark.parametrize("content", [delimited(ROWS, "\t", header=None), delimited(ROWS, ",", header=None)])
+@pytest.mark.parametrize(
+    "content", [delimited(ROWS, "\t", header=None), delimited(ROWS, ",", header=None)]
+)
 def test_a_file_without_header(write, content):
     corpus = load(write("SMSSpamCollection", content))
     assert pairs(corpus) == ROWS
@@ -115,7 +129,10 @@ def test_a_header_can_be_told(write):
 
 
 def test_a_first_row_that_is_bad_decides_nothing(write):
-    rows = [(f"message {number}" + ", of many" * (number % 3), "ham" if number % 2 else "spam") for number in range(30)]
+    rows = [
+        (f"message {number}" + ", of many" * (number % 3), "ham" if number % 2 else "spam")
+        for number in range(30)
+    ]
     path = write("SMSSpamCollection", "ham  Go until, crazy\n" + delimited(rows, "\t", header=None))
     with pytest.raises(DataError, match=":1: number of fields is 1; in other rows it is 2"):
         load(path)
@@ -129,11 +146,17 @@ def test_a_sorted_file_without_header(write):
 
 def test_fasttext(write):
     corpus = load(write("a.txt", "__label__a wheat rose\n__label__b __label__c oil, fell\n\n"))
-    assert [(d.text, d.categories) for d in corpus] == [("wheat rose", ("a",)), ("oil, fell", ("b", "c"))]
+    assert [(d.text, d.categories) for d in corpus] == [
+        ("wheat rose", ("a",)),
+        ("oil, fell", ("b", "c")),
+    ]
 
 
 def test_columns_by_their_content(write):
-    rows = [(f"{k}", f"a longer text {k} of some words", "north" if k % 2 else "south", str(k % 5)) for k in range(20)]
+    rows = [
+        (f"{k}", f"a longer text {k} of some words", "north" if k % 2 else "south", str(k % 5))
+        for k in range(20)
+    ]
     corpus = load(write("a.csv", delimited(rows, ",", header=("nr", "words", "region", "stars"))))
     assert pairs(corpus) == [(row[1], row[2]) for row in rows]
     assert [str(note) for note in corpus.notes] == [
@@ -152,7 +175,9 @@ def test_the_other_column_of_a_small_table_is_its_label(write):
 
 def test_names_go_before_content(write):
     rows = [("x" * 80, "short", "a" if k % 2 else "b", f"c{k}") for k in range(8)]
-    corpus = load(write("a.csv", delimited(rows, ",", header=("notes", "Body ", "kind", "Category"))))
+    corpus = load(
+        write("a.csv", delimited(rows, ",", header=("notes", "Body ", "kind", "Category")))
+    )
     assert corpus.texts[0] == "short"
     assert corpus.categories[0] == "c0"
     assert said(corpus) == {"text": "'Body '", "label": "'Category'"}
@@ -161,13 +186,17 @@ def test_names_go_before_content(write):
 def test_lines_above_the_header(write):
     title = "SEARCH QUERY;x;;;\n----;;;;\n;;;;\n"
     rows = [("1", "wheat rose", "a", "", "grain"), ("2", "oil fell", "b", "", "crude")]
-    corpus = load(write("a.csv", title + delimited(rows, ";", header=("no", "Abstract", "k", "l", "Label"))))
+    corpus = load(
+        write("a.csv", title + delimited(rows, ";", header=("no", "Abstract", "k", "l", "Label")))
+    )
     assert pairs(corpus) == [("wheat rose", "grain"), ("oil fell", "crude")]
     assert corpus.ids == ["5", "6"]
 
 
 def test_blank_and_repeated_names(write):
-    corpus = load(write("a.csv", "text,label,,,at,at\nwheat,grain,,,1,2\n,,,,,\noil,crude,,,1,2,,\n"))
+    corpus = load(
+        write("a.csv", "text,label,,,at,at\nwheat,grain,,,1,2\n,,,,,\noil,crude,,,1,2,,\n")
+    )
     assert pairs(corpus) == [("wheat", "grain"), ("oil", "crude")]
     assert said(corpus) == {"blank rows": "1 left out"}
     with pytest.raises(DataError, match="names a column twice: 'at'"):
@@ -204,17 +233,29 @@ OBJECTS = [{"text": "wheat", "label": "grain"}, {"text": "oil", "label": ["crude
 
 @pytest.mark.parametrize(
     "document",
-    [OBJECTS, {"data": OBJECTS}, {"n": 2, "rows": OBJECTS}, {k: [o[k] for o in OBJECTS] for k in ("text", "label")}],
+    [
+        OBJECTS,
+        {"data": OBJECTS},
+        {"n": 2, "rows": OBJECTS},
+        {k: [o[k] for o in OBJECTS] for k in ("text", "label")},
+    ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
 def test_json_documents(write, document, indent):
     corpus = load(write("a.json", json.dumps(document, indent=indent)))
-    assert [(d.text, d.categories) for d in corpus] == [("wheat", ("grain",)), ("oil", ("crude", "ship"))]
+    assert [(d.text, d.categories) for d in corpus] == [
+        ("wheat", ("grain",)),
+        ("oil", ("crude", "ship")),
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("[1, 2]", "holds no array of objects"), ('[{"text": "x"}, 7]', ":2: not a JSON object"), ("[{", ":1: not JSON")],
+    [
+        ("[1, 2]", "holds no array of objects"),
+        ('[{"text": "x"}, 7]', ":2: not a JSON object"),
+        ("[{", ":1: not JSON"),
+    ],
 )
 def test_bad_json_documents(write, content, message):
     with pytest.raises(DataError, match=message):
@@ -234,7 +275,9 @@ def test_streams():
     stream = io.BytesIO()
     parquet.write_table(table, stream)
     assert pairs(load_table(io.BytesIO(stream.getvalue()))) == [("wheat", "grain")]
-    assert pairs(load_table(io.BytesIO(b'{"text": "x", "label": 1}\n{"text": "y", "label": 2}\n'))) == [
+    assert pairs(
+        load_table(io.BytesIO(b'{"text": "x", "label": 1}\n{"text": "y", "label": 2}\n'))
+    ) == [
         ("x", "1"),
         ("y", "2"),
     ]
@@ -250,15 +293,25 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 def excel(path, sheets):
     """A minimal workbook; strings inline, numbers as numbers."""
     parts = {"[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"/>'}
-    parts["_rels/.rels"] = links([f'Id="r1" Type="{LINKS}/officeDocument" Target="xl/workbook.xml"'])
-    names = "".join(f'<sheet name="{name}" sheetId="{k}" r:id="r{k}"/>' for k, name in enumerate(sheets, 1))
-    parts["xl/workbook.xml"] = f'<workbook xmlns="{SHEET}" xmlns:r="{LINKS}"><sheets>{names}</sheets></workbook>'
-    targets = [f'Id="r{k}" Type="{LINKS}/worksheet" Target="s{k}.xml"' for k in range(1, len(sheets) + 1)]
+    parts["_rels/.rels"] = links(
+        [f'Id="r1" Type="{LINKS}/officeDocument" Target="xl/workbook.xml"']
+    )
+    names = "".join(
+        f'<sheet name="{name}" sheetId="{k}" r:id="r{k}"/>' for k, name in enumerate(sheets, 1)
+    )
+    parts["xl/workbook.xml"] = (
+        f'<workbook xmlns="{SHEET}" xmlns:r="{LINKS}"><sheets>{names}</sheets></workbook>'
+    )
+    targets = [
+        f'Id="r{k}" Type="{LINKS}/worksheet" Target="s{k}.xml"' for k in range(1, len(sheets) + 1)
+    ]
     parts["xl/_rels/workbook.xml.rels"] = links(targets)
     for k, rows in enumerate(sheets.values(), 1):
         cells = ("".join(cell(v, r, c) for c, v in enumerate(row)) for r, row in enumerate(rows, 1))
         body = "".join(f'<row r="{r}">{row}</row>' for r, row in enumerate(cells, 1))
-        parts[f"xl/s{k}.xml"] = f'<worksheet xmlns="{SHEET}"><sheetData>{body}</sheetData></worksheet>'
+        parts[f"xl/s{k}.xml"] = (
+            f'<worksheet xmlns="{SHEET}"><sheetData>{body}</sheetData></worksheet>'
+        )
     return zipped(path, parts)
 
 
@@ -282,8 +335,15 @@ def cell(value, row, column):
 
 
 def test_excel(tmp_path):
-    rows = [("Body", "Category", "year"), ("wheat & corn", 1, 1987), (None, None, None), ("oil", 2.5, 1988)]
-    path = excel(tmp_path / "a.xlsx", {"Start": [], "News": rows, "More": [("text", "label"), ("coal", "c")]})
+    rows = [
+        ("Body", "Category", "year"),
+        ("wheat & corn", 1, 1987),
+        (None, None, None),
+        ("oil", 2.5, 1988),
+    ]
+    path = excel(
+        tmp_path / "a.xlsx", {"Start": [], "News": rows, "More": [("text", "label"), ("coal", "c")]}
+    )
     corpus = load(path)
     assert pairs(corpus) == [("wheat & corn", "1"), ("oil", "2.5")]
     assert corpus.ids == ["2", "4"]
@@ -298,12 +358,20 @@ def test_excel(tmp_path):
 
 def test_open_document(tmp_path):
     cells = (
-        "".join(f'<table:table-cell office:value-type="string"><text:p>{v}</text:p></table:table-cell>' for v in row)
+        "".join(
+            f'<table:table-cell office:value-type="string"><text:p>{v}</text:p></table:table-cell>'
+            for v in row
+        )
         for row in [("text", "label"), *ROWS]
     )
     rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
-    spaces = " ".join(f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in ("office", "table", "text"))
-    sheet = f'<office:spreadsheet><table:table table:name="A">{rows}</table:table></office:spreadsheet>'
+    spaces = " ".join(
+        f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"'
+        for n in ("office", "table", "text")
+    )
+    sheet = (
+        f'<office:spreadsheet><table:table table:name="A">{rows}</table:table></office:spreadsheet>'
+    )
     content = f"<office:document-content {spaces}><office:body>{sheet}</office:body></office:document-content>"
     parts = {"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content}
     manifest = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"

@@ -50,7 +50,11 @@ def test_an_id_that_occurs_twice_is_reported_with_both_lines(tmp_path):
 
 @pytest.mark.parametrize(
     ("load", "corpus"),
-    [(load_rcv1_topic_names, "rcv1"), (load_reuters_descriptions, "reuters"), (load_trec9_topics, "ohsumed-trec9")],
+    [
+        (load_rcv1_topic_names, "rcv1"),
+        (load_reuters_descriptions, "reuters"),
+        (load_trec9_topics, "ohsumed-trec9"),
+    ],
 )
 def test_a_missing_file_names_the_command_that_fetches_it(tmp_path, load, corpus):
     command = f"put it there, or run: bayesift datasets fetch {corpus} --data-dir {tmp_path}"

@@ -5,13 +5,17 @@ from bayesift.datasets import load_newsgroups
 from bayesift.datasets.newsgroups import strip_parts
 from bayesift.errors import DataError
 
-ARTICLE = "From: a@b\nSubject: Re: x\n\nIn article <1> b writes:\n> Really?\nYes, na\xefve.\n\n--\nAnna\n"
+ARTICLE = (
+    "From: a@b\nSubject: Re: x\n\nIn article <1> b writes:\n> Really?\nYes, na\xefve.\n\n--\nAnna\n"
+)
 
 
 @pytest.fixture
 def sample(write, tmp_path):
     for split in ("train", "test"):
-        write(f"20news-bydate/20news-bydate-{split}/comp.sys.mac/{split}7", ARTICLE.encode("latin-1"))
+        write(
+            f"20news-bydate/20news-bydate-{split}/comp.sys.mac/{split}7", ARTICLE.encode("latin-1")
+        )
     return tmp_path
 
 
@@ -24,7 +28,10 @@ def test_text_is_the_whole_file(sample):
 
 
 def test_parts_can_be_removed(sample):
-    assert load_newsgroups(sample, remove=["headers", "footers", "quotes"]).documents[0].text.strip() == "Yes, naïve."
+    assert (
+        load_newsgroups(sample, remove=["headers", "footers", "quotes"]).documents[0].text.strip()
+        == "Yes, naïve."
+    )
     with pytest.raises(ValueError, match="cannot remove 'body'"):
         load_newsgroups(sample, remove=["body"])
 

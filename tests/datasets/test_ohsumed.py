@@ -34,5 +34,10 @@ def test_nothing_there(write, tmp_path):
 def test_counts(corpus_named):
     corpus = corpus_named("ohsumed")
     train, test = corpus.split("train"), corpus.split("test")
-    assert (len(corpus), len(train), len(test), len(corpus.categories)) == (13_929, 6_286, 7_643, 23)
+    assert (len(corpus), len(train), len(test), len(corpus.categories)) == (
+        13_929,
+        6_286,
+        7_643,
+        23,
+    )
     assert (train.indicator.sum(), test.indicator.sum()) == (10_433, 12_733)

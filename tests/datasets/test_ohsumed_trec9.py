@@ -43,7 +43,10 @@ def test_the_public_archive(archive):
 
 
 def test_fields_of_the_text(archive):
-    assert load_ohsumed_trec9(archive, fields=["mesh", "publication"]).documents[0].text == "Human.\nREVIEW."
+    assert (
+        load_ohsumed_trec9(archive, fields=["mesh", "publication"]).documents[0].text
+        == "Human.\nREVIEW."
+    )
     with pytest.raises(ValueError, match="no field 'title'"):
         load_ohsumed_trec9(archive, fields=["title"])
 

@@ -24,7 +24,10 @@ def test_is_large_enough_and_single_label(corpus):
 def test_split_is_about_seventy_to_thirty(corpus):
     share = len(corpus.split("test")) / len(corpus)
     assert 0.25 < share < 0.35
-    assert all(set(part.category_counts().values()).isdisjoint({0}) for part in map(corpus.split, corpus.splits))
+    assert all(
+        set(part.category_counts().values()).isdisjoint({0})
+        for part in map(corpus.split, corpus.splits)
+    )
 
 
 def test_documents_speak_for_themselves(corpus):

@@ -38,7 +38,8 @@ def test_vectors_topics_and_splits(sample):
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("rcv1.topics.hier.orig", HIERARCHY), ("rcv1.taxonomy", "Root\tCCAT\nCCAT\tC11\n")]
+    ("name", "content"),
+    [("rcv1.topics.hier.orig", HIERARCHY), ("rcv1.taxonomy", "Root\tCCAT\nCCAT\tC11\n")],
 )
 def test_hierarchies(sample, write, name, content):
     write(f"rcv1/{name}", content)
@@ -50,7 +51,10 @@ def test_topic_names(sample, write):
     assert load_rcv1_topic_names(sample) == {"C11": "STRATEGY/PLANS"}
     path.unlink()
     write("rcv1/rcv1.topics.hier.orig", HIERARCHY)
-    assert load_rcv1_topic_names(sample) == {"CCAT": "CORPORATE/INDUSTRIAL", "C11": "STRATEGY/PLANS"}
+    assert load_rcv1_topic_names(sample) == {
+        "CCAT": "CORPORATE/INDUSTRIAL",
+        "C11": "STRATEGY/PLANS",
+    }
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,11 @@ def test_bad_judgement_edge_and_missing_judgements(sample, write):
 @pytest.mark.corpus("rcv1-sample")
 def test_counts(corpus_named):
     corpus = corpus_named("rcv1-sample")
-    assert (len(corpus), len(corpus.split("train")), len(corpus.split("test"))) == (27_613, 14_361, 13_252)
+    assert (len(corpus), len(corpus.split("train")), len(corpus.split("test"))) == (
+        27_613,
+        14_361,
+        13_252,
+    )
     assert (len(corpus.categories), corpus.vectors.shape[1]) == (102, 47_236)
     assert all(document.categories for document in corpus)
     np.testing.assert_allclose(np.sqrt(corpus.vectors.power(2).sum(axis=1)), 1, atol=1e-4)

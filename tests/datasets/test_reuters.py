@@ -27,8 +27,18 @@ UNPROC = '<TEXT TYPE="UNPROC">&#2;\nMONEY 1 - FEB\n &#3;\n</TEXT>'
 HEAD = '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n'
 
 
-def record(number, split="TRAIN", *, text=NORMAL, topics="<D>grain</D>", marked="YES", date="26-FEB-1987 15:01:01.79"):
-    return RECORD.format(number=number, split=split, text=text, topics=topics, marked=marked, date=date)
+def record(
+    number,
+    split="TRAIN",
+    *,
+    text=NORMAL,
+    topics="<D>grain</D>",
+    marked="YES",
+    date="26-FEB-1987 15:01:01.79",
+):
+    return RECORD.format(
+        number=number, split=split, text=text, topics=topics, marked=marked, date=date
+    )
 
 
 @pytest.fixture
@@ -55,7 +65,9 @@ def test_brief_has_a_title_only_and_unproc_a_text_only(load_sample):
     assert (unproc.title, unproc.text) == ("", "MONEY 1 - FEB")
 
 
-@pytest.mark.parametrize("date", ["31-MAR-1987 605:12:19.12", "31-FEB-1987 05:12:19.12", "1-XXX-1987 05:12:19.12", ""])
+@pytest.mark.parametrize(
+    "date", ["31-MAR-1987 605:12:19.12", "31-FEB-1987 05:12:19.12", "1-XXX-1987 05:12:19.12", ""]
+)
 def test_garbled_dates_are_none(load_sample, date):
     assert load_sample(HEAD + record(1, date=date)).documents[0].date is None
 
@@ -79,7 +91,11 @@ def test_split_subset_and_kinds(load_sample):
 
 BROKEN = {
     "no end": (record(1) + record(2).replace("</REUTERS>", "") + record(3), 16, "no </REUTERS>"),
-    "no start": (record(1) + record(2).replace("<REUTERS", "<RTRS") + record(3), 16, "no <REUTERS ...>"),
+    "no start": (
+        record(1) + record(2).replace("<REUTERS", "<RTRS") + record(3),
+        16,
+        "no <REUTERS ...>",
+    ),
     "no start of the first": (
         record(2).replace("<REUTERS", "<RTRS") + record(1) + record(3),
         1,
@@ -87,7 +103,11 @@ BROKEN = {
     ),
     "no number": (record(1) + record(2).replace("NEWID", "ID") + record(3), 16, "no NEWID"),
     "no text": (record(1) + record(2, text="") + record(3), 16, "no <TEXT>"),
-    "no body": (record(1) + record(2, text="<TEXT><TITLE>X</TITLE></TEXT>") + record(3), 16, "no <BODY>"),
+    "no body": (
+        record(1) + record(2, text="<TEXT><TITLE>X</TITLE></TEXT>") + record(3),
+        16,
+        "no <BODY>",
+    ),
     "no topics": (record(1) + record(2).replace("</TOPICS>", "") + record(3), 16, "no <TOPICS>"),
 }
 

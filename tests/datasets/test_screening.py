@@ -32,7 +32,11 @@ def test_a_path_is_known_by_its_columns(write):
         ("title,included\nT,1\n", 1, "no column 'abstract'"),
         ("title,abstract,included\nT,A,1\nT,A,maybe\n", 3, "holds 'maybe', where 0 or 1"),
         ("title,abstract,included\nT,A,1\nT,A,\n", 3, "holds '', where 0 or 1"),
-        ("record_id,title,abstract,included\n1,T,A,1\n1,T,A,0\n", 3, "duplicate id '1', first on line 2"),
+        (
+            "record_id,title,abstract,included\n1,T,A,1\n1,T,A,0\n",
+            3,
+            "duplicate id '1', first on line 2",
+        ),
     ],
 )
 def test_bad_tables(write, content, line, message):
@@ -44,12 +48,30 @@ def test_bad_tables(write, content, line, message):
 @pytest.mark.parametrize(
     ("name", "records", "included"),
     [
-        pytest.param("screening-cohen-adhd", 851, 20, marks=pytest.mark.corpus("screening/Cohen_2006_ADHD.csv")),
         pytest.param(
-            "screening-cohen-triptans", 671, 24, marks=pytest.mark.corpus("screening/Cohen_2006_Triptans.csv")
+            "screening-cohen-adhd",
+            851,
+            20,
+            marks=pytest.mark.corpus("screening/Cohen_2006_ADHD.csv"),
         ),
-        pytest.param("screening-kitchenham", 1704, 45, marks=pytest.mark.corpus("screening/Kitchenham_2010.csv")),
-        pytest.param("screening-nagtegaal", 2019, 101, marks=pytest.mark.corpus("screening/Nagtegaal_2019.csv")),
+        pytest.param(
+            "screening-cohen-triptans",
+            671,
+            24,
+            marks=pytest.mark.corpus("screening/Cohen_2006_Triptans.csv"),
+        ),
+        pytest.param(
+            "screening-kitchenham",
+            1704,
+            45,
+            marks=pytest.mark.corpus("screening/Kitchenham_2010.csv"),
+        ),
+        pytest.param(
+            "screening-nagtegaal",
+            2019,
+            101,
+            marks=pytest.mark.corpus("screening/Nagtegaal_2019.csv"),
+        ),
     ],
 )
 def test_counts(corpus_named, name, records, included):

@@ -6,7 +6,10 @@ from bayesift.errors import DataError
 
 @pytest.fixture
 def questions(write, tmp_path):
-    write("sentences/TREC.train", "HUM:desc Who was Galileo ?\nLOC:city Where is Carr\xe9 ?\n".encode("latin-1"))
+    write(
+        "sentences/TREC.train",
+        "HUM:desc Who was Galileo ?\nLOC:city Where is Carr\xe9 ?\n".encode("latin-1"),
+    )
     write("sentences/TREC.test", "HUM:ind Who ?\r\n")
     return tmp_path
 
@@ -66,5 +69,9 @@ def test_counts(corpus_named, name, counts):
 def test_counts_of_questions(corpus_named, name, categories, in_train):
     corpus = corpus_named(name)
     train = corpus.split("train")
-    assert (len(train), len(corpus.split("test")), len(corpus.categories)) == (5_452, 500, categories)
+    assert (len(train), len(corpus.split("test")), len(corpus.categories)) == (
+        5_452,
+        500,
+        categories,
+    )
     assert sum(count > 0 for count in train.category_counts().values()) == in_train

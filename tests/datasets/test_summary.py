@@ -11,7 +11,9 @@ from bayesift.records import Corpus, Document, Problem
 def test_numbers():
     corpus = Corpus(
         (
-            Document("1", "x", categories=("a", "b"), split="test", date=datetime.datetime(2000, 1, 1)),
+            Document(
+                "1", "x", categories=("a", "b"), split="test", date=datetime.datetime(2000, 1, 1)
+            ),
             Document("2", "", title="t", categories=("b",), split="train"),
             Document("3", " ", split="train"),
         ),
@@ -28,7 +30,12 @@ def test_numbers():
         1,
     )
     assert (test.name, test.assignments) == ("test", 2)
-    assert (summary.categories, summary.shared_categories, summary.without_date, summary.skipped) == (
+    assert (
+        summary.categories,
+        summary.shared_categories,
+        summary.without_date,
+        summary.skipped,
+    ) == (
         3,
         1,
         2,

@@ -89,21 +89,51 @@ BAD = {
     "open quote": ("a.csv", 'text,label\nx,y\n"a;y\nb,y\n', 3, "not a delimited record"),
     "text after quote": ("a.csv", 'text,label\n"a"b,c,y\n', 2, "not a delimited record"),
     "nul": ("a.csv", b"text,label\nx,y\na\0b,y\n", 3, "NUL byte"),
-    "undecodable": ("a.csv", "text,label\nx,señor año niño\n".encode() + b"caf\xe9,y\n", 3, "byte 0xe9"),
+    "undecodable": (
+        "a.csv",
+        "text,label\nx,señor año niño\n".encode() + b"caf\xe9,y\n",
+        3,
+        "byte 0xe9",
+    ),
     "empty document": ("a.csv", "text,label\nx,y\n  ,y\n", 3, "empty document"),
     "duplicate id": ("a.csv", "id,text\n1,x\n2,y\n1,z\n", 4, "duplicate id '1', first on line 2"),
     "empty id": ("a.csv", "id,text\n1,x\n,y\n", 3, "empty id"),
-    "large field": ("a.csv", f"text\nx\n{'y' * 10_000_000}\n", 3, "a field has more than the 5,000,000 characters"),
-    "large json field": ("a.jsonl", json.dumps({"text": "y" * 10_000_000}), 1, "10,000,000 characters"),
-    "not json": ("a.jsonl", '{"text": "x"}\n{"text": \n', 2, "not JSON (Expecting value at column 1)"),
+    "large field": (
+        "a.csv",
+        f"text\nx\n{'y' * 10_000_000}\n",
+        3,
+        "a field has more than the 5,000,000 characters",
+    ),
+    "large json field": (
+        "a.jsonl",
+        json.dumps({"text": "y" * 10_000_000}),
+        1,
+        "10,000,000 characters",
+    ),
+    "not json": (
+        "a.jsonl",
+        '{"text": "x"}\n{"text": \n',
+        2,
+        "not JSON (Expecting value at column 1)",
+    ),
     "not an object": ("a.jsonl", '{"text": "x"}\n\n["x"]\n', 3, "not a JSON object"),
     "deep json": ("a.jsonl", '{"text": "x"}\n' + "[" * 100_000, 2, "not JSON"),
-    "no json text": ("a.jsonl", '{"text": "x"}\n{"body": "y"}\n', 2, "no column 'text'; there are: 'body'"),
+    "no json text": (
+        "a.jsonl",
+        '{"text": "x"}\n{"body": "y"}\n',
+        2,
+        "no column 'text'; there are: 'body'",
+    ),
     "json text is a number": ("a.jsonl", '{"text": "x"}\n{"text": 7}', 2, "holds int, not text"),
     "json label is an object": ("a.jsonl", '{"text": "x", "label": {}}', 1, "holds dict"),
     "half a character": ("a.jsonl", '{"text": "\\ud83d"}', 1, "half a character"),
     "half a label": ("a.jsonl", '{"text": "x", "label": ["\\ud83d"]}', 1, "half a character"),
-    "undecodable json": ("a.jsonl", '{"text": "señor año niño"}\n{"text": "caf'.encode() + b'\xe9"}', 2, "byte 0xe9"),
+    "undecodable json": (
+        "a.jsonl",
+        '{"text": "señor año niño"}\n{"text": "caf'.encode() + b'\xe9"}',
+        2,
+        "byte 0xe9",
+    ),
 }
 
 
@@ -183,7 +213,9 @@ def test_missing_file_folder_and_encoding(tmp_path, write):
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
 records = st.lists(
-    st.tuples(texts, st.lists(st.sampled_from(["a", "b", "c", "é"]), unique=True)), min_size=1, max_size=8
+    st.tuples(texts, st.lists(st.sampled_from(["a", "b", "c", "é"]), unique=True)),
+    min_size=1,
+    max_size=8,
 )
 
 
@@ -201,7 +233,10 @@ def test_csv_round_trip(tmp_path_factory, records):
 @given(records, st.booleans())
 def test_json_lines_round_trip(tmp_path_factory, records, ascii_only):
     path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
-    lines = [json.dumps({"text": text, "label": labels}, ensure_ascii=ascii_only) for text, labels in records]
+    lines = [
+        json.dumps({"text": text, "label": labels}, ensure_ascii=ascii_only)
+        for text, labels in records
+    ]
     path.write_bytes("\n".join(lines).encode())
     corpus = load_table(path)
     assert [(d.text, list(d.categories)) for d in corpus] == records

@@ -18,7 +18,9 @@ def test_values_are_those_of_scikit_learn(labelled):
     found = bootstrap_f1(Y, decided)
     assert found.micro.value == pytest.approx(f1_score(Y, decided, average="micro"))
     assert found.macro.value == pytest.approx(f1_score(Y, decided, average="macro"))
-    np.testing.assert_allclose([c.value for c in found.categories], f1_score(Y, decided, average=None))
+    np.testing.assert_allclose(
+        [c.value for c in found.categories], f1_score(Y, decided, average=None)
+    )
 
 
 def test_intervals_are_those_of_resampling_by_hand(labelled):
@@ -29,7 +31,9 @@ def test_intervals_are_those_of_resampling_by_hand(labelled):
     micro = np.quantile([f1_score(Y[r], decided[r], average="micro") for r in rows], [0.025, 0.975])
     assert [found.micro.lower, found.micro.upper] == pytest.approx(micro.tolist(), abs=0.012)
     first = np.quantile([f1_score(Y[r, 0], decided[r, 0]) for r in rows], [0.025, 0.975])
-    assert [found.categories[0].lower, found.categories[0].upper] == pytest.approx(first.tolist(), abs=0.012)
+    assert [found.categories[0].lower, found.categories[0].upper] == pytest.approx(
+        first.tolist(), abs=0.012
+    )
 
 
 def test_rare_categories_do_not_pull_the_macro_interval_down():
@@ -52,7 +56,9 @@ def test_a_mean_has_the_interval_of_the_central_limit():
     found = bootstrap_mean(values, n_resamples=2000)
     half = 1.96 * values.std() / np.sqrt(len(values))
     assert found.value == pytest.approx(values.mean())
-    assert [found.lower, found.upper] == pytest.approx([found.value - half, found.value + half], abs=0.01)
+    assert [found.lower, found.upper] == pytest.approx(
+        [found.value - half, found.value + half], abs=0.01
+    )
 
 
 def test_an_estimate_in_another_unit():

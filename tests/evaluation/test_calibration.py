@@ -28,7 +28,9 @@ forecasts = st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_
 @settings(deadline=None)
 def test_one_category_as_in_scikit_learn(sample):
     y, p = map(np.array, zip(*sample, strict=True))
-    assert log_loss(y, p) == pytest.approx(log_loss_of_scikit_learn(y, p, labels=[False, True]), rel=1e-9, abs=1e-12)
+    assert log_loss(y, p) == pytest.approx(
+        log_loss_of_scikit_learn(y, p, labels=[False, True]), rel=1e-9, abs=1e-12
+    )
     assert brier_score(y, p) == pytest.approx(np.mean((p - y) ** 2), rel=1e-12)
 
 
@@ -64,7 +66,10 @@ def test_curve_as_in_scikit_learn(bins, strategy):
         assert curve.count.tolist() == [125] * 8
 
 
-@given(arrays(np.float64, st.integers(1, 30), elements=st.sampled_from([0.0, 0.1, 0.5, 1.0])), st.integers(1, 12))
+@given(
+    arrays(np.float64, st.integers(1, 30), elements=st.sampled_from([0.0, 0.1, 0.5, 1.0])),
+    st.integers(1, 12),
+)
 def test_bins_of_equal_mass_keep_equals_together(p, n_bins):
     curve = reliability_curve(np.zeros(len(p), dtype=int), p, n_bins=n_bins, bins="mass")
     assert curve.count.sum() == len(p)
@@ -79,7 +84,11 @@ def test_calibration_error_by_hand(average):
     Y = [[0, 1], [1, 0], [1, 0]]
     one, two = 0.7 / 3, abs(0.4 - 1 / 3)
     low = (0.1 + 0.3 + 0.4 * 3) / 5
-    expected = {"micro": (5 * abs(low - 2 / 5) + 0.1) / 6, "macro": (one + two) / 2, None: [one, two]}[average]
+    expected = {
+        "micro": (5 * abs(low - 2 / 5) + 0.1) / 6,
+        "macro": (one + two) / 2,
+        None: [one, two],
+    }[average]
     assert expected_calibration_error(Y, p, n_bins=2, average=average) == pytest.approx(expected)
 
 
@@ -90,7 +99,11 @@ def error_of_top_labels(right, confidence, edges):
         inside = [i for i, p in enumerate(confidence) if low < p <= high]
         if inside:
             accuracy = sum(right[i] for i in inside) / len(inside)
-            error += len(inside) / len(confidence) * abs(accuracy - sum(confidence[i] for i in inside) / len(inside))
+            error += (
+                len(inside)
+                / len(confidence)
+                * abs(accuracy - sum(confidence[i] for i in inside) / len(inside))
+            )
     return error
 
 
@@ -111,7 +124,9 @@ def test_top_label_error_as_papers_define_it(form, bins):
     edges = np.linspace(0, 1, 16) if bins == "width" else [0.0, *ordered[39::40]]
     expected = error_of_top_labels(right, confidence, edges)
     given, labels = (names[y], names) if form == "labels" else (Y, None)
-    assert top_label_calibration_error(given, p, bins=bins, labels=labels) == pytest.approx(expected, abs=1e-12)
+    assert top_label_calibration_error(given, p, bins=bins, labels=labels) == pytest.approx(
+        expected, abs=1e-12
+    )
     assert len(top_label_curve(given, p, bins="mass", labels=labels).count) == 15
 
 
@@ -125,7 +140,10 @@ def test_top_label_error_of_one_column_is_that_of_two_classes():
     assert top_label_calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.75, 0.75]) == 0
 
 
-@given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.8, 0.95]))
+@given(
+    st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.sampled_from([0.8, 0.95]),
+)
 @settings(deadline=None)
 def test_wilson_as_in_scipy(counts, level):
     expected = binomtest(*counts).proportion_ci(level, method="wilson")

@@ -26,18 +26,26 @@ def drawn(figure):
 
 def test_reliability_diagram(outcome):
     curve = reliability_curve(*outcome)
-    figure = reliability_diagram({"naive Bayes": curve, "constant": reliability_curve([0, 0], [0.5, 0.5])})
+    figure = reliability_diagram(
+        {"naive Bayes": curve, "constant": reliability_curve([0, 0], [0.5, 0.5])}
+    )
     assert drawn(figure)
     assert drawn(reliability_diagram(curve))
     upper, lower = figure.panels
-    assert (upper.y.name, upper.x.name, lower.y.name) == ("observed frequency", "predicted probability", "forecasts")
+    assert (upper.y.name, upper.x.name, lower.y.name) == (
+        "observed frequency",
+        "predicted probability",
+        "forecasts",
+    )
     assert [key.name for key in figure.legend] == ["naive Bayes", "constant", "perfect calibration"]
     assert figure.legend[0].value == f"{curve.expected_calibration_error:.4f}"
 
 
 def test_precision_recall_plot(outcome):
     Y, p = outcome
-    figure = precision_recall_plot({f"topic {j}": PrecisionRecallCurve.of(Y[:, j], p[:, j]) for j in range(9)})
+    figure = precision_recall_plot(
+        {f"topic {j}": PrecisionRecallCurve.of(Y[:, j], p[:, j]) for j in range(9)}
+    )
     assert drawn(figure)
     (panel,) = figure.panels
     assert (panel.x.name, panel.y.name) == ("recall", "precision")

@@ -4,7 +4,8 @@ from scipy import sparse
 
 from bayesift.evaluation import linear_utility, scaled_utility, t9p, t9u, zero_returns
 
-# Three topics over 300 documents: R+ 30 N+ 10 of R 40; R+ 2 N+ 150 of R 4; nothing retrieved of R 5.
+# Three topics over 300 documents: R+ 30 N+ 10 of R 40; R+ 2 N+ 150 of R 4; nothing retrieved of R
+# 5.
 Y = np.zeros((300, 3), dtype=int)
 RETRIEVED = np.zeros((300, 3), dtype=int)
 Y[:40, 0] = 1
@@ -32,7 +33,9 @@ def test_utilities_by_hand():
 
 def test_scaled_utility_by_hand():
     assert scaled_utility(Y, RETRIEVED, average=None) == pytest.approx([50 / 80, -100 / 8, 0])
-    assert scaled_utility(Y, RETRIEVED, scaling="unit", average=None) == pytest.approx([150 / 180, 0, 100 / 110])
+    assert scaled_utility(Y, RETRIEVED, scaling="unit", average=None) == pytest.approx(
+        [150 / 180, 0, 100 / 110]
+    )
     assert scaled_utility(Y, Y) == 1
     assert scaled_utility([0, 0], [1, 0], average=None).tolist() == [0]
 

@@ -20,11 +20,15 @@ def test_measures_are_those_of_scikit_learn(pair, average, zero_division):
     Y, decided = pair
     options = {"average": average, "zero_division": zero_division}
     for ours, theirs in ((precision, precision_score), (recall, recall_score), (f1, f1_score)):
-        assert ours(Y, decided, **options) == pytest.approx(theirs(Y, decided, **options), rel=1e-12)
+        assert ours(Y, decided, **options) == pytest.approx(
+            theirs(Y, decided, **options), rel=1e-12
+        )
     assert accuracy(Y, decided) == accuracy_score(Y, decided)
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=20))
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=20)
+)
 @settings(deadline=None)
 def test_class_labels_are_read_as_by_scikit_learn(pairs):
     y, predicted = map(list, zip(*pairs, strict=True))
@@ -33,7 +37,8 @@ def test_class_labels_are_read_as_by_scikit_learn(pairs):
             f1_score(y, predicted, average=average, zero_division=0), rel=1e-12
         )
         assert f1(y, predicted, average=average, labels=list("dcbae")) == pytest.approx(
-            f1_score(y, predicted, average=average, zero_division=0, labels=list("dcbae")), rel=1e-12
+            f1_score(y, predicted, average=average, zero_division=0, labels=list("dcbae")),
+            rel=1e-12,
         )
     assert accuracy(y, predicted) == accuracy_score(y, predicted)
 

@@ -9,7 +9,9 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from bayesift.evaluation import PrecisionRecallCurve, average_precision, r_precision
 
 ranked = st.lists(
-    st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.5]) | st.floats(-3, 3)), min_size=1, max_size=20
+    st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.5]) | st.floats(-3, 3)),
+    min_size=1,
+    max_size=20,
 )
 
 
@@ -36,7 +38,9 @@ def test_averages_are_those_of_scikit_learn(average):
 def test_r_precision_is_the_mean_over_orders_of_equals(sample):
     wanted = sum(positive for positive, _ in sample)
     orders = [
-        order for order in itertools.permutations(sample) if all(a[1] >= b[1] for a, b in itertools.pairwise(order))
+        order
+        for order in itertools.permutations(sample)
+        if all(a[1] >= b[1] for a, b in itertools.pairwise(order))
     ]
     found = [sum(positive for positive, _ in order[:wanted]) / wanted for order in orders]
     y, scores = zip(*sample, strict=True)

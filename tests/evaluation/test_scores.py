@@ -3,7 +3,12 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics import accuracy_score, average_precision_score, log_loss, precision_recall_fscore_support
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    log_loss,
+    precision_recall_fscore_support,
+)
 
 from bayesift import evaluation
 from bayesift.evaluation import Contingency, evaluate_decisions
@@ -25,9 +30,13 @@ def test_scores_are_those_of_scikit_learn(outcome):
         assert (found.precision, found.recall, found.f1) == pytest.approx(expected)
     rows = zip(*precision_recall_fscore_support(Y, decided, zero_division=0), strict=True)
     for row, (precision, recall, f1, positives) in zip(scores.categories, rows, strict=True):
-        assert (row.precision, row.recall, row.f1, row.positives) == pytest.approx((precision, recall, f1, positives))
+        assert (row.precision, row.recall, row.f1, row.positives) == pytest.approx(
+            (precision, recall, f1, positives)
+        )
     assert scores.accuracy == accuracy_score(Y, decided)
-    assert scores.categories[0].average_precision == pytest.approx(average_precision_score(Y[:, 0], p[:, 0]))
+    assert scores.categories[0].average_precision == pytest.approx(
+        average_precision_score(Y[:, 0], p[:, 0])
+    )
     assert scores.probabilities.log_loss == pytest.approx(log_loss(Y.ravel(), p.ravel()))
     assert [row.category for row in scores.categories] == ["a", "b", "c", "d"]
 

@@ -69,10 +69,15 @@ def test_mcnemar_by_hand():
 def test_mcnemar_over_decisions_is_the_two_sided_s_test():
     random = np.random.default_rng(0)
     Y, a, b = random.random((3, 30, 4)) < 0.4
-    assert mcnemar_test(Y, a, b, unit="decisions") == micro_sign_test(Y, a, b, alternative="two-sided")
+    assert mcnemar_test(Y, a, b, unit="decisions") == micro_sign_test(
+        Y, a, b, alternative="two-sided"
+    )
     documents = mcnemar_test(Y, a, b)
     right_a, right_b = (a == Y).all(axis=1), (b == Y).all(axis=1)
-    assert (documents.wins, documents.losses) == (np.sum(right_a & ~right_b), np.sum(right_b & ~right_a))
+    assert (documents.wins, documents.losses) == (
+        np.sum(right_a & ~right_b),
+        np.sum(right_b & ~right_a),
+    )
 
 
 def test_systems_with_different_class_labels():
@@ -115,7 +120,11 @@ def systems():
     random = np.random.default_rng(0)
     Y = random.random((300, 20)) < 0.2
     flip = random.random(Y.shape)
-    return Y, {"best": Y ^ (flip < 0.02), "good": Y ^ (flip > 0.9), "bad": Y ^ (np.abs(flip - 0.5) < 0.1)}
+    return Y, {
+        "best": Y ^ (flip < 0.02),
+        "good": Y ^ (flip > 0.9),
+        "bad": Y ^ (np.abs(flip - 0.5) < 0.1),
+    }
 
 
 def test_the_table_holds_the_tests_of_each_pair(systems):
@@ -140,7 +149,10 @@ def test_the_table_is_corrected_over_pairs(systems):
 def test_the_table_over_documents_is_mcnemars_test():
     random = np.random.default_rng(0)
     y = random.integers(0, 4, 60)
-    systems = {name: np.where(random.random(60) < share, y, 3 - y) for name, share in (("a", 0.9), ("b", 0.6))}
+    systems = {
+        name: np.where(random.random(60) < share, y, 3 - y)
+        for name, share in (("a", 0.9), ("b", 0.6))
+    }
     as_rows = {name: np.eye(4, dtype=int)[decided] for name, decided in systems.items()}
     table = significance_table(
         np.eye(4, dtype=int)[y], as_rows, alternative="two-sided", unit="documents", correction=None
@@ -160,7 +172,11 @@ def test_the_table_as_text_and_json(systems):
     assert lines[0].split() == ["best", "good", "bad"]
     assert lines[1].split() == ["best", ">>", "/", ">>", ">>", "/", ">>"]
     written = json.loads(json.dumps(table.to_dict()))
-    assert [(pair["a"], pair["b"]) for pair in written["pairs"]] == [("best", "good"), ("best", "bad"), ("good", "bad")]
+    assert [(pair["a"], pair["b"]) for pair in written["pairs"]] == [
+        ("best", "good"),
+        ("best", "bad"),
+        ("good", "bad"),
+    ]
     assert written["pairs"][0]["micro"]["symbol"] == ">>"
 
 
@@ -171,7 +187,9 @@ def test_bootstrap_is_that_of_a_loop_over_resamples(systems, measure):
     average = measure.removesuffix("-f1")
 
     def difference(rows):
-        ours, theirs = (f1_score(Y[rows], d[rows], average=average, zero_division=0) for d in (a, b))
+        ours, theirs = (
+            f1_score(Y[rows], d[rows], average=average, zero_division=0) for d in (a, b)
+        )
         return ours - theirs
 
     found = paired_bootstrap(Y, a, b, measure=measure, n_resamples=50, level=0.8, random_state=3)
@@ -179,7 +197,9 @@ def test_bootstrap_is_that_of_a_loop_over_resamples(systems, measure):
     looped = [difference(rows) for rows in draws]
     assert found.difference == pytest.approx(difference(np.arange(60)))
     assert (found.lower, found.upper) == pytest.approx(tuple(np.quantile(looped, [0.1, 0.9])))
-    assert found.p_value == pytest.approx(min(1, 2 * (min(np.sum(np.array(looped) <= 0), 50) + 1) / 51))
+    assert found.p_value == pytest.approx(
+        min(1, 2 * (min(np.sum(np.array(looped) <= 0), 50) + 1) / 51)
+    )
 
 
 def test_bootstrap_of_equals_finds_nothing(systems):
@@ -199,10 +219,19 @@ def test_blocks_do_not_change_the_bootstrap(systems, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: micro_sign_test([1], [1], [0], alternative="less"), "alternative must be one of one-sided, two-sided"),
+        (
+            lambda: micro_sign_test([1], [1], [0], alternative="less"),
+            "alternative must be one of one-sided, two-sided",
+        ),
         (lambda: mcnemar_test([1], [1], [0], unit="words"), "unit must be"),
-        (lambda: paired_bootstrap([1], [1], [0], measure="accuracy"), "measure must be one of micro-f1, macro-f1"),
-        (lambda: significance_table([1], {"a": [1]}, correction="bonferroni"), "correction must be"),
+        (
+            lambda: paired_bootstrap([1], [1], [0], measure="accuracy"),
+            "measure must be one of micro-f1, macro-f1",
+        ),
+        (
+            lambda: significance_table([1], {"a": [1]}, correction="bonferroni"),
+            "correction must be",
+        ),
     ],
 )
 def test_bad_parameters_are_refused(call, message):

@@ -40,7 +40,12 @@ def by_pair(X, Y, function):
 
 
 def table_of(x, y):
-    return np.array([[np.sum((x != 0) & (y == a)) for a in (1, 0)], [np.sum((x == 0) & (y == a)) for a in (1, 0)]])
+    return np.array(
+        [
+            [np.sum((x != 0) & (y == a)) for a in (1, 0)],
+            [np.sum((x == 0) & (y == a)) for a in (1, 0)],
+        ]
+    )
 
 
 def independence_test(statistic):
@@ -60,17 +65,23 @@ def test_pearson_is_scipys(data):
 def test_likelihood_ratio_is_scipys(data):
     X, Y = data
     expected = by_pair(X, Y, independence_test("log-likelihood"))
-    np.testing.assert_allclose(likelihood_ratio(TermTables.of(X, Y)), expected, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        likelihood_ratio(TermTables.of(X, Y)), expected, rtol=1e-9, atol=1e-10
+    )
 
 
 def test_chi2_is_scipys(data):
     X, Y = data
-    np.testing.assert_allclose(chi2(TermTables.of(X, Y)), by_pair(X, Y, independence_test("pearson")), atol=1e-12)
+    np.testing.assert_allclose(
+        chi2(TermTables.of(X, Y)), by_pair(X, Y, independence_test("pearson")), atol=1e-12
+    )
 
 
 def test_yules_q_is_a_function_of_scipys_odds_ratio(data):
     X, Y = data
-    found = by_pair(X, Y, lambda x, y: stats.contingency.odds_ratio(table_of(x, y), kind="sample").statistic)
+    found = by_pair(
+        X, Y, lambda x, y: stats.contingency.odds_ratio(table_of(x, y), kind="sample").statistic
+    )
     expected = np.where(np.isfinite(found), np.abs(found - 1) / (found + 1), 1.0)
     np.testing.assert_allclose(yule_q(TermTables.of(X, Y)), expected, atol=1e-12)
 
@@ -94,12 +105,16 @@ def test_mutual_information_is_pointwise(data):
         together = np.mean((x != 0) & (y == 1))
         return np.log(together / (np.mean(x != 0) * np.mean(y == 1))) if together else -np.inf
 
-    np.testing.assert_allclose(mutual_information(TermTables.of(X, Y)), by_pair(X, Y, score), atol=1e-13)
+    np.testing.assert_allclose(
+        mutual_information(TermTables.of(X, Y)), by_pair(X, Y, score), atol=1e-13
+    )
 
 
 def test_document_frequency(data):
     X, Y = data
-    np.testing.assert_array_equal(document_frequency(TermTables.of(X, Y)), by_pair(X, Y, lambda x, y: np.sum(x != 0)))
+    np.testing.assert_array_equal(
+        document_frequency(TermTables.of(X, Y)), by_pair(X, Y, lambda x, y: np.sum(x != 0))
+    )
 
 
 def test_ocfs_weighted_by_size_is_the_trace_of_the_scatter_between_classes():
@@ -108,7 +123,10 @@ def test_ocfs_weighted_by_size_is_the_trace_of_the_scatter_between_classes():
     tables = TermTables.of(X, labels)
     means = np.array([X[labels == c].mean(axis=0) for c in range(3)])
     shares = np.bincount(labels) / 40
-    between = sum(s * np.outer(m - X.mean(axis=0), m - X.mean(axis=0)) for s, m in zip(shares, means, strict=True))
+    between = sum(
+        s * np.outer(m - X.mean(axis=0), m - X.mean(axis=0))
+        for s, m in zip(shares, means, strict=True)
+    )
     np.testing.assert_allclose(shares @ ocfs(tables), np.diag(between), atol=1e-14)
 
 
@@ -121,13 +139,24 @@ def test_likelihood_ratio_stays_accurate_for_large_and_empty_cells(a, b, c, d):
         return
 
     def term(cell, row, column):
-        return Decimal(cell) * (Decimal(cell) * n / (Decimal(row) * column)).ln() if cell else Decimal(0)
+        return (
+            Decimal(cell) * (Decimal(cell) * n / (Decimal(row) * column)).ln()
+            if cell
+            else Decimal(0)
+        )
 
-    exact = 2 * (term(a, a + b, a + c) + term(b, a + b, b + d) + term(c, c + d, a + c) + term(d, c + d, b + d))
+    exact = 2 * (
+        term(a, a + b, a + c)
+        + term(b, a + b, b + d)
+        + term(c, c + d, a + c)
+        + term(d, c + d, b + d)
+    )
     one = np.array([0], dtype=np.int32), np.array([0, 1], dtype=np.int32)
     joint = sparse.csr_array((np.array([float(a)]), *one), shape=(1, 1))
     margins = np.array([float(a + b)]), np.array([float(a + c)])
-    tables = TermTables(n, *margins, sums=np.zeros(1), squares=np.zeros(1), joint=joint, cross=joint)
+    tables = TermTables(
+        n, *margins, sums=np.zeros(1), squares=np.zeros(1), joint=joint, cross=joint
+    )
     rounding = 1e-13 * n * np.log(n + 1)
     assert likelihood_ratio(tables)[0, 0] == pytest.approx(float(exact), abs=rounding)
 
@@ -157,7 +186,9 @@ def test_blocks_and_forms_of_input_change_nothing(data, name, monkeypatch):
 def test_labels_are_an_indicator_of_each_class(data):
     X, _ = data
     labels = np.arange(len(X)) % 3
-    np.testing.assert_array_equal(chi2(TermTables.of(X, labels)), chi2(TermTables.of(X, np.eye(3)[labels])))
+    np.testing.assert_array_equal(
+        chi2(TermTables.of(X, labels)), chi2(TermTables.of(X, np.eye(3)[labels]))
+    )
 
 
 @pytest.mark.corpus("reuters21578.tar.gz")
@@ -170,7 +201,12 @@ def test_reuters_terms_that_speak_for_grain(corpus_named):
     best = np.argmax(likelihood_ratio(tables), axis=1)
     names = vectorizer.get_feature_names_out()
     top = dict(zip(train.categories, names[best], strict=True))
-    assert [top[category] for category in ("wheat", "corn", "coffee", "gold")] == ["wheat", "corn", "coffee", "gold"]
+    assert [top[category] for category in ("wheat", "corn", "coffee", "gold")] == [
+        "wheat",
+        "corn",
+        "coffee",
+        "gold",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,9 @@ def test_shared_selection_by_the_highest_score(data, name):
     selected = SelectTerms(by=name, k=7).fit(X, Y)
     scores = SCORES[name](TermTables.of(X, Y)).max(axis=0)
     np.testing.assert_array_equal(selected.scores_, scores)
-    np.testing.assert_array_equal(selected.get_support(indices=True), np.sort(np.argsort(-scores, kind="stable")[:7]))
+    np.testing.assert_array_equal(
+        selected.get_support(indices=True), np.sort(np.argsort(-scores, kind="stable")[:7])
+    )
 
 
 def test_two_classes_select_as_scikit_learn_does(data):
@@ -42,14 +44,20 @@ def test_weighted_average(data):
     X, Y = data
     sizes = Y.sum(axis=0)
     expected = sizes / sizes.sum() @ SCORES["chi2"](TermTables.of(X, Y))
-    np.testing.assert_allclose(SelectTerms(by="chi2", average="weighted").fit(X, Y).scores_, expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        SelectTerms(by="chi2", average="weighted").fit(X, Y).scores_, expected, rtol=1e-12
+    )
     plain = SCORES["chi2"](TermTables.of(X, Y)).mean(axis=0)
-    np.testing.assert_allclose(SelectTerms(by="chi2", average="mean").fit(X, Y).scores_, plain, rtol=1e-12)
+    np.testing.assert_allclose(
+        SelectTerms(by="chi2", average="mean").fit(X, Y).scores_, plain, rtol=1e-12
+    )
 
 
 def test_pairs_that_never_meet_have_no_part_in_the_mean():
     X, y = [[1, 0], [1, 1], [0, 1]], ["a", "b", "b"]
-    assert np.all(np.isfinite(SelectTerms(by="mutual-information", average="weighted").fit(X, y).scores_))
+    assert np.all(
+        np.isfinite(SelectTerms(by="mutual-information", average="weighted").fit(X, y).scores_)
+    )
 
 
 @pytest.mark.parametrize(("k", "threshold"), [(5, None), (None, 2.0), (5, 2.0), (1000, None)])
@@ -62,15 +70,21 @@ def test_a_set_for_each_category(data, k, threshold):
         expected = sorted(j for j in best if threshold is None or row[j] > threshold)
         assert np.flatnonzero(selected.feature_mask_[[c]].toarray()).tolist() == expected
         assert selected.scores_[[c]].toarray()[0, expected].tolist() == row[expected].tolist()
-    np.testing.assert_array_equal(selected.get_support(), selected.feature_mask_.toarray().any(axis=0))
+    np.testing.assert_array_equal(
+        selected.get_support(), selected.feature_mask_.toarray().any(axis=0)
+    )
 
 
 def test_soft_sets_hold_scales_that_grow_with_the_score(data):
     X, Y = data
     selected = SelectTerms(by="chi2", per_category=True, soft=2.5).fit(X, Y)
     scores = SCORES["chi2"](TermTables.of(X, Y))
-    np.testing.assert_allclose(selected.feature_mask_.toarray(), np.sqrt(scores / (scores + 2.5)), rtol=1e-12)
-    negative = SelectTerms(by=lambda tables: -SCORES["chi2"](tables), per_category=True, soft=2.5).fit(X, Y)
+    np.testing.assert_allclose(
+        selected.feature_mask_.toarray(), np.sqrt(scores / (scores + 2.5)), rtol=1e-12
+    )
+    negative = SelectTerms(
+        by=lambda tables: -SCORES["chi2"](tables), per_category=True, soft=2.5
+    ).fit(X, Y)
     assert not negative.feature_mask_.toarray().any()
 
 
@@ -82,7 +96,12 @@ def test_soft_sets_need_a_number_and_a_set_for_each_category(data, wrong):
 
 def test_of_equals_the_earlier_column_is_kept():
     X = np.array([[1, 1, 1, 1], [0, 0, 0, 0]])
-    assert SelectTerms(by="chi2", k=2).fit(X, [1, 0]).get_support().tolist() == [True, True, False, False]
+    assert SelectTerms(by="chi2", k=2).fit(X, [1, 0]).get_support().tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_score_of_ones_own(data):
@@ -143,7 +162,9 @@ def test_stored_selections_keep_the_same_terms(data, per_category):
 )
 def test_other_states_are_refused(parameters, arrays):
     with pytest.raises(DataError):
-        SelectTerms.from_state({"kind": "term-selection", "_mask": {"kind": "array"}, **parameters}, arrays)
+        SelectTerms.from_state(
+            {"kind": "term-selection", "_mask": {"kind": "array"}, **parameters}, arrays
+        )
 
 
 def test_documents_and_labels_must_be_as_many(data):

@@ -40,7 +40,11 @@ def same(one, other):
 
 def documents_of(engine):
     """All documents in memory, relevant and pending ones."""
-    return [d for profile in engine.profiles.values() for d in (*profile.kept, *profile.pending.values())]
+    return [
+        d
+        for profile in engine.profiles.values()
+        for d in (*profile.kept, *profile.pending.values())
+    ]
 
 
 class Actions:
@@ -64,7 +68,9 @@ class Actions:
             name = list(profile.judgements)[which % len(profile.judgements)]
             self.filter.judge("grain0", name, bool(which % 2))
         elif choice == 5 and profile.judgements:
-            self.filter.take_back("grain0", list(profile.judgements)[which % len(profile.judgements)])
+            self.filter.take_back(
+                "grain0", list(profile.judgements)[which % len(profile.judgements)]
+            )
         elif choice == 6:
             self.filter.teach("grain0", ["wheat", "oil", "unheard"][which % 3], which % 4 - 1)
         elif choice == 7:
@@ -86,7 +92,9 @@ def test_state_is_a_function_of_the_events(happening):
 
 @quick
 @given(actions, st.integers(0, 40), st.booleans())
-def test_a_filter_that_was_saved_and_resumed_is_the_same_bit_for_bit(tmp_path_factory, happening, cut, checkpoint):
+def test_a_filter_that_was_saved_and_resumed_is_the_same_bit_for_bit(
+    tmp_path_factory, happening, cut, checkpoint
+):
     whole = Actions(logged())
     for step in happening:
         whole.do(*step)
@@ -169,7 +177,9 @@ def test_a_blank_profile_that_is_taught_a_word_is_one_that_starts_from_it():
     made.engine.add_profile("start", words={"wheat": 1.0})
     made.engine.add_profile("later")
     made.teach("later", "Wheat", 1.0)
-    start, later = (ProfileState.of(made.engine.profiles[name]).arrays for name in ("start", "later"))
+    start, later = (
+        ProfileState.of(made.engine.profiles[name]).arrays for name in ("start", "later")
+    )
     assert all(np.array_equal(array, later[name]) for name, array in start.items())
 
 
@@ -178,7 +188,9 @@ def test_a_word_taught_in_the_stream_takes_effect_at_once():
     made.engine.add_profile("nothing")
     made.teach("nothing", "barley", 1)
     made.teach("nothing", "oil", -3)
-    events = made.observe([Document("1", "barley"), Document("2", "barley with oil oil"), Document("3", "oil")])
+    events = made.observe(
+        [Document("1", "barley"), Document("2", "barley with oil oil"), Document("3", "oil")]
+    )
     assert [event.id for event in events if event.profile == "nothing"] == ["1"]
 
 
@@ -189,7 +201,9 @@ def test_a_paused_profile_retrieves_nothing_and_still_learns():
     taken = made.observe(documents[:30])
     assert {event.profile for event in taken} == {"grain1"}
     made.judge("grain0", documents[0], True)
-    assert same_state(ProfileState.of(replayed(made, "grain0")), ProfileState.of(made.engine.profiles["grain0"]))
+    assert same_state(
+        ProfileState.of(replayed(made, "grain0")), ProfileState.of(made.engine.profiles["grain0"])
+    )
     made.pause("grain0", False)
     assert {event.profile for event in made.observe(documents[30:])} == {"grain0", "grain1"}
 
@@ -254,7 +268,10 @@ def test_the_engine_returns_its_events_and_keeps_none():
             keep(made.judge("grain0", event.id, label, kept))
     judged = next(event for event in events if isinstance(event, Judged))
     keep(made.judge("grain0", judged.id, not judged.relevant, kept))
-    assert events[-2:] == [TakenBack("grain0", judged.id), Judged("grain0", judged.id, not judged.relevant, ANY)]
+    assert events[-2:] == [
+        TakenBack("grain0", judged.id),
+        Judged("grain0", judged.id, not judged.relevant, ANY),
+    ]
     keep(made.take_back("grain0", judged.id, kept))
     keep(made.teach("grain0", "wheat", 1.0, kept))
     keep(made.teach("grain0", "wheat", 0.5, kept))
@@ -274,7 +291,9 @@ def test_a_late_judgement_of_a_document_that_was_let_go_is_found_in_the_log():
     assert len(taken) > 1
     made.judge("grain0", taken[0], truth[taken[0]])
     assert taken[0] in made.engine.profiles["grain0"].judgements
-    assert same_state(ProfileState.of(replayed(made, "grain0")), ProfileState.of(made.engine.profiles["grain0"]))
+    assert same_state(
+        ProfileState.of(replayed(made, "grain0")), ProfileState.of(made.engine.profiles["grain0"])
+    )
 
 
 def test_profiles_learn_from_a_query_from_words_and_from_nothing():
@@ -282,17 +301,22 @@ def test_profiles_learn_from_a_query_from_words_and_from_nothing():
     made.engine.add_profile("query", query="wheat and corn")
     made.engine.add_profile("words", words={"wheat": 3.0, "oil": -3.0})
     made.engine.add_profile("nothing")
-    reasons = {event.profile: event.why for event in made.observe([Document("x", "wheat corn harvest")])}
+    reasons = {
+        event.profile: event.why for event in made.observe([Document("x", "wheat corn harvest")])
+    }
     assert reasons["query"] == reasons["words"] == "relevant"
     assert "nothing" not in reasons
-    assert "words" not in {event.profile for event in made.observe([Document("y", "oil and crude")])}
+    assert "words" not in {
+        event.profile for event in made.observe([Document("y", "oil and crude")])
+    }
 
 
 def test_labelled_examples_start_a_profile():
     made = logged()
     documents, labels = stream(60, seed=3)
     profile = made.engine.add_profile(
-        "examples", examples=[(d.full_text, label) for d, label in zip(documents, labels, strict=True)]
+        "examples",
+        examples=[(d.full_text, label) for d, label in zip(documents, labels, strict=True)],
     )
     assert profile.n_relevant == sum(labels)
     assert profile.n_terms > 0
@@ -340,14 +364,19 @@ def test_a_query_can_be_expanded_by_meaning(tmp_path, monkeypatch):
     by_hand = FilterEngine()
     by_hand.add_profile("grain", query="corn", words=vectors.expand("corn"))
     chances = [
-        made.profiles["grain"].probability(made.space.vector("1", document.text)) for made in (plain, expanded, by_hand)
+        made.profiles["grain"].probability(made.space.vector("1", document.text))
+        for made in (plain, expanded, by_hand)
     ]
     assert chances[0] < chances[1] == chances[2]
     monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: vectors))
     (tmp_path / "profiles.yaml").write_text("profiles: [{name: grain, query: corn, expand: true}]")
     described = engine_of(tmp_path / "profiles.yaml")
-    assert described.profiles["grain"].probability(described.space.vector("1", "maize")) == chances[1]
-    assert ProfileIn(name="grain", query="corn", expand=True, words={"oil": -1}).definition()["words"] == {
+    assert (
+        described.profiles["grain"].probability(described.space.vector("1", "maize")) == chances[1]
+    )
+    assert ProfileIn(name="grain", query="corn", expand=True, words={"oil": -1}).definition()[
+        "words"
+    ] == {
         **vectors.expand("corn"),
         "oil": -1.0,
     }

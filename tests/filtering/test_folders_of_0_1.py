@@ -27,7 +27,9 @@ def seen(opened):
     }
 
 
-@pytest.mark.parametrize("checkpoint", [True, False], ids=["from the checkpoint", "from the log alone"])
+@pytest.mark.parametrize(
+    "checkpoint", [True, False], ids=["from the checkpoint", "from the log alone"]
+)
 def test_an_old_folder_gives_what_it_gave(tmp_path, checkpoint):
     place = shutil.copytree(FOLDER, tmp_path / "filter")
     if not checkpoint:

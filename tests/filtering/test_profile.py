@@ -7,7 +7,14 @@ import pytest
 from scipy import sparse
 from scipy.special import xlogy
 
-from bayesift.filtering import DocumentVector, Profile, ProfileSettings, RecallFloor, Strategy, strategies
+from bayesift.filtering import (
+    DocumentVector,
+    Profile,
+    ProfileSettings,
+    RecallFloor,
+    Strategy,
+    strategies,
+)
 from bayesift.filtering import profile as profile_module
 from bayesift.filtering.profile import REGION_SIZE, row_vector
 from bayesift.filtering.simulation import play
@@ -28,7 +35,9 @@ def slow_terms(X, labels, cut):
     held = X != 0
     a, c = held[labels].sum(0), held[~labels].sum(0)
     ratios = [
-        likelihood_ratio(int(a[j]), int(labels.sum() - a[j]), int(c[j]), int((~labels).sum() - c[j]))
+        likelihood_ratio(
+            int(a[j]), int(labels.sum() - a[j]), int(c[j]), int((~labels).sum() - c[j])
+        )
         if a[j] + c[j]
         else 0
         for j in range(X.shape[1])
@@ -66,7 +75,9 @@ def region_gain(slow, x, region):
     return np.mean(gains)
 
 
-@pytest.mark.parametrize("strategy", ["plain", "+rel", "+ig", "+rel+ig", "+roi", "+rel+roi", "+rnd"])
+@pytest.mark.parametrize(
+    "strategy", ["plain", "+rel", "+ig", "+rel+ig", "+roi", "+rel+roi", "+rnd"]
+)
 def test_a_stream_is_read_as_the_slow_perceptron_reads_it(strategy):
     X, labels = documents(40, seed=1)
     stream, truth = documents(80, seed=2)
@@ -165,7 +176,15 @@ def test_the_goal_takes_its_threshold_on_the_batch():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"kappa": 0.5}, {"prior_variance": 0}, {"cut": -1}, {"n_epochs": 0}, {"max_terms": 0}, {"max_pending": 0}]
+    "wrong",
+    [
+        {"kappa": 0.5},
+        {"prior_variance": 0},
+        {"cut": -1},
+        {"n_epochs": 0},
+        {"max_terms": 0},
+        {"max_pending": 0},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match="must"):

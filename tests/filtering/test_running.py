@@ -25,13 +25,25 @@ def lines_of(n, seed=0):
         lines.append({"id": document.id, "text": document.text})
         if i > 20 and rng.random() < 0.4:
             past = i - rng.randrange(20)
-            order = {"profile": rng.choice(["grain", "oil"]), "id": f"d{past}", "relevant": labels[past]}
+            order = {
+                "profile": rng.choice(["grain", "oil"]),
+                "id": f"d{past}",
+                "relevant": labels[past],
+            }
             order["text"] = documents[past].text
             lines += [{"judge": order}] * rng.choice([1, 1, 2])
             lines += [{"judge": {**order, "relevant": not labels[past]}}] * (rng.random() < 0.1)
             lines += [{"undo": order}] * (rng.random() < 0.1)
         if rng.random() < 0.05:
-            lines.append({"teach": {"profile": "oil", "word": rng.choice(["rig", "opec"]), "strength": i % 3}})
+            lines.append(
+                {
+                    "teach": {
+                        "profile": "oil",
+                        "word": rng.choice(["rig", "opec"]),
+                        "strength": i % 3,
+                    }
+                }
+            )
             lines.append({rng.choice(["pause", "resume", "resume"]): {"profile": "oil"}})
     return [json.dumps(line) for line in lines]
 
@@ -41,16 +53,25 @@ def profiles(request, tmp_path):
     """With document frequencies that go with the stream, and with those of a background."""
     path = tmp_path / "profiles.yaml"
     background = tmp_path / "background.jsonl"
-    background.write_text("".join(json.dumps({"text": d.text}) + "\n" for d in stream(40, seed=4)[0]))
-    path.write_text(PROFILES if request.param == "running" else f"background: {background.name}\n{PROFILES}")
+    background.write_text(
+        "".join(json.dumps({"text": d.text}) + "\n" for d in stream(40, seed=4)[0])
+    )
+    path.write_text(
+        PROFILES if request.param == "running" else f"background: {background.name}\n{PROFILES}"
+    )
     return path
 
 
 def play(folder, profiles, lines, *, die_after=None, **options):
-    """Run from the start of the stream; die after so many answers, as a process does: nothing is closed in order."""
+    """Run from the start of the stream.
+
+    Die after so many answers, as a process does: nothing is closed in order.
+    """
     answers = folder.with_suffix(".out")
     known = (folder / "start").exists()
-    opened = open_filter(folder, roll_back=True) if known else create_filter(folder, engine_of(profiles))
+    opened = (
+        open_filter(folder, roll_back=True) if known else create_filter(folder, engine_of(profiles))
+    )
     with opened.log, answers.open("a") as output:
         if known:
             assert opened.output.cut(output)
@@ -70,7 +91,9 @@ def test_a_run_that_died_anywhere_ends_as_one_that_did_not(tmp_path, profiles, b
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     wanted = play(whole, profiles, lines, batch=batch)
     for _ in range(6):
-        play(parts, profiles, lines, die_after=rng.randrange(40), batch=batch, save_every=save_every)
+        play(
+            parts, profiles, lines, die_after=rng.randrange(40), batch=batch, save_every=save_every
+        )
         checkpoint = open_filter(parts, roll_back=False)
         checkpoint.log.close()
         spoil(parts, checkpoint.output.size, rng)
@@ -78,7 +101,11 @@ def test_a_run_that_died_anywhere_ends_as_one_that_did_not(tmp_path, profiles, b
     assert parts.with_suffix(".out").read_bytes() == whole.with_suffix(".out").read_bytes()
     assert (parts / "events.jsonl").read_bytes() == (whole / "events.jsonl").read_bytes()
     assert all(same_state(found[name], wanted[name]) for name in wanted)
-    assert sorted(path.name for path in parts.iterdir()) == ["checkpoint.zip", "events.jsonl", "start"]
+    assert sorted(path.name for path in parts.iterdir()) == [
+        "checkpoint.zip",
+        "events.jsonl",
+        "start",
+    ]
     assert len(whole.with_suffix(".out").read_text().splitlines()) > 60
 
 
@@ -93,7 +120,17 @@ def spoil(folder, certain, rng):
 
 def command(profiles, *options):
     code = "from bayesift.cli import main; main()"
-    return [sys.executable, "-c", code, "filter", "run", str(profiles), "-q", "--skip-bad", *options]
+    return [
+        sys.executable,
+        "-c",
+        code,
+        "filter",
+        "run",
+        str(profiles),
+        "-q",
+        "--skip-bad",
+        *options,
+    ]
 
 
 @pytest.mark.parametrize("profiles", ["running"], indirect=True)
@@ -106,7 +143,11 @@ def test_a_process_that_is_killed_loses_nothing_and_says_nothing_twice(tmp_path,
     options = ["--state", str(folder), "--stream", "--from-start", "--save-every", "70"]
     for _ in range(2):
         _run_and_kill(
-            command(profiles, *options), given, answers, folder / "events.jsonl", size=rng.randrange(len(events))
+            command(profiles, *options),
+            given,
+            answers,
+            folder / "events.jsonl",
+            size=rng.randrange(len(events)),
         )
     with given.open() as source, answers.open("a") as output:
         subprocess.run(command(profiles, *options), stdin=source, stdout=output, check=True)

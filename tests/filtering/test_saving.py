@@ -27,7 +27,12 @@ YAML = f"""{PROFILES}\
 
 @pytest.fixture
 def profiles(write):
-    examples = [("oil crude rig", True), ("bank loan", False), ("opec barrel crude", True), ("wheat", False)] * 3
+    examples = [
+        ("oil crude rig", True),
+        ("bank loan", False),
+        ("opec barrel crude", True),
+        ("wheat", False),
+    ] * 3
     write("oil.jsonl", "".join(json.dumps({"text": t, "relevant": r}) + "\n" for t, r in examples))
     return write("profiles.yaml", YAML)
 
@@ -44,13 +49,19 @@ def lines_of(n=80, *, seed=2, judge=True):
         if judge and i % 17 == 16:
             lines.append(json.dumps({"undo": {"profile": "grain", "id": documents[i - 5].id}}))
         if judge and i % 13 == 12:
-            lines.append(json.dumps({"teach": {"profile": "oil", "word": "rig", "strength": i % 3}}))
+            lines.append(
+                json.dumps({"teach": {"profile": "oil", "word": "rig", "strength": i % 3}})
+            )
             lines.append(json.dumps({"pause" if i % 2 else "resume": {"profile": "grain"}}))
     return lines
 
 
 def feed(folder, profiles, lines, **options):
-    opened = open_filter(folder) if (folder / "start").exists() else create_filter(folder, engine_of(profiles))
+    opened = (
+        open_filter(folder)
+        if (folder / "start").exists()
+        else create_filter(folder, engine_of(profiles))
+    )
     with opened.log:
         run = FilterRun(folder, opened, report=[].append, **options)
         answers = list(run.feed(lines))
@@ -142,7 +153,11 @@ def test_bad_lines_are_told_with_their_number(tmp_path, profiles):
 def test_a_bad_line_that_ends_a_run_loses_no_document_before_it(tmp_path, profiles):
     opened = create_filter(tmp_path / "f", engine_of(profiles))
     with opened.log, pytest.raises(DataError, match="not JSON"):
-        list(FilterRun(tmp_path / "f", opened).feed(['{"id": "1", "text": "wheat corn"}', "nonsense"]))
+        list(
+            FilterRun(tmp_path / "f", opened).feed(
+                ['{"id": "1", "text": "wheat corn"}', "nonsense"]
+            )
+        )
     assert opened.log.position == 1
     assert [event.document.id for event in opened.log.of_profile("grain")] == ["1"]
 
@@ -170,8 +185,14 @@ def test_profiles_that_make_no_sense_are_refused(write, text, message):
 
 
 def spoilt(state, **changes):
-    header = {**state.header, **{name: value for name, value in changes.items() if name in state.header}}
-    arrays = {**state.arrays, **{name.replace("__", "."): a for name, a in changes.items() if name not in state.header}}
+    header = {
+        **state.header,
+        **{name: value for name, value in changes.items() if name in state.header},
+    }
+    arrays = {
+        **state.arrays,
+        **{name.replace("__", "."): a for name, a in changes.items() if name not in state.header},
+    }
     return State(header, arrays)
 
 

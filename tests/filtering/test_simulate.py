@@ -89,12 +89,19 @@ def test_measures_are_those_of_the_definitions():
 
 
 def test_a_topic_without_relevant_documents_in_the_stream_has_no_time_to_discovery():
-    documents = [Document(str(i), f"wheat word{i}", categories=("grain",) if i < 3 else ()) for i in range(20)]
-    simulation = simulate(stream_of(Corpus(tuple(documents), ("grain",)), n_batch=10, topics=["grain"]), ["plain"])
+    documents = [
+        Document(str(i), f"wheat word{i}", categories=("grain",) if i < 3 else ())
+        for i in range(20)
+    ]
+    simulation = simulate(
+        stream_of(Corpus(tuple(documents), ("grain",)), n_batch=10, topics=["grain"]), ["plain"]
+    )
     assert (measures(simulation, "plain").wss95, measures(simulation, "plain").atd) == (None, None)
     assert [row[1] for row in table_four(simulation)[-2:]] == ["—", "—"]
     assert (
-        json.loads(json.dumps(as_record(simulation), allow_nan=False))["strategies"]["plain"]["topics"][0]["atd"]
+        json.loads(json.dumps(as_record(simulation), allow_nan=False))["strategies"]["plain"][
+            "topics"
+        ][0]["atd"]
         is None
     )
 
@@ -104,7 +111,9 @@ def test_the_stream_goes_by_date_and_the_undated_with_their_neighbours():
         return None if day is None else datetime.datetime(2020, 1, day)
 
     days = [3, None, 1, 2, None]
-    documents = tuple(Document(str(i), f"word{i}", categories=("c",), date=on(day)) for i, day in enumerate(days))
+    documents = tuple(
+        Document(str(i), f"word{i}", categories=("c",), date=on(day)) for i, day in enumerate(days)
+    )
     assert stream_of(Corpus(documents, ("c",)), n_batch=1).ids == ["3", "4", "0", "1"]
 
 
@@ -119,7 +128,12 @@ def test_what_cannot_be_simulated_is_refused():
 
 def test_figures_show_every_strategy():
     simulation = simulate(stream_of(corpus(), n_batch=50), ["plain", "+ig"])
-    figures = [theta_figure(), terms_figure(simulation), recall_figure(simulation), reading_figure(simulation)]
+    figures = [
+        theta_figure(),
+        terms_figure(simulation),
+        recall_figure(simulation),
+        reading_figure(simulation),
+    ]
     assert [len(figure.panels[0].layers) for figure in figures] == [1, 2, 2, 3]
     assert [key.name for key in figures[3].legend] == ["plain", "+ig"]
 
@@ -203,7 +217,9 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
 def test_a_sample_of_the_trec9_collection_says_what_is_missing(capsys, tmp_path):
     folder = tmp_path / "ohsumed-trec9"
     folder.mkdir()
-    (folder / "ohsumed.87.sample").write_text(".I 1\n.U\n1\n.S\nHeart 8703; 1:2\n.T\nwheat.\n.W\nwheat.\n.A\nAnna A.\n")
+    (folder / "ohsumed.87.sample").write_text(
+        ".I 1\n.U\n1\n.S\nHeart 8703; 1:2\n.T\nwheat.\n.W\nwheat.\n.A\nAnna A.\n"
+    )
     (folder / "qrels.ohsu.88-91").write_text("OHSU1\t9\t1\n")
     (folder / "query.ohsu.1-63").write_text(
         "<top>\n<num> Number: OHSU1\n<title> wheat\n<desc> Description:\ncorn\n</top>\n\n"
@@ -218,7 +234,12 @@ def test_a_sample_of_the_trec9_collection_says_what_is_missing(capsys, tmp_path)
 
 @pytest.mark.parametrize(
     ("options", "code"),
-    [(["--strategy", "+luck"], 2), (["--kappa", "0.7"], 2), (["--order", "x"], 2), (["--profiles", "x"], 1)],
+    [
+        (["--strategy", "+luck"], 2),
+        (["--kappa", "0.7"], 2),
+        (["--order", "x"], 2),
+        (["--profiles", "x"], 1),
+    ],
 )
 def test_bad_use_is_told_from_bad_data(capsys, tmp_path, options, code):
     with pytest.raises(SystemExit) as done:
@@ -264,7 +285,8 @@ def test_queries_find_more_of_rare_topics_than_nothing_and_chance(corpus_named):
     whole = corpus_named("reuters")
     part = whole.select([i for i, d in enumerate(whole) if d.split in ("train", "test")])
     simulation = simulate(
-        stream_of(part, n_batch=2_025, relevant=(10, 150), relevant_in_batch=2), ["plain", "+ig", "+rnd"]
+        stream_of(part, n_batch=2_025, relevant=(10, 150), relevant_in_batch=2),
+        ["plain", "+ig", "+rnd"],
     )
     t9p = {name: measures(simulation, name).t9p for name in simulation.runs}
     assert t9p["+ig"] >= t9p["plain"] + 3

@@ -42,7 +42,11 @@ def test_probabilities_are_those_of_plain_numpy():
         mean, variance = model.field(vector)
         u = mean / np.sqrt(variance)
         z = np.array(
-            [log_ndtr(u) - log_ndtr(-u), np.clip(stack.learn(X[i], labels[[i]].astype(float))[0], -12, 12), 1.0]
+            [
+                log_ndtr(u) - log_ndtr(-u),
+                np.clip(stack.learn(X[i], labels[[i]].astype(float))[0], -12, 12),
+                1.0,
+            ]
         )
         if i >= n_batch:
             assert profile.probability(vector) == pytest.approx(expit(mixer.output(z)), rel=1e-7)
@@ -78,7 +82,9 @@ def test_a_stack_starts_as_the_posterior_and_learns_more_words():
     np.testing.assert_array_equal(blank.probabilities(rows) > 0.5, alone.probabilities(rows) > 0.5)
     runs = {}
     for model in ("perceptron", "stack"):
-        profile = Profile("grain", ProfileSettings(model=model, cut=200.0))  # no word is informative enough
+        profile = Profile(
+            "grain", ProfileSettings(model=model, cut=200.0)
+        )  # no word is informative enough
         profile.learn_batch(rows[:100], labels[:100])
         runs[model] = play(profile, rows[100:], labels[100:], [str(i) for i in range(300)])
     assert runs["stack"].relevant.sum() > runs["perceptron"].relevant.sum()
@@ -95,12 +101,17 @@ def test_states_are_stored_and_replayed_bit_for_bit():
     state = ProfileState.of(profile)
     assert same_state(ProfileState.of(state.profile()), state)
     assert same_state(
-        ProfileState.of(replay_events(made.starts["grain0"].profile(), running.log.of_profile("grain0"))), state
+        ProfileState.of(
+            replay_events(made.starts["grain0"].profile(), running.log.of_profile("grain0"))
+        ),
+        state,
     )
     judged = next(iter(profile.judgements))
     running.take_back("grain0", judged)
     assert not same_state(ProfileState.of(made.profiles["grain0"]), state)
     with pytest.raises(DataError, match="not the state of a profile"):
-        ProfileState({k: v for k, v in state.header.items() if k != "stack"}, state.arrays).profile()
+        ProfileState(
+            {k: v for k, v in state.header.items() if k != "stack"}, state.arrays
+        ).profile()
     with pytest.raises(ValueError, match="model must be"):
         ProfileSettings(model="forest")

@@ -53,7 +53,9 @@ def test_beyond_the_reach_no_label_tells_enough(kappa, gain, theta, u, deviation
         assert expected < theta
 
 
-@pytest.mark.parametrize("strategy", [Strategy.of("+ig"), Strategy.of("+ig", gain="exact"), Strategy.of("plain")])
+@pytest.mark.parametrize(
+    "strategy", [Strategy.of("+ig"), Strategy.of("+ig", gain="exact"), Strategy.of("plain")]
+)
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6])
 def test_skipping_by_the_bound_skips_nothing_that_counts(strategy, threshold):
     rng = np.random.default_rng(3)
@@ -68,7 +70,9 @@ def test_skipping_by_the_bound_skips_nothing_that_counts(strategy, threshold):
     variances = np.einsum("ij,jk,ik->i", dense, profile.posterior.covariance(), dense)
     wanted = noise.predictive(means, variances) > threshold
     if strategy.query == "gain":
-        wanted |= noise.expected_information_gain(means, variances, kind=strategy.gain) >= strategy.theta(0)
+        wanted |= noise.expected_information_gain(
+            means, variances, kind=strategy.gain
+        ) >= strategy.theta(0)
     found, row = [], 0
     while (hit := profile.scan(X, row)) is not None:
         found.append(hit.row)
@@ -85,7 +89,10 @@ def joint_table(kappa, u, v, rho):
             rest = np.sqrt(1 - rho**2)
             return norm.pdf(h - u) * norm.cdf(sign * (v + rho * (h - u)) / rest)
 
-        above, below = quad(density, 0, u + 12, limit=200)[0], quad(density, u - 12, 0, limit=200)[0]
+        above, below = (
+            quad(density, 0, u + 12, limit=200)[0],
+            quad(density, u - 12, 0, limit=200)[0],
+        )
         return [(1 - kappa) * above + kappa * below, kappa * above + (1 - kappa) * below]
 
     return np.array([cell(1), cell(-1)])
@@ -96,7 +103,9 @@ def joint_table(kappa, u, v, rho):
 def test_a_decision_gain_is_the_mutual_information_of_label_and_sign(u, v, rho):
     table = joint_table(0.1, u, v, rho)
     independent = table.sum(axis=0) * table.sum(axis=1)[:, np.newaxis]
-    assert decision_gain(0.1, u, v, rho) == pytest.approx(rel_entr(table, independent).sum() / np.log(2), abs=2e-5)
+    assert decision_gain(0.1, u, v, rho) == pytest.approx(
+        rel_entr(table, independent).sum() / np.log(2), abs=2e-5
+    )
 
 
 @given(st.floats(0.01, 0.45), st.floats(-4, 4), st.floats(-4, 4), st.floats(-1, 1))
@@ -120,12 +129,16 @@ def test_the_region_is_made_of_the_last_relevant_documents():
     profile.learn_batch(X[:100], X[:100].sum(axis=1) > 4.6)
     dense = np.hstack([np.ones((500, 1)), X.toarray()[:, profile.terms]])
     mean, covariance = profile.posterior.mean(), profile.posterior.covariance()
-    fields = dense @ mean / (deviations := np.sqrt(np.einsum("ij,jk,ik->i", dense, covariance, dense)))
+    fields = (
+        dense @ mean / (deviations := np.sqrt(np.einsum("ij,jk,ik->i", dense, covariance, dense)))
+    )
     region = np.flatnonzero(X[:100].sum(axis=1) > 4.6)[-REGION_SIZE:]
     correlations = dense @ covariance @ dense[region].T / np.outer(deviations, deviations[region])
     gains = np.array(
         [
-            np.mean([decision_gain(0.1, u, fields[r], rho) for r, rho in zip(region, row, strict=True)])
+            np.mean(
+                [decision_gain(0.1, u, fields[r], rho) for r, rho in zip(region, row, strict=True)]
+            )
             for u, row in zip(fields, correlations, strict=True)
         ]
     )
@@ -142,9 +155,15 @@ def test_the_region_is_made_of_the_last_relevant_documents():
 def test_without_relevant_documents_the_gain_is_about_the_document():
     profile = Profile("t", ProfileSettings(strategy=Strategy.of("+roi")), prior={0: 1.0})
     rows = sparse.csr_array((1, 1))
-    rows.indptr, rows.indices, rows.data = np.array([0, 1]), np.zeros(1, dtype=np.int32), -np.ones(1)
+    rows.indptr, rows.indices, rows.data = (
+        np.array([0, 1]),
+        np.zeros(1, dtype=np.int32),
+        -np.ones(1),
+    )
     hit = profile.scan(rows, 0)
-    assert hit.gain == pytest.approx(FlipNoise(0.1).expected_information_gain(-1.0, 2.0, kind="exact"))
+    assert hit.gain == pytest.approx(
+        FlipNoise(0.1).expected_information_gain(-1.0, 2.0, kind="exact")
+    )
 
 
 def test_lots_are_even_and_depend_on_every_name():
@@ -153,13 +172,20 @@ def test_lots_are_even_and_depend_on_every_name():
     assert np.all((drawn >= 0) & (drawn < 1))
     assert (
         len(
-            {hash_uniform(0, "a", "b"), hash_uniform(0, "ab", ""), hash_uniform(1, "a", "b"), hash_uniform(0, "b", "a")}
+            {
+                hash_uniform(0, "a", "b"),
+                hash_uniform(0, "ab", ""),
+                hash_uniform(1, "a", "b"),
+                hash_uniform(0, "b", "a"),
+            }
         )
         == 4
     )
 
 
-@pytest.mark.parametrize("name", ["+nonsense", "ig", "+ig+rnd", "+ig+roi", "+rel+rel", "rel", "roi"])
+@pytest.mark.parametrize(
+    "name", ["+nonsense", "ig", "+ig+rnd", "+ig+roi", "+rel+rel", "rel", "roi"]
+)
 def test_strategies_are_spelled_as_in_the_paper(name):
     if name in ("ig", "rel", "roi"):
         assert str(Strategy.of(name)) == f"+{name}"
@@ -188,7 +214,8 @@ def test_strategies_that_make_no_sense_are_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    "goal", [TargetCount(7), LinearUtility(((0, -3), (0, 1))), PrecisionFloor(0.6), RecallFloor(0.7)]
+    "goal",
+    [TargetCount(7), LinearUtility(((0, -3), (0, 1))), PrecisionFloor(0.6), RecallFloor(0.7)],
 )
 def test_goals_survive_being_stored(goal):
     again = decode(json.loads(json.dumps(encode(goal))))
@@ -196,7 +223,8 @@ def test_goals_survive_being_stored(goal):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"kind": 3}, {"kind": "recall-goal", "floor": 2}, {"kind": "target-goal", "sum": 1}]
+    "wrong",
+    [{}, {"kind": 3}, {"kind": "recall-goal", "floor": 2}, {"kind": "target-goal", "sum": 1}],
 )
 def test_goals_that_are_none_are_refused(wrong):
     with pytest.raises(DataError):

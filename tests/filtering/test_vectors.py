@@ -10,7 +10,10 @@ BACKGROUND = ["wheat corn wheat", "corn oil", "oil oil barrel", "corn rate"]
 
 
 def ltc(counts, frequencies, n):
-    weights = {w: (1 + math.log2(f)) * math.log2(n / max(frequencies.get(w, 0), 1)) for w, f in counts.items()}
+    weights = {
+        w: (1 + math.log2(f)) * math.log2(n / max(frequencies.get(w, 0), 1))
+        for w, f in counts.items()
+    }
     length = math.sqrt(sum(v * v for v in weights.values()))
     return {w: v / length for w, v in weights.items()}
 
@@ -21,13 +24,15 @@ def test_weights_are_the_papers_with_unseen_words_counted_as_seen_once():
     frequencies = {"wheat": 1, "corn": 3, "oil": 2, "barrel": 1, "rate": 1}
     expected = ltc({"wheat": 3, "corn": 1, "zebra": 1}, frequencies, 4)
     batch = space.weigh(["1"], ["wheat wheat corn zebra wheat"])
-    assert dict(zip(space.words_of(batch.rows.indices), batch.rows.data, strict=True)) == pytest.approx(
-        {w: v for w, v in expected.items() if w != "zebra"}
-    )
+    assert dict(
+        zip(space.words_of(batch.rows.indices), batch.rows.data, strict=True)
+    ) == pytest.approx({w: v for w, v in expected.items() if w != "zebra"})
     assert len(space) == 5
     vector = batch.take(0, space)
     assert len(space) == 6
-    assert dict(zip(space.words_of(vector.columns), vector.weights, strict=True)) == pytest.approx(expected)
+    assert dict(zip(space.words_of(vector.columns), vector.weights, strict=True)) == pytest.approx(
+        expected
+    )
     alone = space.vector("1", "wheat wheat corn zebra wheat")
     assert np.array_equal(alone.columns, vector.columns)
     assert np.allclose(alone.weights, vector.weights, rtol=1e-15)
@@ -87,14 +92,21 @@ def test_a_spoilt_space_is_refused(spoil):
 
 def test_the_vector_of_a_text_has_length_one_and_stemmed_words():
     space = VectorSpace()
-    np.testing.assert_allclose(space.vector("query", "wheat wheat corn").weights, np.array([2.0, 1.0]) / math.sqrt(5.0))
+    np.testing.assert_allclose(
+        space.vector("query", "wheat wheat corn").weights, np.array([2.0, 1.0]) / math.sqrt(5.0)
+    )
     assert space.words_of(space.columns_of("the harvests")) == ["harvest"]
 
 
 def test_scripts_without_spaces_are_split_and_a_space_from_before_is_not():
     space = VectorSpace()
     assert space.words_of(space.columns_of("the wheat 小麦")) == ["wheat", "小", "麦", "小麦"]
-    assert space.forms_of("小麦 Harvests") == {"harvest": ["harvests"], "小": ["小"], "小麦": ["小麦"], "麦": ["麦"]}
+    assert space.forms_of("小麦 Harvests") == {
+        "harvest": ["harvests"],
+        "小": ["小"],
+        "小麦": ["小麦"],
+        "麦": ["麦"],
+    }
     parameters, arrays, words = VectorSpace(unspaced="words").get_state()
     del parameters["unspaced"]
     before = VectorSpace.from_state(parameters, arrays, words)

@@ -9,7 +9,20 @@ from bayesift.filtering.engine import replay_events
 from bayesift.records import Document
 
 TOPIC = ["wheat", "corn", "barley", "harvest", "tonnes"]
-OTHER = ["oil", "crude", "barrel", "opec", "rig", "bank", "rate", "loan", "share", "profit", "dividend", "stock"]
+OTHER = [
+    "oil",
+    "crude",
+    "barrel",
+    "opec",
+    "rig",
+    "bank",
+    "rate",
+    "loan",
+    "share",
+    "profit",
+    "dividend",
+    "stock",
+]
 
 PROFILES = """
 profiles:
@@ -85,11 +98,16 @@ class SlowPerceptron:
     def grow(self, n):
         self.mean = np.pad(self.mean, (0, n))
         self.covariance = np.block(
-            [[self.covariance, np.zeros((len(self.covariance), n))], [np.zeros((n, len(self.covariance))), np.eye(n)]]
+            [
+                [self.covariance, np.zeros((len(self.covariance), n))],
+                [np.zeros((n, len(self.covariance))), np.eye(n)],
+            ]
         )
 
     def probability(self, x):
-        return self.kappa + (1 - 2 * self.kappa) * norm.cdf(self.mean @ x / np.sqrt(x @ self.covariance @ x))
+        return self.kappa + (1 - 2 * self.kappa) * norm.cdf(
+            self.mean @ x / np.sqrt(x @ self.covariance @ x)
+        )
 
     def gain(self, x):
         """The paper's formula, by the full update."""
@@ -113,7 +131,14 @@ def likelihood_ratio(a, b, c, d):
     def part(count, of):
         return count * np.log(count / of) if count else 0.0
 
-    log_lambda = part(a + b, n) + part(c + d, n) - part(a, a + c) - part(c, a + c) - part(b, b + d) - part(d, b + d)
+    log_lambda = (
+        part(a + b, n)
+        + part(c + d, n)
+        - part(a, a + c)
+        - part(c, a + c)
+        - part(b, b + d)
+        - part(d, b + d)
+    )
     return -2 * log_lambda
 
 

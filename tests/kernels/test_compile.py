@@ -33,7 +33,9 @@ def test_a_kernel_calls_kernels_and_intrinsics_that_were_not_used_before(monkeyp
     def opposite(typing_context, value):
         from numba import types
 
-        return types.int64(types.int64), lambda context, builder, signature, given: builder.neg(given[0])
+        return types.int64(types.int64), lambda context, builder, signature, given: builder.neg(
+            given[0]
+        )
 
     @compiling.inlined
     def twice(x):
@@ -56,7 +58,9 @@ from bayesift.kernels import counts, words
 assert pickle.loads(pickle.dumps(words.find_words)) is words.find_words
 print("numba" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "False\n"
 
 
@@ -76,11 +80,16 @@ def _aged(folder, days):
     return folder
 
 
-def test_cache_folders_of_other_sources_are_removed_after_thirty_days_without_use(tmp_path, monkeypatch):
+def test_cache_folders_of_other_sources_are_removed_after_thirty_days_without_use(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("BAYESIFT_CACHE", str(tmp_path))
     kernels = tmp_path / "kernels"
     old, recent = _aged(kernels / ("0" * 16), days=31), _aged(kernels / ("1" * 16), days=29)
-    foreign, left_over = _aged(kernels / "notes", days=99), _aged(kernels / f"{'2' * 16}.7.removed", days=0)
+    foreign, left_over = (
+        _aged(kernels / "notes", days=99),
+        _aged(kernels / f"{'2' * 16}.7.removed", days=0),
+    )
     current = _aged(kernels / compiling._sources_digest(), days=99)
     assert compiling._cache_folder() == str(current)
     assert not old.exists()
@@ -89,7 +98,9 @@ def test_cache_folders_of_other_sources_are_removed_after_thirty_days_without_us
     assert time.time() - current.stat().st_mtime < 3600
 
 
-def test_removal_of_a_cache_folder_survives_another_process_that_removes_it_first(tmp_path, monkeypatch):
+def test_removal_of_a_cache_folder_survives_another_process_that_removes_it_first(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("BAYESIFT_CACHE", str(tmp_path))
     old = _aged(tmp_path / "kernels" / ("0" * 16), days=31)
     rename = Path.rename

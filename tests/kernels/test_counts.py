@@ -15,7 +15,9 @@ documents = st.lists(st.lists(st.integers(0, 400), max_size=80), min_size=1, max
 def way(request):
     """Small inputs are counted by NumPy, and here by the kernels too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counts, *(("SMALL", -1) if request.param == "kernels" else ("_TINY", counts.SMALL)))
+        patch.setattr(
+            counts, *(("SMALL", -1) if request.param == "kernels" else ("_TINY", counts.SMALL))
+        )
         yield
 
 
@@ -28,8 +30,12 @@ def stream(rows):
 @settings(deadline=None)
 def test_counting_and_ordering(rows, modulus):
     tokens, ends = stream(rows)
-    term_of = np.array([t if t % modulus or modulus == 1 else -1 for t in range(401)], dtype=np.int32)
-    indptr, indices, values, in_documents, in_collection = counts.count_terms(term_of[tokens], ends, 401)
+    term_of = np.array(
+        [t if t % modulus or modulus == 1 else -1 for t in range(401)], dtype=np.int32
+    )
+    indptr, indices, values, in_documents, in_collection = counts.count_terms(
+        term_of[tokens], ends, 401
+    )
     # Columns run backwards, and terms above 300 are dropped.
     column_of = np.array([1300 - t if t <= 300 else -1 for t in range(401)], dtype=np.int32)
     kept = counts.kept_per_row(indptr, indices, column_of)
@@ -39,7 +45,9 @@ def test_counting_and_ordering(rows, modulus):
     counts.order_rows(indptr, indices, values, column_of, begins[:-1], out_indices, out_values)
     for row, begin, end in zip(rows, begins[:-1], begins[1:], strict=True):
         expected = Counter(1300 - t for t in row if term_of[t] >= 0 and t <= 300)
-        assert list(zip(out_indices[begin:end], out_values[begin:end], strict=True)) == sorted(expected.items())
+        assert list(zip(out_indices[begin:end], out_values[begin:end], strict=True)) == sorted(
+            expected.items()
+        )
     everything = Counter(t for row in rows for t in row if term_of[t] >= 0)
     holding = Counter(t for row in rows for t in set(row) if term_of[t] >= 0)
     assert in_collection.tolist() == [everything[t] for t in range(401)]
@@ -53,7 +61,9 @@ def test_rows_sort_by_columns_of_any_number_of_bits(n_columns):
     n = len(indices)
     values = np.arange(n, dtype=np.int32)
     out_indices, out_values = np.zeros(n, dtype=np.int32), np.zeros(n)
-    counts.order_rows(np.array([0, n]), indices, values, columns, np.array([0]), out_indices, out_values)
+    counts.order_rows(
+        np.array([0, n]), indices, values, columns, np.array([0]), out_indices, out_values
+    )
     order = np.argsort(indices)
     np.testing.assert_array_equal(out_indices, indices[order])
     np.testing.assert_array_equal(out_values, values[order])
@@ -96,7 +106,11 @@ def test_sums_of_few_documents_are_those_of_the_kernels_to_the_bit(monkeypatch):
     draw = np.random.default_rng(0)
     X = sparse.random_array((30, 12), density=0.3, format="csr", rng=draw)
     Y = sparse.csr_array(draw.random((3, 30)) < 0.4)
-    x, y, weights = (X.indptr, X.indices, X.data), (Y.indptr, Y.indices), draw.integers(0, 3, 30) * 0.1
+    x, y, weights = (
+        (X.indptr, X.indices, X.data),
+        (Y.indptr, Y.indices),
+        draw.integers(0, 3, 30) * 0.1,
+    )
     found = []
     for small in (-1, 1000):
         monkeypatch.setattr(counts, "SMALL", small)
@@ -113,5 +127,7 @@ def test_sums_of_few_documents_are_those_of_the_kernels_to_the_bit(monkeypatch):
 
 def test_sums_of_nothing_are_numbers_of_the_same_type():
     nothing = np.zeros(3, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0)
-    parts = counts.sum_by_category(nothing, np.ones(2), (np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.int32)), 4)
+    parts = counts.sum_by_category(
+        nothing, np.ones(2), (np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.int32)), 4
+    )
     assert [part.dtype.name for part in parts] == ["int32", "int32", "float64", "float64"]

@@ -8,8 +8,33 @@ from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, evaluate
 
 mpmath = pytest.importorskip("mpmath")
 
-FAR = [-1e4, -300.0, -40.0, -38.5, -10.0, -3.0001, -2.9999, -0.5, -1e-9, 0.0, 1e-3, 0.7, 3.0, 8.0, 20.0, 36.0]
-LINKS = [(LOGIT, 1.0), (PROBIT, 1.0), (LOG_F, 1.0), (LOG_F, 1.5), (LOG_F, 4.0), (LOG_F, 20.0), (LOG_F, 1000.0)]
+FAR = [
+    -1e4,
+    -300.0,
+    -40.0,
+    -38.5,
+    -10.0,
+    -3.0001,
+    -2.9999,
+    -0.5,
+    -1e-9,
+    0.0,
+    1e-3,
+    0.7,
+    3.0,
+    8.0,
+    20.0,
+    36.0,
+]
+LINKS = [
+    (LOGIT, 1.0),
+    (PROBIT, 1.0),
+    (LOG_F, 1.0),
+    (LOG_F, 1.5),
+    (LOG_F, 4.0),
+    (LOG_F, 20.0),
+    (LOG_F, 1000.0),
+]
 
 
 def parameters_of(m):
@@ -54,11 +79,16 @@ def test_margins_near_and_far_against_mpmath(link, m, t):
 def test_ends_of_the_family_are_logit_and_probit():
     margins = np.linspace(-12, 12, 49)
     np.testing.assert_allclose(ours(LOG_F, 1.0, margins), ours(LOGIT, 1.0, margins), rtol=1e-12)
-    near = [np.abs(ours(LOG_F, m, margins)[0] / ours(PROBIT, 1.0, margins)[0] - 1).max() for m in (1e2, 1e4, 1e6)]
+    near = [
+        np.abs(ours(LOG_F, m, margins)[0] / ours(PROBIT, 1.0, margins)[0] - 1).max()
+        for m in (1e2, 1e4, 1e6)
+    ]
     assert near[0] > 50 * near[1] > 2500 * near[2]
 
 
-@pytest.mark.parametrize(("link", "m", "bound"), [(LOGIT, 1.0, 0.25), (PROBIT, 1.0, 1.0), (LOG_F, 4.0, 0.8)])
+@pytest.mark.parametrize(
+    ("link", "m", "bound"), [(LOGIT, 1.0, 0.25), (PROBIT, 1.0, 1.0), (LOG_F, 4.0, 0.8)]
+)
 def test_curvature_is_bounded_and_never_negative(link, m, bound):
     logarithms, slopes, curvatures = ours(link, m, np.linspace(-500, 500, 4001))
     assert np.all(curvatures >= 0)

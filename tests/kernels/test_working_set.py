@@ -31,11 +31,19 @@ def posterior(n=60, d=10, link=LOGIT, seed=0):
     columns = sparse.csc_array(X)
     importance = generator.integers(1, 4, n).astype(float)
     norms = np.sqrt(squared_lengths(columns.indptr, columns.data))
-    matrix = Matrix(columns.indptr, columns.indices, columns.data, X.indptr, X.indices, X.data, norms)
+    matrix = Matrix(
+        columns.indptr, columns.indices, columns.data, X.indptr, X.indices, X.data, norms
+    )
     members = np.flatnonzero(generator.random(n) < 0.3).astype(np.int32)
-    penalty = np.stack([np.ones(d), np.zeros(d), np.zeros(d), np.full(d, -np.inf), np.full(d, np.inf)])
+    penalty = np.stack(
+        [np.ones(d), np.zeros(d), np.zeros(d), np.full(d, -np.inf), np.full(d, np.inf)]
+    )
     terms = np.arange(d, dtype=np.int32)
-    return X.toarray(), matrix, Model(members, importance, X.T @ importance, terms, link, np.zeros(3), penalty, FLAT)
+    return (
+        X.toarray(),
+        matrix,
+        Model(members, importance, X.T @ importance, terms, link, np.zeros(3), penalty, FLAT),
+    )
 
 
 def by_document(model, documents, values):
@@ -80,16 +88,24 @@ def test_documents_without_a_place_are_counted_together(link):
     signs = np.full(len(X), -1.0)
     signs[model.members] = 1.0
     expected, totals = np.empty((2, len(X))), np.empty(2)
-    loss = differentiate(link, np.zeros(3), signs, model.importance, np.full(len(X), -0.7), *expected, totals)
+    loss = differentiate(
+        link, np.zeros(3), signs, model.importance, np.full(len(X), -0.7), *expected, totals
+    )
     assert loss == pytest.approx(alone, rel=1e-13)
     np.testing.assert_allclose(documents.totals, totals, rtol=1e-12)
     np.testing.assert_allclose(totals, expected.sum(axis=1), rtol=1e-12)
-    np.testing.assert_allclose(by_document(model, documents, documents.residuals), expected[0], rtol=1e-12)
+    np.testing.assert_allclose(
+        by_document(model, documents, documents.residuals), expected[0], rtol=1e-12
+    )
 
 
 def test_the_lazy_gradient_is_exact_up_to_its_bound():
     X, matrix, model = posterior()
-    documents, lazy, generator = group_documents(model, -0.2), empty_gradient(matrix, model), np.random.default_rng(1)
+    documents, lazy, generator = (
+        group_documents(model, -0.2),
+        empty_gradient(matrix, model),
+        np.random.default_rng(1),
+    )
     for round_, threshold in enumerate((0.0, 0.05, 0.3, 0.0)):
         assign_places(matrix, model, documents, np.array([round_, 5], dtype=np.int32))
         n = documents.filled[0]
@@ -100,7 +116,9 @@ def test_the_lazy_gradient_is_exact_up_to_its_bound():
         rho, expected = lazy.rho[0], X.T @ by_document(model, documents, documents.residuals)
         assert np.all(np.abs(lazy.neg_gradient - expected) <= rho * matrix.norms + 1e-12)
         assert (rho == 0.0) == (threshold == 0.0)
-        found = exact_gradient(matrix, model, documents, np.array([7, 0, 2], dtype=np.int32), np.empty(len(X)))
+        found = exact_gradient(
+            matrix, model, documents, np.array([7, 0, 2], dtype=np.int32), np.empty(len(X))
+        )
         np.testing.assert_allclose(found, expected[[7, 0, 2]], rtol=1e-12)
 
 
@@ -112,11 +130,15 @@ def test_gram_matrix_without_the_intercept():
     arrange_rows(terms)
     evaluate(model, documents, False)
     product = np.empty((3, 3))
-    total = Descent(matrix, model, documents, np.zeros(10), np.zeros(1))._reduced_gram(terms, product)
+    total = Descent(matrix, model, documents, np.zeros(10), np.zeros(1))._reduced_gram(
+        terms, product
+    )
     h = by_document(model, documents, documents.curvatures)
     sums = X[:, chosen].T @ h
     assert total == pytest.approx(h.sum())
-    np.testing.assert_allclose(product, X[:, chosen].T * h @ X[:, chosen] - np.outer(sums, sums) / h.sum(), atol=1e-12)
+    np.testing.assert_allclose(
+        product, X[:, chosen].T * h @ X[:, chosen] - np.outer(sums, sums) / h.sum(), atol=1e-12
+    )
 
 
 def test_documents_of_little_curvature_hold_a_share_at_most():
@@ -131,7 +153,12 @@ def test_documents_of_little_curvature_hold_a_share_at_most():
 def test_descent_along_columns_meets_the_conditions_of_the_model(weakest):
     generator = np.random.default_rng(4)
     X = generator.normal(size=(40, 5)) * (generator.random((40, 5)) < 0.6)
-    columns, h, gradient, bias_gradient = sparse.csc_array(X), generator.random(40), 4 * generator.normal(size=5), 0.7
+    columns, h, gradient, bias_gradient = (
+        sparse.csc_array(X),
+        generator.random(40),
+        4 * generator.normal(size=5),
+        0.7,
+    )
     size, chosen, strong = X.shape[1], np.arange(X.shape[1], dtype=np.int32), h >= weakest
     slots = np.where(strong, np.cumsum(strong) - 1, -1).astype(np.int32)
     places, scaled = np.empty(columns.nnz, dtype=np.int32), np.empty(columns.nnz, dtype=np.float32)
@@ -140,7 +167,9 @@ def test_descent_along_columns_meets_the_conditions_of_the_model(weakest):
     matrix = columns.indptr, columns.indices, columns.data
     weigh_columns(*matrix, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
     np.testing.assert_allclose(sums, X[strong].T @ h[strong])
-    penalty = np.stack([np.full(size, 2.0), np.ones(size), np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)])
+    penalty = np.stack(
+        [np.full(size, 2.0), np.ones(size), np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)]
+    )
     weights, step, moved = np.r_[0.5, np.zeros(size - 1)], np.zeros(size), np.zeros(strong.sum())
     minimise_by_columns(
         chosen, starts, places, scaled, squares, rest, sums, h.sum(), gradient, bias_gradient, penalty, weights, step,
@@ -160,7 +189,9 @@ def test_more_terms_than_documents_meet_their_conditions(copied, monkeypatch):
     generator = np.random.default_rng(5)
     X, inside = generator.normal(size=(40, 300)), generator.random(40) < 0.4
     members, prior = sparse.csr_array(inside[None].astype(np.int8)), LaplacePrior(gamma=0.01)
-    problem = Problem(sparse.csr_array(X), members, np.ones(40), Logit(), prior, FLAT, tolerance=1e-6)
+    problem = Problem(
+        sparse.csr_array(X), members, np.ones(40), Logit(), prior, FLAT, tolerance=1e-6
+    )
     found = solve_all(problem, "coordinate", [None], None)[0]
     signs = np.where(inside, 1.0, -1.0)
     residuals = signs * expit(-signs * (X @ found.coefficients + found.intercept))
@@ -184,7 +215,9 @@ def test_empty_documents_weigh_as_much_as_one_of_their_importance():
     def solution(X, inside, importance):
         members = sparse.csr_array(inside[None].astype(np.int8))
         prior = LaplacePrior(gamma=0.1)
-        problem = Problem(sparse.csr_array(X), members, importance, Logit(), prior, FLAT, tolerance=1e-9)
+        problem = Problem(
+            sparse.csr_array(X), members, importance, Logit(), prior, FLAT, tolerance=1e-9
+        )
         return solve_all(problem, "coordinate", [None], None)[0]
 
     left, right = solution(X, inside, np.ones(50)), solution(merged, inside_merged, importance)
@@ -197,6 +230,8 @@ def test_threads_are_identical_to_the_last_bit():
     X = sparse.csr_array(generator.poisson(0.1, size=(300, 80)) * generator.random((300, 80)))
     members = sparse.csr_array((generator.random((6, 300)) < 0.2).astype(np.int8))
     problem = Problem(X, members, np.ones(300), Logit(), LaplacePrior(gamma=0.05), FLAT)
-    for one, two in zip(*(solve_all(problem, "coordinate", [None] * 6, jobs) for jobs in (1, 2)), strict=True):
+    for one, two in zip(
+        *(solve_all(problem, "coordinate", [None] * 6, jobs) for jobs in (1, 2)), strict=True
+    ):
         np.testing.assert_array_equal(one.coefficients, two.coefficients)
         assert one.intercept == two.intercept

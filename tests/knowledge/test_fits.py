@@ -11,8 +11,18 @@ from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 CATEGORIES, TERMS = ("corn", "gold"), ["bullion", "corn", "crop", "gold", "maize", "mine"]
 KNOWLEDGE = TermKnowledge.from_keywords(
     {
-        "corn": {"corn": 2.0, "maize": {"mode": 1.5, "scale": 0.3}, "gold": "-", "crop": {"scale": 3.0}},
-        "gold": {"gold": 2.5, "bullion": {"strength": 1.0, "sign": "+"}, "mine": "-", "maize": -1.0},
+        "corn": {
+            "corn": 2.0,
+            "maize": {"mode": 1.5, "scale": 0.3},
+            "gold": "-",
+            "crop": {"scale": 3.0},
+        },
+        "gold": {
+            "gold": 2.5,
+            "bullion": {"strength": 1.0, "sign": "+"},
+            "mine": "-",
+            "maize": -1.0,
+        },
     }
 )
 
@@ -47,7 +57,9 @@ def optimum(X, y, *, mode, square, absolute, bounds):
     most_up, most_down = np.maximum(bounds[1] - mode, 0), np.maximum(mode - bounds[0], 0)
     limits = [(0, up) for up in most_up] + [(0, down) for down in most_down] + [(None, None)]
     options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 20_000, "maxfun": 100_000}
-    found = minimize(objective, np.zeros(2 * d + 1), jac=True, method="L-BFGS-B", bounds=limits, options=options)
+    found = minimize(
+        objective, np.zeros(2 * d + 1), jac=True, method="L-BFGS-B", bounds=limits, options=options
+    )
     return mode + found.x[:d] - found.x[d : 2 * d], found.x[-1]
 
 
@@ -64,6 +76,8 @@ def test_every_entry_of_the_prior_counts(base):
         gaussian = base.kind == "gaussian"
         square = 1 / prior.variance[c] if gaussian else np.zeros(len(TERMS))
         absolute = np.zeros(len(TERMS)) if gaussian else np.sqrt(prior.gamma[c])
-        expected, intercept = optimum(X, Y[:, c], mode=prior.mode[c], square=square, absolute=absolute, bounds=bounds)
+        expected, intercept = optimum(
+            X, Y[:, c], mode=prior.mode[c], square=square, absolute=absolute, bounds=bounds
+        )
         np.testing.assert_allclose(weights[c], expected, atol=2e-5)
         np.testing.assert_allclose(model.intercept_[c], intercept, atol=2e-5)

@@ -46,7 +46,9 @@ CLASSIFIERS = [
     NBSVMClassifier(dual=False, tol=1e-12),
     HybridClassifier(alpha=0.5, dual=False, tol=1e-12),
     RocchioClassifier(),
-    StackedClassifier.committee(weights=(0.4, 0.4, 0.1), variance=1.0, informed_variance=0.5, tol=1e-13),
+    StackedClassifier.committee(
+        weights=(0.4, 0.4, 0.1), variance=1.0, informed_variance=0.5, tol=1e-13
+    ),
     NeighborsClassifier(n_neighbors=1000),
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
@@ -77,7 +79,8 @@ TRANSFORMERS = [
 ESTIMATORS = CLASSIFIERS + ORDERED_CLASSIFIERS + TRANSFORMERS
 LIBLINEAR = (LinearSVM, NBSVMClassifier, HybridClassifier)
 
-# Found from a start or learned from pairs drawn by lot: the order of documents and their weights have no exact laws.
+# Found from a start or learned from pairs drawn by lot: the order of documents and their weights
+# have no exact laws.
 _TOPICS = SparseNMF(n_components=4, max_iter=2000)
 ENCODERS = [
     SparseNMF(n_components=2, importance="variance", max_iter=2000),
@@ -88,6 +91,13 @@ TOPIC_CLASSIFIERS = [
     TopicSimilarityClassifier(encoder=_TOPICS, similarity=TopicSimilarity(n_pairs=2000)),
     TopicSVMClassifier(encoder=_TOPICS),
 ]
-NEAREST = [NeighborsClassifier(n_neighbors=5)]  # which of equally near documents counts, their order decides
+NEAREST = [
+    NeighborsClassifier(n_neighbors=5)
+]  # which of equally near documents counts, their order decides
 CHECKED = ESTIMATORS + NEAREST + ENCODERS + TOPIC_CLASSIFIERS
-STORED = [*CLASSIFIERS, StackedClassifier.committee(n_folds=2), *ORDERED_CLASSIFIERS, *TOPIC_CLASSIFIERS]
+STORED = [
+    *CLASSIFIERS,
+    StackedClassifier.committee(n_folds=2),
+    *ORDERED_CLASSIFIERS,
+    *TOPIC_CLASSIFIERS,
+]

@@ -10,17 +10,28 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 from bayesift.models import AutoClassifier, StackedClassifier
-from tests.laws.estimators import CHECKED, CLASSIFIERS, ESTIMATORS, LIBLINEAR, ORDERED_CLASSIFIERS, STORED
+from tests.laws.estimators import (
+    CHECKED,
+    CLASSIFIERS,
+    ESTIMATORS,
+    LIBLINEAR,
+    ORDERED_CLASSIFIERS,
+    STORED,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 def sample_weight_checks(estimator):
     """The checks that a stack fails, as scikit-learn's does: repeated documents move its folds."""
-    if estimator not in ORDERED_CLASSIFIERS or not isinstance(estimator, AutoClassifier | StackedClassifier):
+    if estimator not in ORDERED_CLASSIFIERS or not isinstance(
+        estimator, AutoClassifier | StackedClassifier
+    ):
         return {}
     names = ["equivalence_on_dense_data", "equivalence_on_sparse_data"]
-    return dict.fromkeys([f"check_sample_weight_{name}" for name in names], "no exact sample weights")
+    return dict.fromkeys(
+        [f"check_sample_weight_{name}" for name in names], "no exact sample weights"
+    )
 
 
 @pytest.mark.filterwarnings("default")
@@ -33,7 +44,9 @@ def documents(n_documents=60, n_terms=25, seed=0):
     generator = np.random.default_rng(seed)
     X = generator.poisson(0.4, size=(n_documents, n_terms)).astype(float)
     X[0] = 0
-    labels = np.array(["crude", "earn", "grain"])[np.r_[0, 1, 2, generator.integers(0, 3, n_documents - 3)]]
+    labels = np.array(["crude", "earn", "grain"])[
+        np.r_[0, 1, 2, generator.integers(0, 3, n_documents - 3)]
+    ]
     indicator = (generator.random((n_documents, 4)) < [0.6, 0.3, 0.1, 0.05]).astype(int)
     indicator[:4] = np.eye(4)
     return X, labels, indicator
@@ -73,7 +86,9 @@ def target_of(kind, labels, indicator):
 
 @targets
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    "form", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix]
+)
 def test_sparse_and_dense_give_the_same(estimator, kind, form):
     X, labels, indicator = documents()
     y = target_of(kind, labels, indicator)
@@ -82,16 +97,24 @@ def test_sparse_and_dense_give_the_same(estimator, kind, form):
 
 
 @targets
-@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e not in ORDERED_CLASSIFIERS], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if e not in ORDERED_CLASSIFIERS], ids=str
+)
 def test_order_of_documents_does_not_matter(estimator, kind):
     X, labels, indicator = documents()
     y = target_of(kind, labels, indicator)
     order = np.random.default_rng(1).permutation(len(X))
-    assert_same(outputs(estimator, X, y, X), outputs(estimator, X[order], y[order], X), rtol=precision_of(estimator))
+    assert_same(
+        outputs(estimator, X, y, X),
+        outputs(estimator, X[order], y[order], X),
+        rtol=precision_of(estimator),
+    )
 
 
 @targets
-@pytest.mark.parametrize("estimator", [e for e in CLASSIFIERS if has_fit_parameter(e, "sample_weight")], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [e for e in CLASSIFIERS if has_fit_parameter(e, "sample_weight")], ids=str
+)
 def test_weights_are_repetitions(estimator, kind):
     X, labels, indicator = documents()
     y = target_of(kind, labels, indicator)
@@ -99,7 +122,9 @@ def test_weights_are_repetitions(estimator, kind):
     times[:4] = 1
     repeated = np.repeat(np.arange(len(X)), times)
     weighted = outputs(estimator, X, y, X, sample_weight=times.astype(float))
-    assert_same(weighted, outputs(estimator, X[repeated], y[repeated], X), rtol=precision_of(estimator))
+    assert_same(
+        weighted, outputs(estimator, X[repeated], y[repeated], X), rtol=precision_of(estimator)
+    )
 
 
 @targets
@@ -132,7 +157,9 @@ def test_stored_and_restored_models_are_identical(estimator, kind):
     X, labels, indicator = documents()
     fitted = clone(estimator).fit(X * 0.37, target_of(kind, labels, indicator))
     parameters, arrays = fitted.get_state()
-    restored = type(fitted).from_state(json.loads(json.dumps(parameters)), {k: v.copy() for k, v in arrays.items()})
+    restored = type(fitted).from_state(
+        json.loads(json.dumps(parameters)), {k: v.copy() for k, v in arrays.items()}
+    )
     score = "predict_log_proba" if hasattr(fitted, "predict_log_proba") else "decision_function"
     np.testing.assert_array_equal(getattr(restored, score)(X), getattr(fitted, score)(X))
     np.testing.assert_array_equal(restored.predict(X), fitted.predict(X))

@@ -16,7 +16,11 @@ def test_every_learner_takes_labels_and_indicators(name):
     several = make_learner(name, multilabel=True).fit(X, INDICATOR)
     assert several.predict(X).shape == INDICATOR.shape
     if not hasattr(single, "predict_proba"):
-        assert single.decision_function(X).shape == several.decision_function(X).shape == INDICATOR.shape
+        assert (
+            single.decision_function(X).shape
+            == several.decision_function(X).shape
+            == INDICATOR.shape
+        )
         return
     np.testing.assert_allclose(single.predict_proba(X).sum(axis=1), 1)
     assert np.all((several.predict_proba(X) >= 0) & (several.predict_proba(X) <= 1))

@@ -21,12 +21,18 @@ def flip_moments(y, mean, variance, kappa=0.1):
 
 
 def full_recursion(X, signs, moments=probit_moments, prior=1.0, keep=1.0, start=None):
-    """Mean, covariance, and log evidence of every document; X is dense and has the bias in column 0."""
+    """Mean, covariance, and log evidence of every document.
+
+    X is dense and has the bias in column 0.
+    """
     n_weights = X.shape[1]
     mean, covariance = (np.zeros(n_weights), prior * np.eye(n_weights)) if start is None else start
     evidence = []
     for x, y in zip(X, signs, strict=True):
-        mean, covariance = keep * mean, keep**2 * covariance + (1 - keep**2) * prior * np.eye(n_weights)
+        mean, covariance = (
+            keep * mean,
+            keep**2 * covariance + (1 - keep**2) * prior * np.eye(n_weights),
+        )
         s = covariance @ x
         log_evidence, g, q = moments(y, mean @ x, x @ s)
         mean = mean + g * s

@@ -15,7 +15,9 @@ def unit(x):
 def likelihood_ratio(n, inside, with_term, both):
     cells = [both, inside - both, with_term - both, n - inside - with_term + both]
     margins = [inside, n - inside, with_term, n - with_term]
-    return max(2 * (xlogy(n, n) + sum(xlogy(k, k) for k in cells) - sum(xlogy(k, k) for k in margins)), 0.0)
+    return max(
+        2 * (xlogy(n, n) + sum(xlogy(k, k) for k in cells) - sum(xlogy(k, k) for k in margins)), 0.0
+    )
 
 
 def prior_variance(largest, ratio):
@@ -31,7 +33,10 @@ class RunningPerceptron:
         self.precision, self.shift = np.zeros(1 + n_terms), np.zeros(1 + n_terms)
 
     def variances(self):
-        ratios = [likelihood_ratio(self.n, self.inside, d, b) for d, b in zip(self.seen, self.both, strict=True)]
+        ratios = [
+            likelihood_ratio(self.n, self.inside, d, b)
+            for d, b in zip(self.seen, self.both, strict=True)
+        ]
         prior = np.r_[self.largest, [prior_variance(self.largest, ratio) for ratio in ratios]]
         return 1 / (1 / prior + self.precision)
 
@@ -59,7 +64,10 @@ class Regression:
     """A normal posterior over the weights of a logistic regression."""
 
     def __init__(self, mean, variances):
-        self.mean, self.covariance = np.array(mean, dtype=float), np.diag(np.array(variances, dtype=float))
+        self.mean, self.covariance = (
+            np.array(mean, dtype=float),
+            np.diag(np.array(variances, dtype=float)),
+        )
 
     def output(self, z, offset=0.0):
         return (offset + self.mean @ z) / np.sqrt(1 + np.pi / 8 * (z @ self.covariance @ z))
@@ -73,14 +81,21 @@ class Regression:
 
 class Stack:
     def __init__(self, n_terms, n_categories, rates=(4.0, 16.0), idf=False):
-        self.rates, self.idf, self.n_categories, n_experts = rates, idf, n_categories, 3 + len(rates)
+        self.rates, self.idf, self.n_categories, n_experts = (
+            rates,
+            idf,
+            n_categories,
+            3 + len(rates),
+        )
         self.perceptrons = [RunningPerceptron(n_terms) for _ in range(n_categories)]
         self.weights = np.zeros((n_categories, len(rates), n_terms))
         self.intercepts = np.zeros((n_categories, len(rates)))
         self.n, self.seen, self.inside = 0, np.zeros(n_terms), np.zeros(n_categories)
         self.both = np.zeros((n_categories, n_terms))
         self.shared = Regression([1 / n_experts] * n_experts + [0], [0.1] * n_experts + [1])
-        self.by_size = [Regression([0] * (n_experts + 1), [0.01] * n_experts + [0.1]) for _ in range(16)]
+        self.by_size = [
+            Regression([0] * (n_experts + 1), [0.01] * n_experts + [0.1]) for _ in range(16)
+        ]
         self.competition = Regression([1, 0, 0, 0, 0, 0], [0.1, 0.1, 1, 0.05, 0.05, 0.05])
         self.own = [Regression([0, 0, 0], [0.01, 0.01, 0.1]) for _ in range(n_categories)]
         self.calibration = [Regression([0] * 9, [0.1] * 9) for _ in range(2)]
@@ -95,7 +110,9 @@ class Stack:
         pairs, distinct = self.seen.sum(), np.count_nonzero(self.seen) + 1
         inside = self.both[c].sum()
         terms = np.log((self.both[c] + 0.1) / (self.seen - self.both[c] + 0.1))
-        terms = (terms + np.log((pairs - inside + 0.1 * distinct) / (inside + 0.1 * distinct)))[known]
+        terms = (terms + np.log((pairs - inside + 0.1 * distinct) / (inside + 0.1 * distinct)))[
+            known
+        ]
         prior = np.log((self.inside[c] + 0.5) / (self.n - self.inside[c] + 0.5))
         odds = [log_ndtr(u) - log_ndtr(-u), *(self.weights[c] @ x + self.intercepts[c])]
         odds += [prior + x[known] @ terms, prior + terms.sum() / np.sqrt(max(len(terms), 1))]
@@ -106,7 +123,10 @@ class Stack:
         z = [np.r_[self.experts(x, c), 1.0] for c in range(self.n_categories)]
         shared = [self.shared.output(each) for each in z]
         many, groups = self.n_categories > 2, [min(int(np.log2(k + 1)), 15) for k in self.inside]
-        values = [self.by_size[g].output(each, a) if many else a for each, a, g in zip(z, shared, groups, strict=True)]
+        values = [
+            self.by_size[g].output(each, a) if many else a
+            for each, a, g in zip(z, shared, groups, strict=True)
+        ]
         best, scores, seen = int(np.argmax(values)), [], []
         for c, value in enumerate(values):
             u = np.array([value, logsumexp(np.delete(values, c)) if many else 0.0, 1.0])
@@ -134,7 +154,9 @@ class Stack:
         for c, label in enumerate(labels):
             self.perceptrons[c].learn(x, label)
             for r, rate in enumerate(self.rates):
-                error = label - expit(np.clip(self.weights[c, r] @ x + self.intercepts[c, r], -12, 12))
+                error = label - expit(
+                    np.clip(self.weights[c, r] @ x + self.intercepts[c, r], -12, 12)
+                )
                 self.weights[c, r] += rate * error * x
                 self.intercepts[c, r] += 0.1 * error
         self.n += 1

@@ -10,7 +10,9 @@ def polya_gamma(scores, generator):
     """Draws of PG(1, f) by its sum of exponentials, the rest replaced by its mean (Polson, Scott & Windle 2013)."""
     shifts = (np.arange(_PARTS) + 0.5) ** 2 + (scores[:, np.newaxis] / (2 * np.pi)) ** 2
     parts = (generator.exponential(size=shifts.shape) / shifts).sum(axis=1)
-    means = np.where(np.abs(scores) > 1e-6, np.tanh(scores / 2) / (2 * np.where(scores == 0, 1.0, scores)), 0.25)
+    means = np.where(
+        np.abs(scores) > 1e-6, np.tanh(scores / 2) / (2 * np.where(scores == 0, 1.0, scores)), 0.25
+    )
     return parts / (2 * np.pi**2) + means - (1 / shifts).sum(axis=1) / (2 * np.pi**2)
 
 
@@ -35,9 +37,17 @@ def inclusion_by_gibbs(link, X, y, *, inclusion, slab, n_draws, n_burn=500, seed
             rest = targets - curvatures * (X @ weights - X[:, j] * weights[j] + intercept)
             d, g = curvatures @ X[:, j] ** 2, X[:, j] @ rest
             variance = slab / (1 + d * slab)
-            odds = np.log(inclusion / (1 - inclusion)) - 0.5 * np.log1p(d * slab) + 0.5 * variance * g**2
+            odds = (
+                np.log(inclusion / (1 - inclusion))
+                - 0.5 * np.log1p(d * slab)
+                + 0.5 * variance * g**2
+            )
             chance = expit(odds)
-            weights[j] = generator.normal(variance * g, np.sqrt(variance)) if generator.random() < chance else 0.0
+            weights[j] = (
+                generator.normal(variance * g, np.sqrt(variance))
+                if generator.random() < chance
+                else 0.0
+            )
             if draw >= n_burn:
                 counts[j] += chance
                 totals[j] += chance * variance * g

@@ -6,12 +6,30 @@ import unicodedata
 from collections import Counter
 
 # Names of characters as Unicode gives them; Python knows no scripts.
-HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "IDEOGRAPHIC", "VERTICAL IDEOGRAPHIC", "HANGZHOU")
+HAN = (
+    "CJK UNIFIED",
+    "CJK COMPATIBILITY IDEOGRAPH",
+    "IDEOGRAPHIC",
+    "VERTICAL IDEOGRAPHIC",
+    "HANGZHOU",
+)
 KATAKANA = ("KATAKANA", "HALFWIDTH KATAKANA")
 KANA = ("HIRAGANA", "HENTAIGANA", "VERTICAL KANA", "MASU MARK", *KATAKANA)
-SOUTH_EAST_ASIAN = ("THAI ", "LAO ", "MYANMAR ", "KHMER ", "TAI LE ", "NEW TAI LUE ", "TAI THAM ", "TAI VIET ", "AHOM ")
+SOUTH_EAST_ASIAN = (
+    "THAI ",
+    "LAO ",
+    "MYANMAR ",
+    "KHMER ",
+    "TAI LE ",
+    "NEW TAI LUE ",
+    "TAI THAM ",
+    "TAI VIET ",
+    "AHOM ",
+)
 MARKS_OF_KANA = "\u3099\u309a"
-JOINERS = "\u200b\u200c\u200d\u2060" + "".join(map(chr, [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]))
+JOINERS = "\u200b\u200c\u200d\u2060" + "".join(
+    map(chr, [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+)
 
 
 def longest_ngram(character):
@@ -38,7 +56,9 @@ def tokens(text, *, lowercase=True, characters="words", min_length=2, unspaced="
         if length and is_mark and run in (2, 3):
             units[-1] += character
             continue
-        kind = (3 if length and is_mark else length) or (1 if re.match(pattern, character) else None)
+        kind = (3 if length and is_mark else length) or (
+            1 if re.match(pattern, character) else None
+        )
         if kind != run:
             found += _split_run(units, run, min_length)
             units, run = [], kind

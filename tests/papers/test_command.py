@@ -31,7 +31,15 @@ def test_two_runs_write_the_same_json(capsys, tmp_path):
     texts = []
     for folder in ("a", "b"):
         code, out, _ = run(
-            capsys, *names, "--quick", "--json", "--jobs", "1", "--quiet", "--out", str(tmp_path / folder)
+            capsys,
+            *names,
+            "--quick",
+            "--json",
+            "--jobs",
+            "1",
+            "--quiet",
+            "--out",
+            str(tmp_path / folder),
         )
         assert code == 0
         assert (tmp_path / folder / "results-quick.json").read_text() == out
@@ -43,13 +51,25 @@ def test_two_runs_write_the_same_json(capsys, tmp_path):
 @pytest.mark.corpus("reuters21578.tar.gz")
 def test_a_quick_table_with_its_report(capsys, tmp_path):
     report, page = tmp_path / "report.html", tmp_path / "results.md"
-    where = ["--jobs", "1", "--quiet", "--out", str(tmp_path / "out"), "--report", str(report), "--markdown", str(page)]
+    where = [
+        "--jobs",
+        "1",
+        "--quiet",
+        "--out",
+        str(tmp_path / "out"),
+        "--report",
+        str(report),
+        "--markdown",
+        str(page),
+    ]
     code, out, _ = run(capsys, "sparse-bayes:table-1", "sparse-bayes:figure-2", "--quick", *where)
     assert code == 0
     assert "48 not comparable" in out
     assert "boxes" not in out
     assert "Box plots of Table 1" in report.read_text()
     assert (tmp_path / "results" / "sparse-bayes-figure-2.svg").exists()
-    again, out_again, err = run(capsys, "sparse-bayes:table-1", "sparse-bayes:figure-2", "--quick", *where)
+    again, out_again, err = run(
+        capsys, "sparse-bayes:table-1", "sparse-bayes:figure-2", "--quick", *where
+    )
     assert (again, out_again) == (0, out)
     assert "4 of them done before" in err

@@ -15,7 +15,11 @@ from papers.running import Reproduction
 @pytest.fixture
 def made():
     printed = PrintedTable(
-        "A table", caption="Some <b>numbers</b>.", choices=("Stems.",), columns=("SVM",), rows={"corn": [86.2]}
+        "A table",
+        caption="Some <b>numbers</b>.",
+        choices=("Stems.",),
+        columns=("SVM",),
+        rows={"corn": [86.2]},
     )
     cells = (
         Cell("corn", "SVM", 86.2, 88.04, 84.9, 90.1, "agrees"),
@@ -25,7 +29,17 @@ def made():
     )
     others = (OtherReading("SVM", "no stems", {"micro F1": Estimate(80.0, 79.0, 81.0)}),)
     plots = (LinePlot("Growth", "x", "y", {"plain": [(0, 1.0), (1, 2.0)]}),)
-    finding = Finding("sparse-bayes:table-1", printed, False, cells, others, plots, ("no corpus",), 1.5, {"corn": 0.5})
+    finding = Finding(
+        "sparse-bayes:table-1",
+        printed,
+        False,
+        cells,
+        others,
+        plots,
+        ("no corpus",),
+        1.5,
+        {"corn": 0.5},
+    )
     return Reproduction([finding], Extent(), 4, 1, {})
 
 
@@ -48,7 +62,11 @@ def test_agreement_is_within_the_interval_and_the_rounding(printed, found, expec
 
 def test_explanations_cover_by_wildcards_the_first_first():
     printed = PrintedTable(
-        "t", explanations=(Explanation("special", rows=["corn"]), Explanation("general", columns=["SVM*"]))
+        "t",
+        explanations=(
+            Explanation("special", rows=["corn"]),
+            Explanation("general", columns=["SVM*"]),
+        ),
     )
     assert printed.explanation("corn", "NB") == "special"
     assert printed.explanation("ship", "SVMa-1") == "general"
@@ -57,7 +75,13 @@ def test_explanations_cover_by_wildcards_the_first_first():
 
 def test_counts_tell_explained_from_unexplained(made):
     counts = flag_counts(made.findings)
-    assert counts["agrees"] == counts["differs, explained"] == counts["missing"] == counts["ours alone"] == 1
+    assert (
+        counts["agrees"]
+        == counts["differs, explained"]
+        == counts["missing"]
+        == counts["ours alone"]
+        == 1
+    )
     assert counts["differs, not explained"] == 0
 
 
@@ -67,7 +91,9 @@ def test_layout_numbers_the_notes(made):
     assert lines["corn"] == "86.2 → 88.0 (+1.8) [84.9 to 90.1]"
     assert lines["ship"] == "82.4 → 70.0 (-12.4) [60.0 to 80.0] ≠1"
     assert layout.notes == ("Another | reading.", "not there")
-    assert CellText("86.2", "88.0", "+1.8", "84.9 to 90.1").line == "86.2 → 88.0 (+1.8) [84.9 to 90.1]"
+    assert (
+        CellText("86.2", "88.0", "+1.8", "84.9 to 90.1").line == "86.2 → 88.0 (+1.8) [84.9 to 90.1]"
+    )
 
 
 def test_json_has_no_times_and_is_plain(made):

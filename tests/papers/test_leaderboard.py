@@ -43,7 +43,9 @@ def test_platt_lines_are_those_of_logistic_regression_on_any_scale(unit):
 
 
 def test_separable_scores_do_not_run_away():
-    lines = PlattLines().fit(np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([[0], [0], [1], [1]]))
+    lines = PlattLines().fit(
+        np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([[0], [0], [1], [1]])
+    )
     assert np.isfinite(lines.slopes_).all()
     assert np.isfinite(lines.probabilities(np.array([[0.1]]))).all()
 
@@ -54,7 +56,9 @@ def test_temperature_finds_the_scale(unit):
     logits = random.normal(size=(4000, 3))
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     y = np.array([random.choice(3, p=row) for row in probabilities])
-    assert unit * Temperature().fit(unit * logits, np.eye(3)[y]).factor_ == pytest.approx(1.0, abs=0.08)
+    assert unit * Temperature().fit(unit * logits, np.eye(3)[y]).factor_ == pytest.approx(
+        1.0, abs=0.08
+    )
 
 
 def test_losses_are_those_of_scikit_learn():
@@ -72,7 +76,9 @@ def test_letters_are_shared_exactly_by_those_that_do_not_differ():
     names = [f"s{i}" for i in range(7)]
     for _ in range(30):
         apart = {pair for pair in combinations(names, 2) if random.random() < 0.4}
-        letters = compact_letters(names, lambda a, b, apart=apart: (a, b) in apart or (b, a) in apart)
+        letters = compact_letters(
+            names, lambda a, b, apart=apart: (a, b) in apart or (b, a) in apart
+        )
         for a, b in combinations(names, 2):
             assert bool(set(letters[a]) & set(letters[b])) == ((a, b) not in apart)
 
@@ -86,14 +92,24 @@ def test_vowpal_wabbit_scores_as_its_own_predictions_say(multilabel, tmp_path):
     y = (scores > 0.8).astype(int) if multilabel else np.argmax(scores, axis=1)
     model = contender("vowpal_wabbit").make({"passes": 1, "rate": 0.5}, multilabel).fit(X, y)
     order = np.random.default_rng(0).permutation(300)  # of InRandomOrder
-    labels = [",".join(map(str, np.flatnonzero(row))) or "5" for row in y] if multilabel else [str(c + 1) for c in y]
+    labels = (
+        [",".join(map(str, np.flatnonzero(row))) or "5" for row in y]
+        if multilabel
+        else [str(c + 1) for c in y]
+    )
     lines = [" ".join(f"t{j}:{x:.6g}" for j, x in pairs) for pairs in pairs_of(X)]
     (tmp_path / "data").write_text("".join(f"{labels[i]} | {lines[i]}\n" for i in order))
     reduction = "--multilabel_oaa 6" if multilabel else "--oaa 5"
-    own = workspace(f"{reduction} --loss_function logistic --quiet --holdout_off --data {tmp_path / 'data'}")
+    own = workspace(
+        f"{reduction} --loss_function logistic --quiet --holdout_off --data {tmp_path / 'data'}"
+    )
     for line, row in zip(lines, model.decision_function(X), strict=True):
         said = own.predict(f"| {line}")
-        assert sorted(set(said) - {5}) == np.flatnonzero(row > 0).tolist() if multilabel else said == np.argmax(row) + 1
+        assert (
+            sorted(set(said) - {5}) == np.flatnonzero(row > 0).tolist()
+            if multilabel
+            else said == np.argmax(row) + 1
+        )
 
 
 @pytest.mark.corpus("sms-spam")

@@ -18,7 +18,8 @@ def texts():
 @pytest.mark.parametrize("size", [1, 4])
 def test_knowledge_helps_at_the_small_end(texts, kind, size):
     plain, informed = (
-        measure(texts, kind, VARIANCES[kind], strength, size=size, seeds=range(4)) for strength in (0.0, STRENGTH)
+        measure(texts, kind, VARIANCES[kind], strength, size=size, seeds=range(4))
+        for strength in (0.0, STRENGTH)
     )
     gains = (informed - plain)[:, 0]  # proportional assignment
     assert gains.mean() > 0.03

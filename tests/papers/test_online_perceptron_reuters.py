@@ -1,7 +1,7 @@
 """Chai, Ng & Chieu, Tables 2, 6 and 7: the Bayesian online perceptron on Reuters-21578 (ModApte, 90 categories).
 
-Porter stems, ltc over the whole vocabulary, terms with a likelihood ratio above 12.13 and at most 300 of them, three
-passes. The printed evidence is that of the test documents.
+Porter stems, ltc over the whole vocabulary, terms with a likelihood ratio above 12.13 and at most
+300 of them, three passes. The printed evidence is that of the test documents.
 """
 
 import numpy as np
@@ -16,14 +16,19 @@ from bayesift.thresholds import Bayes, ExpectedF1, MaxF1
 from tests.conftest import data_dir
 
 TABLE_2 = {Bayes: (85.12, 45.23), MaxF1: (86.69, 52.16), ExpectedF1: (86.44, 53.08)}
-TABLE_6 = [(LogitNoise(by="probit"), -45.02, 0.8), (FlipNoise(0.1), -368.8, 2.0)]  # the logit is 0.67 off, see below
+TABLE_6 = [
+    (LogitNoise(by="probit"), -45.02, 0.8),
+    (FlipNoise(0.1), -368.8, 2.0),
+]  # the logit is 0.67 off, see below
 TABLE_7 = [-35.56, -34.36, -34.32, -34.54, -34.69]
 
 
 def reuters(characters):
     corpus = load_reuters(subset="modapte", data_dir=data_dir())
     train, test = corpus.split("train"), corpus.split("test")
-    vectorizer = TermVectorizer(weighting="ltc", stop_words="english", stemmer="porter", characters=characters)
+    vectorizer = TermVectorizer(
+        weighting="ltc", stop_words="english", stemmer="porter", characters=characters
+    )
     X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
     Y, Y_test = train.indicator.toarray(), test.indicator.toarray()
     selection = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True).fit(X, Y)
@@ -34,7 +39,9 @@ def reuters(characters):
 @pytest.mark.corpus("reuters21578.tar.gz")
 def test_tables_2_6_and_7_of_the_online_paper():
     X, Y, X_test, Y_test, feature_mask = reuters("words")
-    model = OnlinePerceptron(likelihood=ProbitNoise(0.5), n_epochs=1).fit(X, Y, feature_mask=feature_mask)
+    model = OnlinePerceptron(likelihood=ProbitNoise(0.5), n_epochs=1).fit(
+        X, Y, feature_mask=feature_mask
+    )
     evidence = [model.log_evidence(X_test, Y_test).mean()]
     for passes in range(2, 6):
         model.partial_fit(X, Y)
@@ -59,5 +66,7 @@ def test_tables_2_6_and_7_of_the_online_paper():
 def test_evidence_of_the_logit_with_words_of_letters_only():
     """The paper has 8,362 words in three documents or more: between those with digits (9,090) and without (7,864)."""
     X, Y, X_test, Y_test, feature_mask = reuters("letters")
-    model = OnlinePerceptron(likelihood=LogitNoise(by="probit"), n_epochs=3).fit(X, Y, feature_mask=feature_mask)
+    model = OnlinePerceptron(likelihood=LogitNoise(by="probit"), n_epochs=3).fit(
+        X, Y, feature_mask=feature_mask
+    )
     assert abs(model.log_evidence(X_test, Y_test).mean() - -45.02) <= 0.5

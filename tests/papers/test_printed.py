@@ -20,7 +20,10 @@ ASKED = [
     "topical:table-2",
     "hybrid:table-1",
     *(f"hybrid:figure-{n}" for n in range(1, 4)),
-    *(f"leaderboard:{corpus}" for corpus in ("reuters", "20newsgroups", "ohsumed", "rcv1-sample", "sms-spam")),
+    *(
+        f"leaderboard:{corpus}"
+        for corpus in ("reuters", "20newsgroups", "ohsumed", "rcv1-sample", "sms-spam")
+    ),
 ]
 
 
@@ -35,7 +38,9 @@ def test_every_printed_value_has_a_place(name):
     assert printed.title
     tasks = experiments()[name].tasks(Extent())
     assert len(tasks) == len(set(tasks))
-    assert all(task.measure.__qualname__ == task.measure.__name__ for task in tasks), "workers import it by name"
+    assert all(task.measure.__qualname__ == task.measure.__name__ for task in tasks), (
+        "workers import it by name"
+    )
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 6])
@@ -50,18 +55,29 @@ def test_printed_breakdowns_add_up():
     values = printed_table("online:table-5").values
     for strategy in ("+ig", "+rnd"):
         for why in ("classifier proper", "asked", "total"):
-            parts = [values[f"{strategy}, {why}, {kind}", "TREC-9"] for kind in ("relevant", "not relevant", "total")]
+            parts = [
+                values[f"{strategy}, {why}, {kind}", "TREC-9"]
+                for kind in ("relevant", "not relevant", "total")
+            ]
             assert parts[0] + parts[1] == parts[2]
 
 
 def test_printed_symbols_mirror_one_another():
     values = printed_table("online:table-3").values
-    mirrored = {(b, a): str(sign).translate(str.maketrans("<>", "><")) for (a, b), sign in values.items() if sign}
+    mirrored = {
+        (b, a): str(sign).translate(str.maketrans("<>", "><"))
+        for (a, b), sign in values.items()
+        if sign
+    }
     assert {place: sign for place, sign in values.items() if sign} == mirrored
 
 
 def test_the_mean_of_the_pairs_is_that_of_the_printed_values():
     printed = printed_table("hybrid:table-1")
     for column in printed.columns:
-        values = [value for (row, c), value in printed.values.items() if c == column and " vs " in row]
-        assert np.mean(values) == pytest.approx(printed.values["mean of the pairs", column], abs=0.006)
+        values = [
+            value for (row, c), value in printed.values.items() if c == column and " vs " in row
+        ]
+        assert np.mean(values) == pytest.approx(
+            printed.values["mean of the pairs", column], abs=0.006
+        )

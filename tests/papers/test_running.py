@@ -59,7 +59,9 @@ def test_a_killed_run_goes_on_without_doing_again_what_was_done(tmp_path, jobs):
     running = start(tmp_path, PROGRAM, marks, store, 0.4, jobs)
     wait_for(lambda: len(list((store / "results").glob("*.json"))) >= 3)
     os.kill(running.pid, signal.SIGKILL)
-    running.communicate(timeout=60)  # returns when its workers have ended too: they hold the same pipe
+    running.communicate(
+        timeout=60
+    )  # returns when its workers have ended too: they hold the same pipe
     kept = len(list((store / "results").glob("*.json")))
     assert 3 <= kept < 8
 
@@ -79,7 +81,9 @@ def test_every_task_is_done_once_and_then_read(tmp_path):
     second = carry_out(tasks, store)
     assert (first.reused, second.reused) == (0, 3)
     assert first.results == second.results
-    assert {path.name: path.read_bytes() for path in (tmp_path / "store" / "results").iterdir()} == files
+    assert {
+        path.name: path.read_bytes() for path in (tmp_path / "store" / "results").iterdir()
+    } == files
     assert [len((tmp_path / f"{n}.begun").read_text()) for n in range(3)] == [1, 1, 1]
 
 
@@ -103,7 +107,10 @@ def test_results_do_not_hang_on_the_threads_of_blas(tmp_path):
 
 
 def test_one_failure_leaves_the_others_standing(tmp_path, capsys):
-    bad, good = Task.of(work.fail, "bad", number=1), Task.of(work.mark, "good", number=1, folder=str(tmp_path))
+    bad, good = (
+        Task.of(work.fail, "bad", number=1),
+        Task.of(work.mark, "good", number=1, folder=str(tmp_path)),
+    )
     outcomes = carry_out([bad, good], Store(tmp_path / "store"))
     assert outcomes.failures == {bad: "ValueError: no number 1"}
     assert list(outcomes.results) == [good]
@@ -117,4 +124,6 @@ def test_a_corpus_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 
 def test_results_are_plain_numbers():
-    assert json.dumps(rounded({"a": (1 / 3, 2, None, "x")})) == '{"a": [0.3333333333, 2, null, "x"]}'
+    assert (
+        json.dumps(rounded({"a": (1 / 3, 2, None, "x")})) == '{"a": [0.3333333333, 2, null, "x"]}'
+    )

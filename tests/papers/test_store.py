@@ -18,12 +18,16 @@ def test_the_key_tells_settings_functions_and_modules_apart():
         Task.of(work.mark, "a", number=1, folder="x", also=("bayesift.files",)),
     ]
     assert len({content_key(task) for task in tasks}) == len(tasks)
-    assert content_key(tasks[0]) == content_key(Task.of(work.mark, "another label", folder="x", number=1))
+    assert content_key(tasks[0]) == content_key(
+        Task.of(work.mark, "another label", folder="x", number=1)
+    )
 
 
 @pytest.mark.corpus("sms-spam")
 def test_the_key_knows_the_corpus():
-    plain, with_corpus = (Task.of(work.mark, "a", number=1, folder="x", corpora=c) for c in ((), ("sms-spam",)))
+    plain, with_corpus = (
+        Task.of(work.mark, "a", number=1, folder="x", corpora=c) for c in ((), ("sms-spam",))
+    )
     assert content_key(plain) != content_key(with_corpus)
 
 
@@ -36,16 +40,35 @@ def test_a_file_that_is_not_whole_counts_as_not_there(tmp_path):
 
 def test_results_depend_on_what_measures_them_and_not_on_pages():
     reached = set(reached_code("papers.sparse_bayes:measure_setting"))
-    assert {"bayesift.models.linear.classifier", "bayesift.kernels.newton_steps", "bayesift.records"} <= reached
-    assert {"papers.sparse_bayes:Setting", "papers.sparse_bayes:_thresholds", "papers.corpora:corpus_part"} <= reached
-    assert not {name for name in reached if ".report" in name or ".cli" in name or ".charts" in name}
-    assert not {name for name in reached if name.startswith("papers.online") or name.endswith(":TABLE_1")}
+    assert {
+        "bayesift.models.linear.classifier",
+        "bayesift.kernels.newton_steps",
+        "bayesift.records",
+    } <= reached
+    assert {
+        "papers.sparse_bayes:Setting",
+        "papers.sparse_bayes:_thresholds",
+        "papers.corpora:corpus_part",
+    } <= reached
+    assert not {
+        name for name in reached if ".report" in name or ".cli" in name or ".charts" in name
+    }
+    assert not {
+        name for name in reached if name.startswith("papers.online") or name.endswith(":TABLE_1")
+    }
 
 
 def test_a_contender_depends_on_no_other():
     reached = set(reached_code("papers.leaderboards:measure_contender", definition_of("knn")))
-    assert {"papers.contenders:KNN", "papers.leaderboards:_out_of_fold", "papers.forecasts:PlattLines"} <= reached
-    assert not {"papers.contenders:JURY", "papers.contenders:OURS", "papers.contenders:VowpalWabbit"} & reached
+    assert {
+        "papers.contenders:KNN",
+        "papers.leaderboards:_out_of_fold",
+        "papers.forecasts:PlattLines",
+    } <= reached
+    assert (
+        not {"papers.contenders:JURY", "papers.contenders:OURS", "papers.contenders:VowpalWabbit"}
+        & reached
+    )
 
 
 @pytest.fixture

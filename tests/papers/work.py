@@ -19,7 +19,9 @@ def mark(*, number, folder, seconds=0.0):
 def multiply(*, seed):
     generator = np.random.default_rng(seed)
     A, B = generator.normal(size=(2, 700, 700))
-    blas = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    blas = {
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    }
     return {"threads": sorted(blas), "digest": hashlib.sha256((A @ B).tobytes()).hexdigest()}
 
 

@@ -5,12 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesift.evaluation import PrecisionRecallCurve, ReliabilityCurve, precision_recall_plot, reliability_diagram
+from bayesift.evaluation import (
+    PrecisionRecallCurve,
+    ReliabilityCurve,
+    precision_recall_plot,
+    reliability_diagram,
+)
 from bayesift.report import Confusion, EvaluationContent, evaluation_report
 from tests.report.reading import macro, read
 
 SHARES = st.floats(0, 1)
-BINS = st.lists(st.tuples(SHARES, SHARES, st.integers(1, 10**9), SHARES, SHARES), min_size=1, max_size=10).map(
+BINS = st.lists(
+    st.tuples(SHARES, SHARES, st.integers(1, 10**9), SHARES, SHARES), min_size=1, max_size=10
+).map(
     lambda bins: ReliabilityCurve(*(np.array(column) for column in zip(*bins, strict=True)), 0.95)
 )
 CURVES = st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=20).map(
@@ -35,7 +42,9 @@ def assert_inside(chart):
 @given(st.lists(CURVES, max_size=8))
 def test_curves_stay_inside(curves):
     named = {f"c{i}": curve for i, curve in enumerate(curves)}
-    chart = precision_recall_plot(named, decided={name: (c.recall[0], c.precision[0]) for name, c in named.items()}).svg
+    chart = precision_recall_plot(
+        named, decided={name: (c.recall[0], c.precision[0]) for name, c in named.items()}
+    ).svg
     assert_inside(chart)
     read(chart)
 
@@ -80,4 +89,6 @@ def test_confusion_names_every_cell():
 def test_bars_of_words_are_as_long_as_their_weights():
     from bayesift.report import WordWeight
 
-    assert "--share:50.0%" in macro("word_bars", [WordWeight("wheat", 2.0), WordWeight("corn", 1.0)])
+    assert "--share:50.0%" in macro(
+        "word_bars", [WordWeight("wheat", 2.0), WordWeight("corn", 1.0)]
+    )

@@ -11,7 +11,10 @@ CSS = chart_css() + files("bayesift.report").joinpath("templates/page.css").read
 
 
 def palettes():
-    found = [dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", CSS, re.S)]
+    found = [
+        dict(re.findall(r"--([\w-]+): (#\w{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", CSS, re.S)
+    ]
     return dict(zip(("light", "dark"), found, strict=True))
 
 
@@ -56,7 +59,10 @@ def test_bars_and_ticks_can_be_seen(palette):
 
 
 def test_shaded_text_is_readable(palette):
-    shares = {kind: float(share) for kind, share in re.findall(r"--(good|bad)\) calc\(([.\d]+) \* var\(--heat\)", CSS)}
+    shares = {
+        kind: float(share)
+        for kind, share in re.findall(r"--(good|bad)\) calc\(([.\d]+) \* var\(--heat\)", CSS)
+    }
     assert set(shares) == {"good", "bad"}
     for kind, share in shares.items():
         assert contrast(palette["text"], mixed(palette[kind], palette["track"], share)) >= 4.5, kind

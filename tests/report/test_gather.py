@@ -30,7 +30,8 @@ TEST = {
 
 def corpus_of(texts, name="commodities", split="test", single=False):
     documents = [
-        Document(f"{name}/{i}", text, categories=labels, split=split) for i, (text, labels) in enumerate(texts.items())
+        Document(f"{name}/{i}", text, categories=labels, split=split)
+        for i, (text, labels) in enumerate(texts.items())
     ]
     if single:
         documents = [document for document in documents if len(document.categories) == 1]
@@ -43,7 +44,9 @@ def content_of(classifier, corpus, **options):
 
 @pytest.fixture(scope="module")
 def several():
-    return content_of(TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN)), corpus_of(TEST))
+    return content_of(
+        TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN)), corpus_of(TEST)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +57,12 @@ def single():
 
 def test_several_categories_a_document(several):
     assert several.title == "naive-bayes on commodities"
-    assert [measure.name for measure in several.measures[:4]] == ["micro F1", "precision", "recall", "macro F1"]
+    assert [measure.name for measure in several.measures[:4]] == [
+        "micro F1",
+        "precision",
+        "recall",
+        "macro F1",
+    ]
     assert several.confusion is None
     assert list(several.curves) == ["all decisions", "crude", "grain"]
     assert [curve.count.sum() for curve in several.reliability.values()] == [12, 4]
@@ -75,7 +83,11 @@ def test_one_category_a_document(single):
         ("grain",),
     )
     assert mistake.words[0].word == "corn"
-    assert mistake.words[0].weight > 0 > next(word.weight for word in mistake.words if word.word == "oil")
+    assert (
+        mistake.words[0].weight
+        > 0
+        > next(word.weight for word in mistake.words if word.word == "oil")
+    )
     read(evaluation_report(single))
 
 
@@ -83,7 +95,9 @@ def test_words_of_the_excerpt_carry_their_contributions(single):
     (mistake,) = single.mistakes
     assert "".join(span.text for span in mistake.excerpt) == "corn corn corn is not oil"
     weights = {word.word: word.weight for word in mistake.words}
-    assert {span.text: span.contribution for span in mistake.excerpt if span.contribution} == weights
+    assert {
+        span.text: span.contribution for span in mistake.excerpt if span.contribution
+    } == weights
 
 
 def test_stemmed_words_are_found_in_the_excerpt():
@@ -97,7 +111,9 @@ def test_stemmed_words_are_found_in_the_excerpt():
 
 
 def test_characters_of_the_excerpt_share_the_contributions_of_ngrams():
-    classifier = TextClassifier(model="naive-bayes").fit(["小麦和玉米 wheat", "石油价格 oil"], ["grain", "crude"])
+    classifier = TextClassifier(model="naive-bayes").fit(
+        ["小麦和玉米 wheat", "石油价格 oil"], ["grain", "crude"]
+    )
     corpus = Corpus((Document("1", "Wheat: 小麦。", categories=("crude",)),), ("crude", "grain"))
     (mistake,) = worst_mistakes(classifier, corpus, *classifier.decide(corpus.texts))
     assert [span.text for span in mistake.excerpt if span.contribution] == ["Wheat", "小", "麦"]
@@ -127,7 +143,9 @@ def test_the_surest_mistakes_come_first_one_a_document():
 
 
 def test_scores_that_are_no_probabilities():
-    classifier = TextClassifier(model=LinearSVC(), threshold="max-f1").fit_corpus(corpus_of(TRAIN, single=True))
+    classifier = TextClassifier(model=LinearSVC(), threshold="max-f1").fit_corpus(
+        corpus_of(TRAIN, single=True)
+    )
     content = content_of(classifier, corpus_of(TEST, single=True))
     assert content.reliability == {}
     assert content.curves
@@ -136,7 +154,9 @@ def test_scores_that_are_no_probabilities():
 
 
 def test_models_that_explain_nothing():
-    classifier = TextClassifier(model=KNeighborsClassifier(1)).fit_corpus(corpus_of(TRAIN, single=True))
+    classifier = TextClassifier(model=KNeighborsClassifier(1)).fit_corpus(
+        corpus_of(TRAIN, single=True)
+    )
     content = content_of(classifier, corpus_of(TEST, single=True))
     assert content.words == ()
     assert all(mistake.prior is None for mistake in content.mistakes)
@@ -144,7 +164,9 @@ def test_models_that_explain_nothing():
 
 def test_vectors_instead_of_texts():
     vectors = sparse.csr_array([[2.0, 0.0], [0.0, 3.0], [1.0, 0.0]])
-    documents = tuple(Document(str(i), "", categories=(c,)) for i, c in enumerate(("corn", "oil", "oil")))
+    documents = tuple(
+        Document(str(i), "", categories=(c,)) for i, c in enumerate(("corn", "oil", "oil"))
+    )
     corpus = Corpus(documents, ("corn", "oil"), vectors=vectors)
     content = content_of(TextClassifier(model="naive-bayes").fit_corpus(corpus), corpus, title=None)
     assert content.title == "naive-bayes on a corpus"
@@ -163,8 +185,13 @@ def test_categories_the_model_never_saw():
 
 def test_only_the_most_confused_categories_are_shown():
     names = [f"c{i:02d}" for i in range(40)]
-    classifier = TextClassifier(model="naive-bayes").fit([f"word{i}" for i in range(40)] * 2, names * 2)
-    texts = {f"word{i}" + (f" word{i + 1}" * 3 if i < 10 else ""): (name,) for i, name in enumerate(names)}
+    classifier = TextClassifier(model="naive-bayes").fit(
+        [f"word{i}" for i in range(40)] * 2, names * 2
+    )
+    texts = {
+        f"word{i}" + (f" word{i + 1}" * 3 if i < 10 else ""): (name,)
+        for i, name in enumerate(names)
+    }
     documents = tuple(Document(text, text, categories=labels) for text, labels in texts.items())
     confusion = content_of(classifier, Corpus(documents, tuple(names))).confusion
     assert len(confusion.categories) == 30
@@ -175,7 +202,10 @@ def test_only_the_most_confused_categories_are_shown():
 def test_the_decisions_lie_on_the_curves(several):
     recall, precision = several.decided["all decisions"]
     curve = several.curves["all decisions"]
-    assert any(np.allclose((recall, precision), point) for point in zip(curve.recall, curve.precision, strict=True))
+    assert any(
+        np.allclose((recall, precision), point)
+        for point in zip(curve.recall, curve.precision, strict=True)
+    )
 
 
 def test_a_given_evaluation_is_shown_as_it_is():
@@ -188,8 +218,13 @@ def test_a_given_evaluation_is_shown_as_it_is():
 
 def test_systems_are_compared():
     Y, good, bad = [[1, 0]] * 9, [[1, 0]] * 9, [[0, 1]] * 9
-    scores = {name: evaluate_decisions(Y, made, categories=["a", "b"]) for name, made in (("good", good), ("bad", bad))}
-    content = comparison_content(scores, corpus_of(TEST), significance_table(Y, {"good": good, "bad": bad}))
+    scores = {
+        name: evaluate_decisions(Y, made, categories=["a", "b"])
+        for name, made in (("good", good), ("bad", bad))
+    }
+    content = comparison_content(
+        scores, corpus_of(TEST), significance_table(Y, {"good": good, "bad": bad})
+    )
     assert content.symbols[0][1] == (">>", "~")
     assert "Holm" in content.note
     assert ">> / ~" in read(comparison_report(content)).text
@@ -211,8 +246,16 @@ def test_real_messages(corpus_named):
 
 
 def test_a_loaded_model_has_its_own_name(tmp_path):
-    classifier = TextClassifier(model="logistic-laplace").fit(["corn", "oil"] * 4, ["grain", "crude"] * 4)
+    classifier = TextClassifier(model="logistic-laplace").fit(
+        ["corn", "oil"] * 4, ["grain", "crude"] * 4
+    )
     classifier.save(tmp_path / "model.zip")
-    documents = (Document("1", "corn", categories=("grain",)), Document("2", "oil", categories=("crude",)))
+    documents = (
+        Document("1", "corn", categories=("grain",)),
+        Document("2", "oil", categories=("crude",)),
+    )
     corpus = Corpus(documents, ("crude", "grain"), name="news")
-    assert content_of(TextClassifier.load(tmp_path / "model.zip"), corpus).title == "sparse-bayes on news"
+    assert (
+        content_of(TextClassifier.load(tmp_path / "model.zip"), corpus).title
+        == "sparse-bayes on news"
+    )

@@ -68,7 +68,9 @@ def test_contents_lead_somewhere(page):
 def test_pictures_have_names(page):
     reader = read(page)
     drawn = [value for tag, name, value in reader.attributes if tag == "svg" and name == "role"]
-    hidden = [value for tag, name, value in reader.attributes if tag == "svg" and name == "aria-hidden"]
+    hidden = [
+        value for tag, name, value in reader.attributes if tag == "svg" and name == "aria-hidden"
+    ]
     assert len(drawn) + len(hidden) == reader.tags.count("svg")
     assert reader.tags.count("title") == len(drawn) + 1
 
@@ -82,7 +84,8 @@ def test_what_is_missing_is_left_out():
 
 def test_categories_are_sorted_by_size():
     rows = tuple(
-        CategoryScores(name, size, 1, 1, 1.0, 1.0, 1.0) for name, size in (("oats", 2), ("corn", 9), ("rye", 2))
+        CategoryScores(name, size, 1, 1, 1.0, 1.0, 1.0)
+        for name, size in (("oats", 2), ("corn", 9), ("rye", 2))
     )
     text = read(evaluation_report(EvaluationContent("", (), (), rows))).text
     assert text.index("corn") < text.index("oats") < text.index("rye")
@@ -108,7 +111,10 @@ def test_mistakes_are_described_in_sentences():
         assigned=False, truth=(), decided=(), confidence=None
     )
     several = mistake_text(decided=("spam", "work"), confidence=0.75, prior=-2.0, unseen_share=0.5)
-    assert "Wrongly assigned to spam, 75.0% certain. It belongs to ham; the model assigned spam work." in several
+    assert (
+        "Wrongly assigned to spam, 75.0% certain. It belongs to ham; the model assigned spam work."
+        in several
+    )
     assert "Prior log odds: \N{MINUS SIGN}2.0. 50.0% of its words are new" in several
 
 
@@ -117,7 +123,9 @@ def test_only_informative_words_are_marked():
     words = (WordWeight("free", 4.0), WordWeight("cheap", 1.0), WordWeight("lunch", -0.5))
     mistake = Mistake("7", "spam", True, ("ham",), ("spam",), 0.9, spans, words)
     reader = read(evaluation_report(EvaluationContent("", (), (), (), mistakes=(mistake,))))
-    assert [value for tag, name, value in reader.attributes if (tag, name) == ("mark", "class")] == [
+    assert [
+        value for tag, name, value in reader.attributes if (tag, name) == ("mark", "class")
+    ] == [
         "for strong",
         "for",
     ]
@@ -125,7 +133,10 @@ def test_only_informative_words_are_marked():
 
 def test_the_best_system_is_bold():
     systems = tuple(
-        System(name, (Measure("F1", f1, "", headline=True), Measure("log loss", loss, "", rising=False)))
+        System(
+            name,
+            (Measure("F1", f1, "", headline=True), Measure("log loss", loss, "", rising=False)),
+        )
         for name, f1, loss in (("a", 0.8, 0.4), ("b", 0.7, 0.3))
     )
     page = comparison_report(ComparisonContent("", (), systems))
@@ -134,7 +145,9 @@ def test_the_best_system_is_bold():
 
 
 def test_systems_without_probabilities_are_compared_with_others():
-    with_loss = System("naive-bayes", (Measure("accuracy", 0.8, ""), Measure("log loss", 0.4, "", rising=False)))
+    with_loss = System(
+        "naive-bayes", (Measure("accuracy", 0.8, ""), Measure("log loss", 0.4, "", rising=False))
+    )
     without = System("svm", (Measure("accuracy", 0.9, ""),))
     for systems in ((with_loss, without), (without, with_loss)):
         page = comparison_report(ComparisonContent("", (), systems))

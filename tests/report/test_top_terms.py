@@ -11,16 +11,26 @@ from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.report import top_terms
 from bayesift.text import TermVectorizer
 
-TEXTS = ["wheat and corn and the harvest", "corn and the exports", "the crude oil and gas", "oil and the tankers"] * 3
+TEXTS = [
+    "wheat and corn and the harvest",
+    "corn and the exports",
+    "the crude oil and gas",
+    "oil and the tankers",
+] * 3
 LABELS = ["grain", "grain", "crude", "crude"] * 3
 SETS = [["grain"], ["grain", "trade"], ["crude"], ["crude", "ship"]] * 3
 
 
 def first_words(classifier):
-    return {category.category: category.words[0].word for category in top_terms(classifier, 3) if category.words}
+    return {
+        category.category: category.words[0].word
+        for category in top_terms(classifier, 3)
+        if category.words
+    }
 
 
-# Naive Bayes takes the surest word, a linear model may do with another that only these documents have.
+# Naive Bayes takes the surest word, a linear model may do with another that only these documents
+# have.
 OWN_WORDS = {
     "crude": {"oil", "crude", "gas", "tankers"},
     "grain": {"corn", "wheat", "harvest", "exports"},
@@ -29,9 +39,12 @@ OWN_WORDS = {
 }
 
 
-# Neighbours, kernels and topics have no weights of words; those of the online stack depend on the document.
+# Neighbours, kernels and topics have no weights of words; those of the online stack depend on the
+# document.
 SILENT = {"knn", "topics-similarity", "topics-svm", "online-stack"}
-SILENT |= {f"{machine}{kernel}" for machine in ("online-gp", "svm") for kernel in ("-polynomial", "-rbf")}
+SILENT |= {
+    f"{machine}{kernel}" for machine in ("online-gp", "svm") for kernel in ("-polynomial", "-rbf")
+}
 SILENT |= {"online-gp"}
 TELLING = [name for name in LEARNERS if name not in SILENT]
 # So sparse a prior may keep words that speak against a category only, or none of so few documents.
@@ -53,7 +66,10 @@ def test_every_learner_tells_its_words(model):
 
 @pytest.mark.parametrize("model", TELLING)
 def test_every_learner_tells_its_words_of_several_categories(model):
-    learner, vectorizer = make_learner(model, multilabel=True), TermVectorizer(weighting=LEARNERS[model].weighting)
+    learner, vectorizer = (
+        make_learner(model, multilabel=True),
+        TermVectorizer(weighting=LEARNERS[model].weighting),
+    )
     found = first_words(TextClassifier(model=learner, vectorizer=vectorizer).fit(TEXTS, SETS))
     assert all(word in OWN_WORDS[category] for category, word in found.items())
     assert model in SPARSEST or set(found) == set(OWN_WORDS)
@@ -64,7 +80,9 @@ def test_every_learner_tells_its_words_of_several_categories(model):
     [(LogisticRegression(), LABELS), (OneVsRestClassifier(LogisticRegression()), SETS)],
 )
 def test_linear_models_show_coefficients(model, labels):
-    found = first_words(TextClassifier(model=model, vectorizer=TermVectorizer(weighting="tf")).fit(TEXTS, labels))
+    found = first_words(
+        TextClassifier(model=model, vectorizer=TermVectorizer(weighting="tf")).fit(TEXTS, labels)
+    )
     assert (found["crude"], found["grain"]) == ("oil", "corn")
 
 
@@ -78,10 +96,18 @@ def test_weights_are_the_formula():
 
 
 def test_neither_the_rarest_nor_the_commonest_words_win():
-    texts = ["the oil price and the rare1", "the oil of the sea", "the corn in the field", "the corn and the hay"] * 5
+    texts = [
+        "the oil price and the rare1",
+        "the oil of the sea",
+        "the corn in the field",
+        "the corn and the hay",
+    ] * 5
     texts.append("the oil rare2")
     found = top_terms(
-        TextClassifier(model="naive-bayes").fit(texts, ["crude", "crude", "grain", "grain"] * 5 + ["crude"]), 2
+        TextClassifier(model="naive-bayes").fit(
+            texts, ["crude", "crude", "grain", "grain"] * 5 + ["crude"]
+        ),
+        2,
     )
     assert found[0].words[0].word == "oil"
     assert "the" not in [word.word for word in found[0].words]
@@ -89,11 +115,15 @@ def test_neither_the_rarest_nor_the_commonest_words_win():
 
 def test_impossible_words_have_finite_weights():
     classifier = TextClassifier(model="naive-bayes-maximum-likelihood").fit(TEXTS, SETS)
-    assert all(np.isfinite(word.weight) for category in top_terms(classifier) for word in category.words)
+    assert all(
+        np.isfinite(word.weight) for category in top_terms(classifier) for word in category.words
+    )
 
 
 def test_one_category_has_nothing_to_stand_against():
-    classifier = TextClassifier(model=NaiveBayesClassifier()).fit(["corn", "oats"], ["grain", "grain"])
+    classifier = TextClassifier(model=NaiveBayesClassifier()).fit(
+        ["corn", "oats"], ["grain", "grain"]
+    )
     assert [category.category for category in top_terms(classifier)] == ["grain"]
 
 

@@ -9,7 +9,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from bayesift.screening import Agreement, cohen_kappa
 
-# Krippendorff (2011), "Computing Krippendorff's alpha-reliability", example C: four observers, missing values.
+# Krippendorff (2011), "Computing Krippendorff's alpha-reliability", example C: four observers,
+# missing values.
 OBSERVERS = (
     "1 2 3 3 2 1 4 1 2 * * *",
     "1 2 3 3 2 2 4 1 2 5 * 3",
@@ -19,7 +20,10 @@ OBSERVERS = (
 
 
 def ratings_of(lines):
-    return [{str(unit): value for unit, value in enumerate(line.split()) if value != "*"} for line in lines]
+    return [
+        {str(unit): value for unit, value in enumerate(line.split()) if value != "*"}
+        for line in lines
+    ]
 
 
 def test_published_values_with_missing_data():
@@ -35,9 +39,9 @@ def brute_alpha(ratings):
     values = [[rated[unit] for rated in ratings if unit in rated] for unit in units]
     values = [unit for unit in values if len(unit) > 1]
     everything = [value for unit in values for value in unit]
-    observed = sum(sum(a != b for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1) for unit in values) / len(
-        everything
-    )
+    observed = sum(
+        sum(a != b for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1) for unit in values
+    ) / len(everything)
     expected = np.mean([a != b for a, b in itertools.permutations(everything, 2)])
     return 1 - observed / expected
 
@@ -46,7 +50,9 @@ def brute_ac1(ratings):
     units = sorted({unit for rated in ratings for unit in rated})
     kinds = sorted({value for rated in ratings for value in rated.values()})
     values = [[rated[unit] for rated in ratings if unit in rated] for unit in units]
-    agree = np.mean([np.mean([a == b for a, b in itertools.permutations(v, 2)]) for v in values if len(v) > 1])
+    agree = np.mean(
+        [np.mean([a == b for a, b in itertools.permutations(v, 2)]) for v in values if len(v) > 1]
+    )
     shares = [np.mean([v.count(kind) / len(v) for v in values]) for kind in kinds]
     chance = sum(p * (1 - p) for p in shares) / (len(kinds) - 1)
     return (agree - chance) / (1 - chance)
@@ -56,8 +62,12 @@ def brute_ac1(ratings):
 def test_random_tables_with_missing_data(seed):
     rng = np.random.default_rng(seed)
     truth = rng.choice(["included", "excluded", "maybe"], size=60, p=[0.1, 0.8, 0.1])
-    noisy = [np.where(rng.random(60) < 0.2, rng.permutation(truth), truth) for _ in range(2 + seed % 2)]
-    ratings = [{str(i): str(v) for i, v in enumerate(values) if rng.random() < 0.8} for values in noisy]
+    noisy = [
+        np.where(rng.random(60) < 0.2, rng.permutation(truth), truth) for _ in range(2 + seed % 2)
+    ]
+    ratings = [
+        {str(i): str(v) for i, v in enumerate(values) if rng.random() < 0.8} for values in noisy
+    ]
     found = Agreement.of(ratings)
     assert found.alpha == pytest.approx(brute_alpha(ratings))
     assert found.ac1 == pytest.approx(brute_ac1(ratings))

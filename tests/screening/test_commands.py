@@ -57,7 +57,18 @@ def test_a_review_from_a_file_to_a_file(monkeypatch, capsys, tmp_path, records):
     folder, out = tmp_path / "corn", tmp_path / "out.ris"
     lines = "i\nn good one\nexclude wrong metal\nstatus\n"
     assert (
-        run(monkeypatch, "screen", records, "-o", folder, "--query", "corn prices", "--reviewer", "ann", lines=lines)
+        run(
+            monkeypatch,
+            "screen",
+            records,
+            "-o",
+            folder,
+            "--query",
+            "corn prices",
+            "--reviewer",
+            "ann",
+            lines=lines,
+        )
         == 0
     )
     told = capsys.readouterr()
@@ -72,7 +83,21 @@ def test_a_review_from_a_file_to_a_file(monkeypatch, capsys, tmp_path, records):
     assert written[0].decisions[0].verdict == "included"
     assert dict(written[0].annotations)["decision"] == "included"
     assert {dict(reference.annotations)["rank"] for reference in written} == {"1", "2", "3"}
-    assert run(monkeypatch, "screen", "export", folder, "-o", out, "--sources", "--only", "included", "-q") == 0
+    assert (
+        run(
+            monkeypatch,
+            "screen",
+            "export",
+            folder,
+            "-o",
+            out,
+            "--sources",
+            "--only",
+            "included",
+            "-q",
+        )
+        == 0
+    )
     assert len(read_references(out)) >= 2
     capsys.readouterr()
     flow = tmp_path / "flow.svg"
@@ -85,7 +110,20 @@ def test_a_review_from_a_file_to_a_file(monkeypatch, capsys, tmp_path, records):
 
 def test_two_reviewers_and_their_agreement(monkeypatch, capsys, tmp_path, records):
     folder = tmp_path / "corn"
-    assert run(monkeypatch, "screen", records, "-o", folder, "--double", "--reviewer", "ann", lines="i\ne\nm\n") == 0
+    assert (
+        run(
+            monkeypatch,
+            "screen",
+            records,
+            "-o",
+            folder,
+            "--double",
+            "--reviewer",
+            "ann",
+            lines="i\ne\nm\n",
+        )
+        == 0
+    )
     assert run(monkeypatch, "screen", folder, "--reviewer", "ben", lines="i\ne\ne\n") == 0
     capsys.readouterr()
     assert run(monkeypatch, "screen", "stats", folder) == 0
@@ -94,13 +132,29 @@ def test_two_reviewers_and_their_agreement(monkeypatch, capsys, tmp_path, record
     assert "Gwet's AC1" in told
 
 
-def test_decisions_that_came_with_the_file_are_kept_or_ignored(monkeypatch, capsys, tmp_path, write):
-    labelled = write("rayyan.ris", RIS.replace("PY  - 1999", 'PY  - 1999\nN1  - RAYYAN-INCLUSION: {"Eve"=>"Excluded"}'))
+def test_decisions_that_came_with_the_file_are_kept_or_ignored(
+    monkeypatch, capsys, tmp_path, write
+):
+    labelled = write(
+        "rayyan.ris",
+        RIS.replace("PY  - 1999", 'PY  - 1999\nN1  - RAYYAN-INCLUSION: {"Eve"=>"Excluded"}'),
+    )
     assert run(monkeypatch, "screen", labelled, "-o", tmp_path / "a") == 0
     assert "1 decisions came with the files" in capsys.readouterr().err
     assert run(monkeypatch, "screen", labelled, "-o", tmp_path / "b", "--ignore-decisions") == 0
     assert "0 of 3 decided" in capsys.readouterr().out
-    assert run(monkeypatch, "screen", labelled, "-o", tmp_path / "c", "--keep-duplicates", "--ignore-decisions") == 0
+    assert (
+        run(
+            monkeypatch,
+            "screen",
+            labelled,
+            "-o",
+            tmp_path / "c",
+            "--keep-duplicates",
+            "--ignore-decisions",
+        )
+        == 0
+    )
     assert "0 of 4 decided" in capsys.readouterr().out
 
 
@@ -141,7 +195,18 @@ def test_a_labelled_pool_is_simulated(monkeypatch, capsys, tmp_path):
     options = ["--batch", "20", "-q"]
     chart = tmp_path / "recall.svg"
     assert (
-        run(monkeypatch, "screen", "simulate", file_of(tmp_path), "--starts", "2", *options, "--json", "--chart", chart)
+        run(
+            monkeypatch,
+            "screen",
+            "simulate",
+            file_of(tmp_path),
+            "--starts",
+            "2",
+            *options,
+            "--json",
+            "--chart",
+            chart,
+        )
         == 0
     )
     played = json.loads(capsys.readouterr().out)
@@ -149,21 +214,47 @@ def test_a_labelled_pool_is_simulated(monkeypatch, capsys, tmp_path):
     assert all(row["wss95"] > 0.3 and row["loss"] < 0.5 for row in played)
     assert all(row["stopping"]["sample check"]["recall"] >= 0.95 for row in played)
     assert "best order" in chart.read_text()
-    assert run(monkeypatch, "screen", "simulate", file_of(tmp_path), "--query", "wheat corn", "--rules", *options) == 0
+    assert (
+        run(
+            monkeypatch,
+            "screen",
+            "simulate",
+            file_of(tmp_path),
+            "--query",
+            "wheat corn",
+            "--rules",
+            *options,
+        )
+        == 0
+    )
     told = capsys.readouterr().out
-    assert all(name in told for name in ("ATD", "WSS@95", "RRF@10", "loss", "NDCG", "posterior", "QBCB", "knee"))
+    assert all(
+        name in told
+        for name in ("ATD", "WSS@95", "RRF@10", "loss", "NDCG", "posterior", "QBCB", "knee")
+    )
 
 
-@pytest.mark.parametrize(("options", "code"), [(["--by", "x"], 2), (["--category", "x"], 1), (["--recall", "2"], 2)])
+@pytest.mark.parametrize(
+    ("options", "code"), [(["--by", "x"], 2), (["--category", "x"], 1), (["--recall", "2"], 2)]
+)
 def test_a_simulation_that_makes_no_sense_is_refused(monkeypatch, capsys, tmp_path, options, code):
-    assert run(monkeypatch, "screen", "simulate", file_of(tmp_path), "-q", "--batch", "50", *options) == code
+    assert (
+        run(monkeypatch, "screen", "simulate", file_of(tmp_path), "-q", "--batch", "50", *options)
+        == code
+    )
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_criteria_are_read_by_their_headings(write):
-    path = write("criteria.txt", "Inclusion criteria:\n- adults\n- randomised\n\n# Exclusion\n1. animals\n2) letters\n")
+    path = write(
+        "criteria.txt",
+        "Inclusion criteria:\n- adults\n- randomised\n\n# Exclusion\n1. animals\n2) letters\n",
+    )
     assert _read_criteria(path) == ("adults\nrandomised", ("animals", "letters"))
-    assert _read_criteria(write("plain.txt", "adults with migraine")) == ("adults with migraine", ())
+    assert _read_criteria(write("plain.txt", "adults with migraine")) == (
+        "adults with migraine",
+        (),
+    )
 
 
 def test_the_page_fits_every_size_and_wide_characters(tmp_path, records):
@@ -196,7 +287,16 @@ def test_keys_in_a_terminal(tmp_path, records):
     child, handle = pty.fork()
     if child == 0:
         os.execv(
-            sys.executable, [sys.executable, "-m", "bayesift", "screen", str(tmp_path / "corn"), "--reviewer", "ann"]
+            sys.executable,
+            [
+                sys.executable,
+                "-m",
+                "bayesift",
+                "screen",
+                str(tmp_path / "corn"),
+                "--reviewer",
+                "ann",
+            ],
         )
     shown, keys, end = b"", [b"i", b"n", b"seen\r", b"e", b"q"], time.monotonic() + 120
     while time.monotonic() < end:

@@ -14,7 +14,9 @@ def rates(n):
 
 def prior():
     families = decay._shapes(2)
-    return np.concatenate([np.full(len(f), w / len(f)) for f, w in zip(families, decay._FAMILY_WEIGHTS, strict=True)])
+    return np.concatenate(
+        [np.full(len(f), w / len(f)) for f, w in zip(families, decay._FAMILY_WEIGHTS, strict=True)]
+    )
 
 
 @pytest.mark.parametrize("sample", [(0, 0), (30, 4)])
@@ -36,7 +38,9 @@ def test_the_expected_number_is_that_of_brute_force(sample):
     model = RankDecay(n, tail_shares={tail: 1.0}, sample=sample)
     remaining = model.remaining(judgements, found_before=1, draws=20_000)
     assert remaining.n_found == 6 + sample[1]
-    assert model.probability_of_recall(judgements, 0.95, found_before=1) == pytest.approx(none / weight, rel=1e-6)
+    assert model.probability_of_recall(judgements, 0.95, found_before=1) == pytest.approx(
+        none / weight, rel=1e-6
+    )
     assert np.mean(remaining.draws == 0) == pytest.approx(none / weight, abs=1e-4)
     assert remaining.mean == pytest.approx(expected / weight, rel=1e-3)
 
@@ -66,7 +70,8 @@ def test_intervals_hold_where_the_model_is_true():
 def test_a_larger_tail_leaves_more_to_find():
     judgements = [True] * 20 + [False] * 280
     chances = [
-        RankDecay(1000, tail_shares={tail: 1.0}).probability_of_recall(judgements, 0.95) for tail in (0.005, 0.05, 0.3)
+        RankDecay(1000, tail_shares={tail: 1.0}).probability_of_recall(judgements, 0.95)
+        for tail in (0.005, 0.05, 0.3)
     ]
     assert chances == sorted(chances, reverse=True)
     assert chances[0] > 0.9 > 0.6 > chances[2]
@@ -96,12 +101,18 @@ def test_an_estimate_says_what_it_costs_to_be_surer():
 
 def test_an_estimate_in_words():
     model = RankDecay(800)
-    early, weak = model.estimate([True, False]), RankDecay(1000).estimate(([False] * 9 + [True]) * 60)
+    early, weak = (
+        model.estimate([True, False]),
+        RankDecay(1000).estimate(([False] * 9 + [True]) * 60),
+    )
     assert str(early) == "cannot tell yet what is left: too early, 1 of 10 finds"
     assert str(weak).startswith("cannot tell yet what is left: finds do not become rarer")
     estimate = model.estimate([True] * 25 + [False] * 75)
     words = str(estimate)
-    assert f"{estimate.low} to {estimate.high} relevant left (expected {estimate.expected:.1f})" in words
+    assert (
+        f"{estimate.low} to {estimate.high} relevant left (expected {estimate.expected:.1f})"
+        in words
+    )
     assert f"95% recall with probability {estimate.probability:.2f}" in words
     assert f"95% sure after {estimate.more_reading[0.95]} more without a find" in words
     assert "sure after" not in str(model.estimate([True] * 25 + [False] * 774))

@@ -35,14 +35,29 @@ def test_vectors_are_read_back_for_the_same_texts_only(tmp_path):
     assert Pool.load(tmp_path / "nothing", "abc") is None
 
 
-TEXTS = ["corn prices in iowa", "gold mines of peru", "corn oil price", "wheat and corn", "silver mines"]
+TEXTS = [
+    "corn prices in iowa",
+    "gold mines of peru",
+    "corn oil price",
+    "wheat and corn",
+    "silver mines",
+]
 
 
 def test_parts_are_weighted_by_finds():
     """The likeness of two documents is the sum of those of its parts, each times its weight."""
     dense = np.random.default_rng(0).normal(size=(5, 3))
-    pool = Pool.of_texts(TEXTS, titles=TEXTS, keywords=["corn", "", "corn", "wheat", ""], dense=dense)
-    assert [part.name for part in pool.parts] == ["words", "stems", "directions", "titles", "keywords", "dense"]
+    pool = Pool.of_texts(
+        TEXTS, titles=TEXTS, keywords=["corn", "", "corn", "wheat", ""], dense=dense
+    )
+    assert [part.name for part in pool.parts] == [
+        "words",
+        "stems",
+        "directions",
+        "titles",
+        "keywords",
+        "dense",
+    ]
     model = RelevanceModel(pool.X, RelevanceSettings(), pool.parts)
     ends = np.cumsum([part.n_columns for part in pool.parts])
     for n_found, t in ((0, 0.0), (2, 0.0), (5, 0.25), (19, 0.875), (40, 1.0)):
@@ -65,12 +80,17 @@ def test_parts_that_do_not_fit_are_refused():
         RelevanceModel(sparse.csr_array(np.eye(2)), RelevanceSettings(), [Part("words", 3)])
     with pytest.raises(ValueError, match="negative"):
         Part("words", 3, first=-1.0)
-    assert [part.name for part in Pool.of_texts(TEXTS, keywords=[""] * 5).parts] == ["words", "stems", "directions"]
+    assert [part.name for part in Pool.of_texts(TEXTS, keywords=[""] * 5).parts] == [
+        "words",
+        "stems",
+        "directions",
+    ]
 
 
 def test_documents_with_a_title_only_come_later(tmp_path):
     pool = Pool.of_texts(
-        ["Corn", "Gold\nGold was found in Peru by chance", "Silver\n"], titles=["Corn", "Gold", "Silver"]
+        ["Corn", "Gold\nGold was found in Peru by chance", "Silver\n"],
+        titles=["Corn", "Gold", "Silver"],
     )
     assert pool.offsets.tolist() == [-0.15, 0.0, -0.15]
     pool.save(tmp_path / "snapshot", "abc")
@@ -79,7 +99,9 @@ def test_documents_with_a_title_only_come_later(tmp_path):
 
 
 def test_undo_brings_back_the_weights_of_the_parts():
-    queue = ReviewQueue.of_texts([f"{text} {n}" for n in range(6) for text in TEXTS], titles=TEXTS * 6)
+    queue = ReviewQueue.of_texts(
+        [f"{text} {n}" for n in range(6) for text in TEXTS], titles=TEXTS * 6
+    )
     before = []
     for n, name in enumerate(queue.ids[:25]):
         before.append(queue.scores.copy())

@@ -50,11 +50,31 @@ def test_a_copy_with_a_change_is_the_same(change):
 @pytest.mark.parametrize(
     "change",
     [
-        {"title": "Sumatriptan in acute migraine: a randomized trial. Part II", "pages": "500", "volume": "64"},
-        {"title": "Erratum: Sumatriptan in acute migraine: a randomized trial", "pages": "9", "abstract": ""},
+        {
+            "title": "Sumatriptan in acute migraine: a randomized trial. Part II",
+            "pages": "500",
+            "volume": "64",
+        },
+        {
+            "title": "Erratum: Sumatriptan in acute migraine: a randomized trial",
+            "pages": "9",
+            "abstract": "",
+        },
         {"title": "Gold mines of Peru", "pages": "3", "abstract": "Where gold was found."},
-        {"year": 2008, "pages": "3", "volume": "72", "journal": "Headache", "abstract": "Ten years later."},
-        {"doi": "10.1/other", "pmid": "1", "title": "Zolmitriptan in children", "abstract": "", "pages": "800"},
+        {
+            "year": 2008,
+            "pages": "3",
+            "volume": "72",
+            "journal": "Headache",
+            "abstract": "Ten years later.",
+        },
+        {
+            "doi": "10.1/other",
+            "pmid": "1",
+            "title": "Zolmitriptan in children",
+            "abstract": "",
+            "pages": "800",
+        },
     ],
     ids=str,
 )
@@ -63,17 +83,26 @@ def test_another_publication_is_not(change):
 
 
 def test_one_doi_or_pmid_is_enough_without_a_title():
-    found = find_duplicates([PAPER, Reference(doi=PAPER.doi), Reference(pmid=PAPER.pmid), Reference(title="Gold")])
+    found = find_duplicates(
+        [PAPER, Reference(doi=PAPER.doi), Reference(pmid=PAPER.pmid), Reference(title="Gold")]
+    )
     assert found.groups == ((0, 1, 2), (3,))
 
 
 def test_row_numbers_join_nothing():
-    records = [Reference(id="1", title="Corn in Iowa"), Reference(id="1", title="Gold mines of Peru")]
+    records = [
+        Reference(id="1", title="Corn in Iowa"),
+        Reference(id="1", title="Gold mines of Peru"),
+    ]
     assert find_duplicates(records).groups == ((0,), (1,))
 
 
 def test_records_without_anything_stay_apart():
-    assert find_duplicates([Reference(), Reference(), Reference(abstract="x")]).groups == ((0,), (1,), (2,))
+    assert find_duplicates([Reference(), Reference(), Reference(abstract="x")]).groups == (
+        (0,),
+        (1,),
+        (2,),
+    )
     assert find_duplicates([]).groups == ()
 
 
@@ -90,7 +119,9 @@ def test_similarity_is_dices_coefficient_of_sets_of_three_letters():
 
 def test_titles_that_are_alike_become_candidates():
     rng = random.Random(0)
-    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(300)]
+    words = [
+        "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(300)
+    ]
     titles = [" ".join(rng.sample(words, 9)) for _ in range(200)]
     typos = [title[:20] + "x" + title[22:] for title in titles]
     records = [Reference(title=title) for title in titles + typos]
@@ -102,7 +133,8 @@ def test_titles_that_are_alike_become_candidates():
 
 def test_many_records_with_one_title_cost_no_square():
     records = [
-        replace(BARE, title="Editorial", abstract="", pages=str(n), volume=str(n), year=None) for n in range(900)
+        replace(BARE, title="Editorial", abstract="", pages=str(n), volume=str(n), year=None)
+        for n in range(900)
     ]
     first, _ = candidate_pairs(Fields.of(records), records)
     assert len(first) < 900 * 10
@@ -110,7 +142,15 @@ def test_many_records_with_one_title_cost_no_square():
 
 
 def test_a_chain_does_not_join_records_that_differ():
-    other = replace(PAPER, doi="10.1/second", pmid="2", year=2004, pages="12", volume="70", abstract="A second trial.")
+    other = replace(
+        PAPER,
+        doi="10.1/second",
+        pmid="2",
+        year=2004,
+        pages="12",
+        volume="70",
+        abstract="A second trial.",
+    )
     between = Reference(title=PAPER.title)
     groups = find_duplicates([PAPER, other, between]).groups
     assert not any({0, 1} <= set(group) for group in groups)
@@ -119,7 +159,10 @@ def test_a_chain_does_not_join_records_that_differ():
 def test_groups_do_not_depend_on_the_order_of_files():
     rng = random.Random(1)
     words = ["corn", "gold", "oil", "wheat"]
-    records = [replace(BARE, title=f"The {w} of {w}town", pages=w, abstract=f"{w} " * 9, volume=w) for w in words]
+    records = [
+        replace(BARE, title=f"The {w} of {w}town", pages=w, abstract=f"{w} " * 9, volume=w)
+        for w in words
+    ]
     records += [replace(record, journal="", abstract="") for record in records]
     expected = {frozenset((row, row + 4)) for row in range(4)}
     for _ in range(5):
@@ -145,8 +188,12 @@ def test_journals_and_their_abbreviations(one, other, same):
 
 
 def test_a_merged_record_has_all_parts_and_its_sources_stay():
-    first = Reference(title="Corn", doi="10.1/c", keywords=("maize",), decisions=(Decision("included", "Ann"),))
-    second = Reference(title="Corn", abstract="About corn.", year=2001, keywords=("maize", "grain"), labels=("a",))
+    first = Reference(
+        title="Corn", doi="10.1/c", keywords=("maize",), decisions=(Decision("included", "Ann"),)
+    )
+    second = Reference(
+        title="Corn", abstract="About corn.", year=2001, keywords=("maize", "grain"), labels=("a",)
+    )
     merged = merge([first, second])
     assert (merged.doi, merged.abstract, merged.year) == ("10.1/c", "About corn.", 2001)
     assert set(merged.keywords) == {"maize", "grain"}
@@ -169,7 +216,9 @@ def test_exports_of_the_same_records_by_different_programs():
     from benchmarks.duplicates import exports
 
     data = exports()
-    joined = [pair for group in find_duplicates(data.references).groups for pair in combinations(group, 2)]
+    joined = [
+        pair for group in find_duplicates(data.references).groups for pair in combinations(group, 2)
+    ]
     right = sum(data.publications[i] == data.publications[j] for i, j in joined)
     wanted = sum(a == b for a, b in combinations(data.publications, 2))
     assert right >= 0.95 * wanted

@@ -20,7 +20,8 @@ def asreview(labels):
         "wss": at((counts / found).tolist(), (earlier / n).tolist(), 0.95),
         "rrf": at((np.arange(1, n + 1) / n).tolist(), (seen / found).tolist(), 0.1),
         "loss": (found * (n - (found - 1) / 2) - seen.sum()) / (found * (n - found)),
-        "ndcg": np.sum(labels / np.log2(np.arange(2, n + 2))) / np.sum(1 / np.log2(np.arange(2, found + 2))),
+        "ndcg": np.sum(labels / np.log2(np.arange(2, n + 2)))
+        / np.sum(1 / np.log2(np.arange(2, found + 2))),
     }
 
 

@@ -15,7 +15,12 @@ from bayesift.errors import DataError
 from bayesift.screening import Duplicates, Project, ProjectSettings, is_project, with_decisions
 
 CORN = Reference(
-    id="a", title="Corn prices in Iowa", abstract="Corn was dear.", doi="10.1/c", file="a.ris", format="ris"
+    id="a",
+    title="Corn prices in Iowa",
+    abstract="Corn was dear.",
+    doi="10.1/c",
+    file="a.ris",
+    format="ris",
 )
 RECORDS = ReferenceList(
     (
@@ -29,7 +34,9 @@ RECORDS = ReferenceList(
 
 @pytest.fixture
 def folder(tmp_path):
-    with Project.create(tmp_path / "review", RECORDS, settings=ProjectSettings("corn", reasons=("wrong crop",))):
+    with Project.create(
+        tmp_path / "review", RECORDS, settings=ProjectSettings("corn", reasons=("wrong crop",))
+    ):
         pass
     return tmp_path / "review"
 
@@ -50,7 +57,9 @@ def test_records_are_kept_with_all_their_sources(folder):
 
 def test_decisions_hold_until_they_are_changed_or_taken_back(folder):
     with writing(folder) as project:
-        project.append("decide", by="ann", record="1", verdict="included", rank=1, score=0.5, seconds=3.2)
+        project.append(
+            "decide", by="ann", record="1", verdict="included", rank=1, score=0.5, seconds=3.2
+        )
         project.append("decide", by="ben", record="1", verdict="included")
         project.append("decide", by="ann", record="2", verdict="excluded", reasons=["wrong crop"])
         project.append("decide", by="ann", record="2", verdict="maybe")

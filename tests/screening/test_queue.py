@@ -27,7 +27,9 @@ def texts():
     words = {name: words.split() for name, words in TOPICS.items()}
     common = ["study", "results", "methods", "effect", "analysis", "data", "group", "level"]
     names = rng.choice(list(TOPICS), size=150, p=[0.15, 0.5, 0.35])
-    return names, [" ".join([*rng.choice(words[name], 5), *rng.choice(common, 8)]) for name in names]
+    return names, [
+        " ".join([*rng.choice(words[name], 5), *rng.choice(common, 8)]) for name in names
+    ]
 
 
 @pytest.fixture
@@ -66,7 +68,9 @@ def test_scores_are_those_of_scikit_learn(queue, texts, graded):
     y = queue.labels[judged] > 0
     relevant = grades[judged] / grades[judged][y].sum()
     importance = np.where(y, 0.8 * len(y) * relevant, 0.2 * len(y) / (~y).sum())
-    design = sparse.hstack([queue.model.rows(slice(None)), np.full((len(queue), 1), np.sqrt(0.5))]).tocsr()
+    design = sparse.hstack(
+        [queue.model.rows(slice(None)), np.full((len(queue), 1), np.sqrt(0.5))]
+    ).tocsr()
     peer = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000)
     peer.fit(design[judged], y, sample_weight=importance)
     ours = model.scores(queue.labels, duals, np.zeros(len(queue)))
@@ -79,8 +83,14 @@ def test_covariance_is_that_of_the_inverse_hessian(queue):
     design = np.hstack([X, np.full((len(queue), 1), np.sqrt(settings.intercept_spread))])
     judged = np.flatnonzero(queue.labels)
     p = 1 / (1 + np.exp(-scores[judged]))
-    bend = np.where(queue.labels[judged] > 0, settings.share * 2, (1 - settings.share) * 2) * p * (1 - p)
-    hessian = (design[judged].T * bend) @ design[judged] + np.eye(design.shape[1]) / settings.variance
+    bend = (
+        np.where(queue.labels[judged] > 0, settings.share * 2, (1 - settings.share) * 2)
+        * p
+        * (1 - p)
+    )
+    hessian = (design[judged].T * bend) @ design[judged] + np.eye(
+        design.shape[1]
+    ) / settings.variance
     rows = np.arange(20, 40)
     exact = design[rows] @ np.linalg.inv(hessian) @ design[rows].T
     np.testing.assert_allclose(queue.model.covariance(rows, queue.labels, scores), exact, atol=1e-9)
@@ -204,7 +214,10 @@ def test_offsets_move_scores():
 
 
 def test_a_long_run_without_finds_explores(texts):
-    """Every tenth from 30 on is the document least like the judged, by brute force; a find ends it."""
+    """Every tenth from 30 on is the document least like the judged, by brute force.
+
+    A find ends it.
+    """
     queue = ReviewQueue.of_texts(texts[1], titles=texts[1])
     queue.judge("0", True)
     assert not queue.explores()
@@ -258,8 +271,15 @@ def test_files_of_others_and_damaged_ones_are_refused(queue, texts, tmp_path):
     with pytest.raises(DataError, match="another pool"):
         other.resume(tmp_path / "review")
     header = json.loads((tmp_path / "review" / "model.json").read_text())
-    for change in ({"kind": "filter"}, {"settings": {"variance": -1}}, {"settings": {"x": 1}}, {"steps_fitted": 3}):
-        (tmp_path / "review" / "model.json").write_text(json.dumps(header | {"model": header["model"] | change}))
+    for change in (
+        {"kind": "filter"},
+        {"settings": {"variance": -1}},
+        {"settings": {"x": 1}},
+        {"steps_fitted": 3},
+    ):
+        (tmp_path / "review" / "model.json").write_text(
+            json.dumps(header | {"model": header["model"] | change})
+        )
         with pytest.raises(DataError):
             queue.resume(tmp_path / "review")
 

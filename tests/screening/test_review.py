@@ -7,7 +7,15 @@ import pytest
 
 from bayesift.datasets.references import Decision, Reference, ReferenceList
 from bayesift.errors import DataError
-from bayesift.screening import PrismaFlow, Project, ProjectSettings, RankDecay, Review, ReviewQueue, review
+from bayesift.screening import (
+    PrismaFlow,
+    Project,
+    ProjectSettings,
+    RankDecay,
+    Review,
+    ReviewQueue,
+    review,
+)
 from bayesift.screening.review_log import FULL_TEXT, prior_values
 from bayesift.text import WordVectors
 from tests.screening.test_queue import TOPICS
@@ -59,9 +67,13 @@ def test_the_query_ranks_before_the_first_decision(project, references):
 
 def test_keywords_and_word_vectors_are_parts_of_their_own(project, references, tmp_path):
     vectors = WordVectors.of(["placebo", "mice"], [[1.0, 0.0], [0.0, 1.0]])
-    parts = [part.name for part in Review(project, "ann", word_vectors=vectors).ranked.queue.model.parts]
+    parts = [
+        part.name for part in Review(project, "ann", word_vectors=vectors).ranked.queue.model.parts
+    ]
     assert parts == ["words", "stems", "directions", "titles", "dense"]
-    described = ReferenceList(tuple(replace(r, keywords=("Humans", r.labels[0])) for r in references))
+    described = ReferenceList(
+        tuple(replace(r, keywords=("Humans", r.labels[0])) for r in references)
+    )
     with Project.create(tmp_path / "keywords", described) as made:
         parts = [part.name for part in Review(made, "ann").ranked.queue.model.parts]
     assert parts == ["words", "stems", "directions", "titles", "keywords"]
@@ -79,7 +91,9 @@ def test_records_excluded_by_their_full_texts_count_less(project):
     assert work.ranked.queue.labels[row] == 1
     assert work.ranked.queue.grades[row] < 1
     assert work.ranked.queue.scores[row] < full[row]
-    np.testing.assert_allclose(Review(project, "ann").ranked.queue.scores, work.ranked.queue.scores, atol=0.01)
+    np.testing.assert_allclose(
+        Review(project, "ann").ranked.queue.scores, work.ranked.queue.scores, atol=0.01
+    )
 
 
 def test_a_review_goes_on_where_it_stopped(project):
@@ -147,14 +161,22 @@ def test_progress_is_silent_before_ten_finds(project):
 
 def test_decisions_out_of_the_order_of_the_ranking_are_a_start(project):
     known = [record.id for record in project.records.values() if is_trial(record)][:12]
-    project.append_all("decide", [{"by": "ann", "record": record, "verdict": "included"} for record in known])
+    project.append_all(
+        "decide", [{"by": "ann", "record": record, "verdict": "included"} for record in known]
+    )
     work = Review(project, "ann")
     estimate = work.progress().estimate
     assert (estimate.n_found, estimate.n_unseen) == (12, 68)
-    assert work.progress().stopping_line() == "cannot tell yet what is left: too early, 1 of 10 finds"
+    assert (
+        work.progress().stopping_line() == "cannot tell yet what is left: too early, 1 of 10 finds"
+    )
     finds = screen(work, 15)
     estimate, alone = work.progress().estimate, RankDecay(68).estimate(finds, found_before=12)
-    assert (estimate.expected, estimate.n_found, estimate.n_unseen) == (alone.expected, 12 + sum(finds), 53)
+    assert (estimate.expected, estimate.n_found, estimate.n_unseen) == (
+        alone.expected,
+        12 + sum(finds),
+        53,
+    )
 
 
 def test_probabilities_follow_the_decisions(project):
@@ -177,7 +199,9 @@ def test_words_that_speak_leave_out_small_ones(project):
 
 def test_double_screening_shows_every_record_to_two(tmp_path, references):
     few = ReferenceList(references.references[:6])
-    with Project.create(tmp_path / "review", few, settings=ProjectSettings(reviewers_per_record=2)) as project:
+    with Project.create(
+        tmp_path / "review", few, settings=ProjectSettings(reviewers_per_record=2)
+    ) as project:
         for name in ("ann", "ben", "cy"):
             work = Review(project, name)
             while (record := work.next()) is not None:
@@ -187,7 +211,11 @@ def test_double_screening_shows_every_record_to_two(tmp_path, references):
 
 
 def test_a_record_is_split_and_both_are_shown(tmp_path):
-    same = Reference(title="Corn prices in the state of Iowa", abstract="Corn was dear in Iowa that year.", file="a")
+    same = Reference(
+        title="Corn prices in the state of Iowa",
+        abstract="Corn was dear in Iowa that year.",
+        file="a",
+    )
     with Project.create(tmp_path / "review", ReferenceList((same, same))) as project:
         work = Review(project, "ann")
         assert len(work.ranked.ids) == 1
@@ -214,7 +242,11 @@ def test_vectors_of_large_pools_are_kept(project, monkeypatch):
 def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
     verdicts = {True: "included", False: "excluded"}
     old = [
-        Reference(title=r.title, abstract=r.abstract, decisions=(Decision(verdicts[r.labels == ("trial",)]),))
+        Reference(
+            title=r.title,
+            abstract=r.abstract,
+            decisions=(Decision(verdicts[r.labels == ("trial",)]),),
+        )
         for r in references[:40]
     ]
     with Project.create(tmp_path / "review", ReferenceList(references.references[40:])) as project:
@@ -240,7 +272,9 @@ def play(X, labels, witness):
 def test_a_witness_helps_when_it_knows_and_does_not_hurt_when_it_does_not(references):
     rng = np.random.default_rng(0)
     labels = np.array([reference.labels == ("trial",) for reference in references])
-    X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.rows(slice(None))
+    X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.rows(
+        slice(None)
+    )
     alone, _ = play(X, labels, None)
     good, trusted = play(X, labels, labels + 0.5 * rng.standard_normal(len(labels)))
     bad = [play(X, labels, rng.standard_normal(len(labels))) for _ in range(6)]
@@ -268,7 +302,12 @@ def test_a_word_moves_a_document_by_the_spread_of_scores_and_judgements_overrule
 
 def test_the_flow_of_a_review(project, references):
     work = Review(project, "ann")
-    for verdict, reasons in (("included", ()), ("excluded", ("animals",)), ("excluded", ()), ("maybe", ())):
+    for verdict, reasons in (
+        ("included", ()),
+        ("excluded", ("animals",)),
+        ("excluded", ()),
+        ("maybe", ()),
+    ):
         work.decide(work.next().id, verdict, reasons=reasons)
     flow = PrismaFlow.of(project)
     assert flow.identified == {"pool.ris": len(references)}

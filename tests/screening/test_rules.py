@@ -39,7 +39,9 @@ def test_a_rule_stops_within_the_pool_and_tells_the_recall_there(name):
         assert point.recall == pytest.approx((1 + hits[: point.n_read].sum()) / (1 + hits.sum()))
 
 
-@pytest.mark.parametrize("name", ["posterior", "Callaghan & Müller-Hansen", "IP-P", "IP-H", "50 in a row", "knee"])
+@pytest.mark.parametrize(
+    "name", ["posterior", "Callaghan & Müller-Hansen", "IP-P", "IP-H", "50 in a row", "knee"]
+)
 def test_a_rule_does_not_look_ahead(name):
     hits = ranked()
     n_read = STOPPING_RULES[name].stop(hits).n_read
@@ -110,8 +112,12 @@ def test_chao_counts_what_one_and_two_rankers_found():
 def test_every_part_of_a_pool_is_a_ranker_of_chao():
     rng = np.random.default_rng(0)
     topics = rng.random(60) < 0.4
-    words = [np.where(topic, "corn wheat maize", "gold silver mine").item().split() for topic in topics]
-    texts = [" ".join([*rng.choice(some, 4), *rng.choice(["of", "in", "at", "by"], 3)]) for some in words]
+    words = [
+        np.where(topic, "corn wheat maize", "gold silver mine").item().split() for topic in topics
+    ]
+    texts = [
+        " ".join([*rng.choice(some, 4), *rng.choice(["of", "in", "at", "by"], 3)]) for some in words
+    ]
     pool, start = Pool.of_texts(texts), (int(np.argmax(topics)), int(np.argmin(topics)))
     curve = simulate_review(pool, topics, start=start)
     rule = chao_rule(pool, topics, curve, start=start)

@@ -29,11 +29,15 @@ def test_p_value_is_the_worst_case_over_all_that_fall_short(n_found, recall):
         for h in range(min(n, 3) + 1):
             short = [K for K in range(h, N - n + h + 1) if n_found + h < recall * (n_found + K)]
             worst = max((tail(N, K, n, h) for K in short), default=0)
-            given = recall_p_value(n_unseen=N, n_sample=n, n_hits=h, n_found=n_found, recall=float(recall))
+            given = recall_p_value(
+                n_unseen=N, n_sample=n, n_hits=h, n_found=n_found, recall=float(recall)
+            )
             assert given == pytest.approx(float(worst), abs=1e-12)
 
 
-@pytest.mark.parametrize("recall", [Fraction(1, 2), Fraction(7, 10), Fraction(19, 20), Fraction(99, 100)])
+@pytest.mark.parametrize(
+    "recall", [Fraction(1, 2), Fraction(7, 10), Fraction(19, 20), Fraction(99, 100)]
+)
 def test_allowed_missing_is_exact(recall):
     for found in range(300):
         allowed = allowed_missing(found, float(recall))
@@ -44,7 +48,11 @@ def test_allowed_missing_is_exact(recall):
 def test_sample_size_is_the_smallest_that_proves_it():
     asked = {"n_unseen": 200, "n_found": 50, "recall": 0.95}
     n = sample_size(**asked)
-    assert recall_p_value(n_sample=n, n_hits=0, **asked) <= 0.05 < recall_p_value(n_sample=n - 1, n_hits=0, **asked)
+    assert (
+        recall_p_value(n_sample=n, n_hits=0, **asked)
+        <= 0.05
+        < recall_p_value(n_sample=n - 1, n_hits=0, **asked)
+    )
 
 
 def test_likelihood_ratio_is_that_of_counting():
@@ -57,7 +65,10 @@ def test_likelihood_ratio_is_that_of_counting():
     for n, relevant in enumerate(draws, start=1):
         check.draw(relevant=relevant)
         h = sum(draws[:n])
-        likelihoods = [Fraction(comb(n, h) * comb(N - n, K - h) if h <= K else 0, comb(N, K)) for K in range(N + 1)]
+        likelihoods = [
+            Fraction(comb(n, h) * comb(N - n, K - h) if h <= K else 0, comb(N, K))
+            for K in range(N + 1)
+        ]
         evidence = sum(p / total * like for p, like in zip(prior, likelihoods, strict=True))
         kept &= {K for K in kept if likelihoods[K] > evidence * Fraction(1, 5)}
         assert check.missing_bound == min(max(kept) - h, N - n)

@@ -31,7 +31,12 @@ UNSAFE = [
     ("POST", "/api/profiles/grain/words", {"word": "corn", "strength": 1}, "reviewer"),
     ("GET", "/api/profiles/grain/queue", None, "reviewer"),
 ]
-READ = ["/api/profiles", "/api/profiles/grain", "/api/profiles/grain/judgements", "/api/profiles/grain/decisions"]
+READ = [
+    "/api/profiles",
+    "/api/profiles/grain",
+    "/api/profiles/grain/judgements",
+    "/api/profiles/grain/decisions",
+]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "role"), UNSAFE)
@@ -50,12 +55,16 @@ def test_every_route_is_guarded(shared_clients):
     for path, operations in description["paths"].items():
         for method in operations:
             if path not in open_paths:
-                answer = shared_clients.anybody.request(method.upper(), path.replace("{", "").replace("}", ""))
+                answer = shared_clients.anybody.request(
+                    method.upper(), path.replace("{", "").replace("}", "")
+                )
                 assert answer.status_code == 401, (method, path)
 
 
 def test_tokens_are_kept_as_hashes_only(shared_clients):
-    token = shared_clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).json()["token"]
+    token = shared_clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).json()[
+        "token"
+    ]
     client, session = shared_clients.signed_in(token)
     with shared_clients.service.store.reading() as read:
         assert (
@@ -71,10 +80,14 @@ def test_tokens_are_kept_as_hashes_only(shared_clients):
 
 
 def test_a_token_ends_with_its_person(clients):
-    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reviewer"}).json()["token"]
+    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reviewer"}).json()[
+        "token"
+    ]
     client, _ = clients.signed_in(token)
     assert client.get("/api/session").json()["user"] == "eve"
-    assert clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).status_code == 409
+    assert (
+        clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).status_code == 409
+    )
     assert clients.admin.delete("/api/users/eve").status_code == 204
     assert client.get("/api/session").status_code == 401
     assert clients.admin.delete("/api/users/eve").status_code == 404
@@ -84,18 +97,25 @@ def test_a_token_ends_with_its_person(clients):
 
 @pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Basic YTpi", "", "Bearer \xff"])
 def test_wrong_tokens_are_refused(shared_clients, header):
-    answer = shared_clients.anybody.get("/api/profiles", headers={"Authorization": header.encode("latin-1")})
+    answer = shared_clients.anybody.get(
+        "/api/profiles", headers={"Authorization": header.encode("latin-1")}
+    )
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
 def test_sessions_need_their_csrf_token(clients):
-    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reviewer"}).json()["token"]
+    token = clients.admin.post("/api/users", json={"name": "eve", "role": "reviewer"}).json()[
+        "token"
+    ]
     client, session = clients.signed_in(token)
     assert client.get("/api/session").json() == session
     body = {"name": "grain", "query": "corn"}
     assert client.post("/api/profiles", json=body).status_code == 403
-    assert client.post("/api/profiles", json=body, headers={"X-CSRF-Token": "guess"}).status_code == 403
+    assert (
+        client.post("/api/profiles", json=body, headers={"X-CSRF-Token": "guess"}).status_code
+        == 403
+    )
     headers = {"X-CSRF-Token": session["csrf"]}
     assert client.post("/api/profiles", json=body, headers=headers).status_code == 201
     assert client.delete("/api/session").status_code == 403
@@ -138,7 +158,9 @@ def test_the_first_admin_is_set_up_once_and_on_this_machine_only(tmp_path, datab
     with running(tmp_path, database) as service:
         for options in ELSEWHERE:
             client = caller(service, **options)
-            assert client.post("/api/session/first", json={"name": "eve"}).status_code == 403, options
+            assert client.post("/api/session/first", json={"name": "eve"}).status_code == 403, (
+                options
+            )
         here = caller(service)
         assert may_set_up(service)
         assert not may_set_up(service, peer="192.0.2.7")
@@ -210,7 +232,14 @@ def test_markup_goes_out_as_data(clients):
     assert queue.headers["content-type"] == "application/json"
     assert queue.json()[0]["document"]["title"] == evil
     clients.ada.post("/api/profiles/grain/judgements", json={"document": evil, "relevant": True})
-    for path in ("judgements", "conflicts", "export/judgements.csv", "export/judgements.jsonl", "topics", "terms"):
+    for path in (
+        "judgements",
+        "conflicts",
+        "export/judgements.csv",
+        "export/judgements.jsonl",
+        "topics",
+        "terms",
+    ):
         answer = clients.ada.get(f"/api/profiles/grain/{path}")
         assert answer.status_code == 200
         assert "html" not in answer.headers["content-type"]
@@ -238,7 +267,9 @@ def test_what_is_too_large_is_refused(tmp_path):
         assert ada.post("/api/documents", json={"id": "1", "text": "x" * 3_000}).status_code == 413
         long = ada.post("/api/documents", json={"id": "1", "text": "x" * 101})
         assert (long.status_code, "document '1'" in long.json()["detail"]) == (413, True)
-        assert ada.post("/api/documents/batch", json={"documents": documents(0, 3)}).status_code == 413
+        assert (
+            ada.post("/api/documents/batch", json={"documents": documents(0, 3)}).status_code == 413
+        )
         pieces = (b"x" * 500 for _ in range(10))
         assert ada.post("/api/documents", content=pieces).status_code == 413
         line = json.dumps({"id": "1", "text": "x" * 20_000})
@@ -248,14 +279,18 @@ def test_what_is_too_large_is_refused(tmp_path):
 
 def test_a_full_line_is_told_to_come_again(tmp_path):
     with running(tmp_path, waiting_batches=0) as service:
-        answer = Clients(service).ada.post("/api/documents/batch", json={"documents": documents(0, 3)})
+        answer = Clients(service).ada.post(
+            "/api/documents/batch", json={"documents": documents(0, 3)}
+        )
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
 
 
 def test_numbers_for_prometheus(clients):
     clients.ada.post("/api/profiles", json={"name": "secret-name", "query": "wheat corn"})
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
-    clients.ada.post("/api/profiles/secret-name/judgements", json={"document": "d0", "relevant": True})
+    clients.ada.post(
+        "/api/profiles/secret-name/judgements", json={"document": "d0", "relevant": True}
+    )
     page = clients.anybody.get("/metrics").text
     assert "bayesift_documents_total 30.0" in page
     assert 'bayesift_judgements_total{relevant="true"} 1.0' in page
@@ -289,7 +324,10 @@ def test_problems_have_one_form(shared_clients):
         (shared_clients.ada.put("/api/profiles"), 405),
         (shared_clients.ada.post("/api/profiles", content=b"{nonsense"), 422),
         (shared_clients.ada.post("/api/profiles", content=rb'{"name": "\ud800"}'), 422),
-        (shared_clients.ada.post("/api/profiles", content=rb'{"name": "a", "query": "\ud800"}'), 422),
+        (
+            shared_clients.ada.post("/api/profiles", content=rb'{"name": "a", "query": "\ud800"}'),
+            422,
+        ),
         (shared_clients.ada.post("/api/documents", content=rb'{"id": "a", "text": "\ud800"}'), 422),
         (shared_clients.ada.get("/api/profiles?limit=x"), 200),
         (shared_clients.ada.get("/api/profiles/none/curve"), 404),
@@ -297,6 +335,9 @@ def test_problems_have_one_form(shared_clients):
         assert answer.status_code == status, answer.text
         if status >= 400:
             body = answer.json()
-            assert (answer.headers["content-type"], body["status"]) == ("application/problem+json", status)
+            assert (answer.headers["content-type"], body["status"]) == (
+                "application/problem+json",
+                status,
+            )
             assert body["detail"]
             assert "\n" not in body["detail"]

@@ -49,7 +49,9 @@ def fed(clients):
 
 
 def judge(client, document):
-    return client.post("/api/profiles/grain/judgements", json={"document": document, "relevant": True})
+    return client.post(
+        "/api/profiles/grain/judgements", json={"document": document, "relevant": True}
+    )
 
 
 def test_readers_do_not_see_a_judgement_that_was_refused(fed, monkeypatch):
@@ -65,7 +67,9 @@ def test_readers_do_not_see_a_judgement_that_was_refused(fed, monkeypatch):
 def test_readers_wait_for_the_commit(fed, monkeypatch):
     before, seen = fed.ada.get("/api/profiles/grain").json()["counters"], []
     append = Writing.append
-    reader = threading.Thread(target=lambda: seen.append(fed.service.live.reading().__enter__().profiles["grain"]))
+    reader = threading.Thread(
+        target=lambda: seen.append(fed.service.live.reading().__enter__().profiles["grain"])
+    )
 
     def slow_append(tx, rows):
         reader.start()
@@ -160,15 +164,23 @@ def address(url):
 
 def test_a_stranger_is_refused_before_the_body_is_read(clients):
     head = b"POST /api/documents/batch HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n"
-    with listening(clients.service) as url, socket.create_connection(address(url), 120) as connection:
+    with (
+        listening(clients.service) as url,
+        socket.create_connection(address(url), 120) as connection,
+    ):
         connection.sendall(head + b"Authorization: Bearer wrong\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 401")
 
 
-@pytest.mark.parametrize("before", [b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+@pytest.mark.parametrize(
+    "before", [b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"]
+)
 def test_a_header_that_does_not_end_is_not_waited_for(clients, monkeypatch, before):
     monkeypatch.setattr(app, "_HEADER_SECONDS", 1.0)
-    with listening(clients.service) as url, socket.create_connection(address(url), 120) as connection:
+    with (
+        listening(clients.service) as url,
+        socket.create_connection(address(url), 120) as connection,
+    ):
         connection.sendall(before + b"GET /healthz HTTP/1.1\r\nX-Slow: ")
         while connection.recv(10_000):
             pass
@@ -178,8 +190,14 @@ def test_a_body_that_does_not_come_is_not_waited_for(clients, monkeypatch):
     monkeypatch.setattr(app, "_BODY_SECONDS", 0.2)
     monkeypatch.setattr(app, "_SLOWEST", 10**9)
     token = clients.service.first_token.encode()
-    head = b"POST /api/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 3000\r\nAuthorization: Bearer " + token
-    with listening(clients.service) as url, socket.create_connection(address(url), 120) as connection:
+    head = (
+        b"POST /api/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 3000\r\nAuthorization: Bearer "
+        + token
+    )
+    with (
+        listening(clients.service) as url,
+        socket.create_connection(address(url), 120) as connection,
+    ):
         connection.sendall(head + b"\r\n\r\n{")
         assert connection.recv(100).startswith(b"HTTP/1.1 408")
 
@@ -199,7 +217,9 @@ def test_long_examples_are_refused_and_long_texts_explained_in_part(clients, mon
     clients.ada.post("/api/documents", json={"id": "long", "text": "wheat " + "corn " * 150_000})
     space, read = type(clients.service.live.engine.space), []
     forms_of = space.forms_of
-    monkeypatch.setattr(space, "forms_of", lambda self, text: (read.append(len(text)), forms_of(self, text))[1])
+    monkeypatch.setattr(
+        space, "forms_of", lambda self, text: (read.append(len(text)), forms_of(self, text))[1]
+    )
     shown = clients.ada.get("/api/profiles/grain/documents/long").json()
     assert len(shown["document"]["text"]) > 700_000
     assert max(read) <= 110_000
@@ -207,9 +227,20 @@ def test_long_examples_are_refused_and_long_texts_explained_in_part(clients, mon
 
 def content(path):
     """All rows of the tables that hold what people did."""
-    tables = ("events", "documents", "profiles", "judgements", "words", "reviews", "review_records", "users")
+    tables = (
+        "events",
+        "documents",
+        "profiles",
+        "judgements",
+        "words",
+        "reviews",
+        "review_records",
+        "users",
+    )
     with sqlite3.connect(path) as connection:
-        return {name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}"))) for name in tables}
+        return {
+            name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}"))) for name in tables
+        }
 
 
 def test_a_flipped_bit_is_found_or_does_no_harm(tmp_path):
@@ -269,7 +300,9 @@ def test_data_are_readable_by_their_owner_only(tmp_path):
     with running(folder) as service:
         Clients(service).ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()} == {
+        0o600
+    }
     assert list(folder.rglob("*/latest"))
 
 
@@ -312,7 +345,9 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(
     texts = {"-2": "\n=1+1", "a": " =1+1", "b": "\uff1d1+1", "c": "wheat", "d": "@SUM(1)"}
     for name, text in texts.items():
         clients.ada.post("/api/documents", json={"id": name, "text": text})
-        clients.ada.post("/api/profiles/grain/judgements", json={"document": name, "relevant": True})
+        clients.ada.post(
+            "/api/profiles/grain/judgements", json={"document": name, "relevant": True}
+        )
     rows = clients.ada.get("/api/profiles/grain/export/judgements.csv").text
     assert "'\n=1+1" in rows
     assert ",' =1+1," in rows
@@ -323,8 +358,13 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(
 
 def test_a_filter_sees_documents_that_came_before_it(clients):
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest tonnes crop"})
-    waiting = [entry["document"]["id"] for entry in clients.ada.get("/api/profiles/grain/queue?limit=10").json()]
+    clients.ada.post(
+        "/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest tonnes crop"}
+    )
+    waiting = [
+        entry["document"]["id"]
+        for entry in clients.ada.get("/api/profiles/grain/queue?limit=10").json()
+    ]
     assert waiting
     assert all(int(name[1:]) % 3 == 0 for name in waiting)
     assert judge(clients.ada, waiting[0]).status_code == 200
@@ -339,7 +379,10 @@ def test_a_filter_sees_documents_that_came_before_it(clients):
 
 def test_wrong_tokens_are_counted_by_address(clients):
     answers = [
-        clients.anybody.get("/api/profiles", headers={"Authorization": f"Bearer {n}", "X-Forwarded-For": f"10.0.0.{n}"})
+        clients.anybody.get(
+            "/api/profiles",
+            headers={"Authorization": f"Bearer {n}", "X-Forwarded-For": f"10.0.0.{n}"},
+        )
         for n in range(40)
     ]
     assert [answer.status_code for answer in answers].count(429) >= 19
@@ -359,12 +402,26 @@ def test_a_forwarded_address_is_believed_of_a_proxy_only(tmp_path, monkeypatch, 
 
 
 def test_files_are_read_in_their_encoding_and_with_their_delimiter(clients):
-    table = "id;title;text\n0;Müller;Die Ernte in Köln war gut\n1;Groß;Öl und Gas für Zürich\n".encode("cp1252")
+    table = (
+        "id;title;text\n0;Müller;Die Ernte in Köln war gut\n1;Groß;Öl und Gas für Zürich\n".encode(
+            "cp1252"
+        )
+    )
     read = clients.ada.post("/api/documents/read?name=a.csv", content=table).json()
     assert [document["title"] for document in read["documents"]] == ["Müller", "Groß"]
     assert any("cp1252" in note or "1252" in note for note in read["notes"])
     pubmed = b"PMID- 1\nTI  - One\nAB  - About wheat.\n\nPMID- 2\nTI  - Two\nAB  - About corn.\n"
-    assert len(clients.ada.post("/api/documents/read?name=a.txt", content=pubmed).json()["documents"]) == 2
-    text = clients.ada.post("/api/documents/read?name=b.txt", content="Grüße aus Köln".encode("cp1252")).json()
-    assert (text["documents"][0]["text"], text["documents"][0]["title"]) == ("Grüße aus Köln", "b.txt")
-    assert clients.ada.post("/api/documents/read?name=c.csv", content=b"id,text\n").status_code == 422
+    assert (
+        len(clients.ada.post("/api/documents/read?name=a.txt", content=pubmed).json()["documents"])
+        == 2
+    )
+    text = clients.ada.post(
+        "/api/documents/read?name=b.txt", content="Grüße aus Köln".encode("cp1252")
+    ).json()
+    assert (text["documents"][0]["text"], text["documents"][0]["title"]) == (
+        "Grüße aus Köln",
+        "b.txt",
+    )
+    assert (
+        clients.ada.post("/api/documents/read?name=c.csv", content=b"id,text\n").status_code == 422
+    )

@@ -15,7 +15,9 @@ def fed(clients):
 
 
 def judge(client, document):
-    return client.post("/api/profiles/grain/judgements", json={"document": document, "relevant": True}).status_code
+    return client.post(
+        "/api/profiles/grain/judgements", json={"document": document, "relevant": True}
+    ).status_code
 
 
 def test_a_store_that_fails_loses_nothing_and_keeps_nothing(fed, monkeypatch):
@@ -25,7 +27,12 @@ def test_a_store_that_fails_loses_nothing_and_keeps_nothing(fed, monkeypatch):
         failed = fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
         assert failed.status_code == 503
         assert judge(fed.ada, "d0") == 503
-    assert fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)}).json()["accepted"] == 30
+    assert (
+        fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)}).json()[
+            "accepted"
+        ]
+        == 30
+    )
     assert fed.service.live.seq > before
     assert fed.ada.get("/api/profiles/grain").json()["counters"]["seen"] == 60
     assert is_whole(fed.service)
@@ -53,7 +60,9 @@ def test_a_lost_connection_is_made_again(tmp_path, database):
         clients = Clients(service)
         clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
-        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        others = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        )
         with psycopg.connect(database, autocommit=True) as connection:
             connection.execute(f"{others} AND datname = current_database()")
         assert judge(clients.ada, "d0") == 503
@@ -63,8 +72,13 @@ def test_a_lost_connection_is_made_again(tmp_path, database):
 
 
 def test_a_changed_judgement_is_learned_from_the_vector_of_the_log(fed):
-    """Frequencies move after a document arrived; a second judgement must not weigh its words anew."""
-    waiting = [entry["document"]["id"] for entry in fed.ada.get("/api/profiles/grain/queue?limit=5").json()]
+    """Frequencies move after a document arrived.
+
+    A second judgement must not weigh its words anew.
+    """
+    waiting = [
+        entry["document"]["id"] for entry in fed.ada.get("/api/profiles/grain/queue?limit=5").json()
+    ]
     assert judge(fed.ada, waiting[0]) == 200
     fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
     body = {"document": waiting[0], "relevant": False}

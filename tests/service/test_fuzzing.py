@@ -17,7 +17,12 @@ from schemathesis.specs.openapi.checks import (
 from tests.service.test_reviews import begin, ris, same_log
 from tests.service.worlds import Clients, documents, is_whole, listening, running
 
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
 OPTIONS = {"requests_per_second": 1e9, "burst": 10**9, "logins_per_minute": 10**9}
 
 
@@ -31,7 +36,9 @@ def fed(service):
     clients = Clients(service)
     clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
-    clients.review = begin(clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2})["id"]
+    clients.review = begin(
+        clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2}
+    )["id"]
     return clients
 
 
@@ -45,10 +52,17 @@ def lively(tmp_path_factory):
 def test_answers_keep_to_the_description(lively):
     headers = {"Authorization": lively.admin.headers["Authorization"]}
     with listening(lively.service) as address:
-        description = schemathesis.openapi.from_url(f"{address}/openapi.json").exclude(path_regex="events$")
+        description = schemathesis.openapi.from_url(f"{address}/openapi.json").exclude(
+            path_regex="events$"
+        )
         for operation in description.get_all_operations():
 
-            @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+            @settings(
+                max_examples=8,
+                deadline=None,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+            )
             @given(case=operation.ok().as_strategy())
             def keeps_to_it(case):
                 case.call_and_validate(headers=headers, checks=CHECKS, timeout=300)
@@ -91,9 +105,16 @@ def text(rng):
 
 
 SHAPES = {
-    ("POST", "/api/profiles"): {"name": "p", "query": "wheat", "words": {"corn": 1}, "strategy": "+ig"},
+    ("POST", "/api/profiles"): {
+        "name": "p",
+        "query": "wheat",
+        "words": {"corn": 1},
+        "strategy": "+ig",
+    },
     ("POST", "/api/documents"): {"id": "x", "title": "t", "text": "wheat corn"},
-    ("POST", "/api/documents/batch"): {"documents": [{"id": "y", "text": "wheat"}, {"id": "z", "text": "oil"}]},
+    ("POST", "/api/documents/batch"): {
+        "documents": [{"id": "y", "text": "wheat"}, {"id": "z", "text": "oil"}]
+    },
     ("POST", "/api/documents/stream"): {"id": "w", "text": "wheat corn"},
     ("POST", "/api/profiles/grain/judgements"): {"document": "d1", "relevant": True},
     ("POST", "/api/profiles/grain/words"): {"word": "corn", "strength": 1},
@@ -102,13 +123,34 @@ SHAPES = {
     ("POST", "/api/users"): {"name": "u", "role": "reader"},
     ("POST", "/api/profiles/import"): {"model": "x"},
     ("POST", "/api/retention"): {"keep": 10},
-    ("POST", "/api/reviews"): {"name": "r", "uploads": ["x"], "settings": {"query": "wheat", "reasons": ["a"]}},
+    ("POST", "/api/reviews"): {
+        "name": "r",
+        "uploads": ["x"],
+        "settings": {"query": "wheat", "reasons": ["a"]},
+    },
     ("POST", "/api/uploads/preview"): {"uploads": ["x"]},
     ("POST", "/api/uploads/review"): {"review": "REVIEW", "only": ["open"], "decisions": True},
-    ("POST", "/api/uploads/documents"): {"profile": "grain", "relevant": False, "limit": 5, "decisions": True},
-    ("PATCH", "/api/reviews/REVIEW"): {"name": "trade", "settings": {"criteria": "corn", "full_texts": True}},
-    ("POST", "/api/reviews/REVIEW/decisions"): {"record": "1", "verdict": "maybe", "reasons": ["a"], "seconds": 2.5},
-    ("POST", "/api/reviews/REVIEW/resolutions"): {"record": "1", "verdict": "included", "stage": "full text"},
+    ("POST", "/api/uploads/documents"): {
+        "profile": "grain",
+        "relevant": False,
+        "limit": 5,
+        "decisions": True,
+    },
+    ("PATCH", "/api/reviews/REVIEW"): {
+        "name": "trade",
+        "settings": {"criteria": "corn", "full_texts": True},
+    },
+    ("POST", "/api/reviews/REVIEW/decisions"): {
+        "record": "1",
+        "verdict": "maybe",
+        "reasons": ["a"],
+        "seconds": 2.5,
+    },
+    ("POST", "/api/reviews/REVIEW/resolutions"): {
+        "record": "1",
+        "verdict": "included",
+        "stage": "full text",
+    },
     ("POST", "/api/reviews/REVIEW/undo"): {},
     ("POST", "/api/reviews/REVIEW/words"): {"words": {"corn": 1}},
     ("POST", "/api/reviews/REVIEW/stop"): {"reason": "enough"},
@@ -149,7 +191,9 @@ def fuzz(clients, n, seed):
         method, path = rng.choice(list(SHAPES))
         content = mutated(rng, SHAPES[method, path]).replace(b"REVIEW", clients.review.encode())
         path = path.replace("REVIEW", clients.review)
-        answer = clients.admin.request(method, path, content=content, headers={"Content-Type": "application/json"})
+        answer = clients.admin.request(
+            method, path, content=content, headers={"Content-Type": "application/json"}
+        )
         statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
         assert answer.status_code < 500, (method, path, content[:500], answer.text)
     return statuses

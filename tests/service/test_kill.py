@@ -31,7 +31,11 @@ class KilledServer:
 
     def __init__(self, folder, database=None):
         self.settings = ServiceSettings(
-            folder=folder, database=database, snapshot_every=300, requests_per_second=1e6, burst=10**6
+            folder=folder,
+            database=database,
+            snapshot_every=300,
+            requests_per_second=1e6,
+            burst=10**6,
         )
         service = Service(self.settings)
         self.token = service.first_token
@@ -47,8 +51,11 @@ class KilledServer:
     def start(self):
         self.port = free_port()
         self._killed.clear()
-        # A fork has everything imported already; what is killed is a process of its own all the same.
-        self.process = multiprocessing.get_context("fork").Process(target=serve, args=(self.settings, self.port))
+        # A fork has everything imported already; what is killed is a process of its own all the
+        # same.
+        self.process = multiprocessing.get_context("fork").Process(
+            target=serve, args=(self.settings, self.port)
+        )
         self.process.start()
         for _ in range(6000):
             try:
@@ -75,7 +82,12 @@ class KilledServer:
 
     def work_until_killed(self, seconds):
         """Feed, judge and screen from four threads, kill the server meanwhile."""
-        acts = (self._feed, partial(self._judge, share=0), partial(self._judge, share=1), self._screen)
+        acts = (
+            self._feed,
+            partial(self._judge, share=0),
+            partial(self._judge, share=1),
+            self._screen,
+        )
         people = [threading.Thread(target=self._work, args=(act,)) for act in acts]
         for person in people:
             person.start()
@@ -119,7 +131,11 @@ class KilledServer:
             relevant = is_about(profile, document)
             if (profile, document) in self.acknowledged:
                 continue
-            self.ask("POST", f"/api/profiles/{profile}/judgements", {"document": document, "relevant": relevant})
+            self.ask(
+                "POST",
+                f"/api/profiles/{profile}/judgements",
+                {"document": document, "relevant": relevant},
+            )
             self.acknowledged[profile, document] = relevant
         if rng.random() < 0.1 and waiting:
             document = waiting[0]
@@ -128,13 +144,17 @@ class KilledServer:
 
     def begin_review(self):
         sent = self.ask("POST", "/api/uploads?name=a.ris", ris(0, 600))
-        self.review = self.ask("POST", "/api/reviews", {"name": "trade", "uploads": [sent["upload"]]})["id"]
+        self.review = self.ask(
+            "POST", "/api/reviews", {"name": "trade", "uploads": [sent["upload"]]}
+        )["id"]
 
     def _screen(self, rng):
         found = self.ask("GET", f"/api/reviews/{self.review}/next")["record"]
         record = "1" if found is None else found["id"]
         verdict = rng.choice(["included", "excluded", "maybe"])
-        self.ask("POST", f"/api/reviews/{self.review}/decisions", {"record": record, "verdict": verdict})
+        self.ask(
+            "POST", f"/api/reviews/{self.review}/decisions", {"record": record, "verdict": verdict}
+        )
         self.decided[record] = verdict
         if rng.random() < 0.1:
             del self.decided[record]
@@ -168,12 +188,16 @@ def survive(folder, database, kills, seed=0):
         server.start()
         if number == 0:
             for name in PROFILES:
-                server.ask("POST", "/api/profiles", {"name": name, "query": f"{name} wheat oil vessel"})
+                server.ask(
+                    "POST", "/api/profiles", {"name": name, "query": f"{name} wheat oil vessel"}
+                )
             server.begin_review()
             server.warm_up()
         server.work_until_killed(rng.uniform(0.2, 2.0))
         events = server.check(inputs)
-        print(f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, {len(server.fed)} documents")
+        print(
+            f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, {len(server.fed)} documents"
+        )
     assert server.acknowledged
     assert server.decided
     assert server.fed

@@ -20,7 +20,10 @@ OLD = Path(__file__).parents[1] / "data" / "service-0.1"
 @pytest.fixture
 def later_metadata():
     """Today's metadata with a table and a column that a later version adds."""
-    table, column = Table("later", METADATA, Column("id", String, primary_key=True)), Column("later", String)
+    table, column = (
+        Table("later", METADATA, Column("id", String, primary_key=True)),
+        Column("later", String),
+    )
     EVENTS.append_column(column)
     yield
     METADATA.remove(table)
@@ -38,7 +41,9 @@ def schema(connection):
         key = found.get_pk_constraint(table)["constrained_columns"]
         unique = sorted(one["column_names"] for one in found.get_unique_constraints(table))
         indexes = {
-            one["name"]: one["column_names"] for one in found.get_indexes(table) if "duplicates_constraint" not in one
+            one["name"]: one["column_names"]
+            for one in found.get_indexes(table)
+            if "duplicates_constraint" not in one
         }
         described[table] = (columns, key, unique, indexes)
     return described
@@ -87,7 +92,9 @@ def test_a_service_of_0_1_goes_on_where_it_stopped(tmp_path, snapshots):
         assert (service.live.saved_seq > 0) is snapshots
         assert is_whole(service)
         assert service.live.seq == expected["events"]
-        token = service.writer.submit("", lambda work: add_user(work.tx, "new", "reviewer")).result()
+        token = service.writer.submit(
+            "", lambda work: add_user(work.tx, "new", "reviewer")
+        ).result()
         service.people.reload()
         client = TestClient(service.app, headers={"Authorization": f"Bearer {token}"})
         for name, past in expected["profiles"].items():
@@ -97,6 +104,8 @@ def test_a_service_of_0_1_goes_on_where_it_stopped(tmp_path, snapshots):
             for document, probability in past["probabilities"].items():
                 shown = client.get(f"/api/profiles/{name}/documents/{document}").json()
                 assert shown["probability"] == probability, document
-        judged = client.post("/api/profiles/grain/judgements", json={"document": "d6", "relevant": True})
+        judged = client.post(
+            "/api/profiles/grain/judgements", json={"document": "d6", "relevant": True}
+        )
         assert judged.status_code == 200
         assert is_whole(service)

@@ -22,11 +22,14 @@ def live_a_while(clients, seed, steps=60):
     next_document = 0
     for _ in range(steps):
         person, name = people[rng.integers(2)], NAMES[rng.integers(3)]
-        act = rng.choice(["feed", "judge", "judge", "undo", "teach", "profile", "pause"], p=PROBABILITIES)
+        act = rng.choice(
+            ["feed", "judge", "judge", "undo", "teach", "profile", "pause"], p=PROBABILITIES
+        )
         if act == "feed":
             n = int(rng.integers(1, 40))
             answer = person.post(
-                "/api/documents/batch", json={"documents": documents(next_document, next_document + n)}
+                "/api/documents/batch",
+                json={"documents": documents(next_document, next_document + n)},
             )
             next_document += n
         elif act == "judge":
@@ -35,13 +38,18 @@ def live_a_while(clients, seed, steps=60):
                 continue
             other = f"d{rng.integers(max(next_document, 1))}"
             chosen = waiting[0]["document"]["id"] if rng.random() < 0.8 else other
-            body = {"document": chosen, "relevant": bool(is_about(name, chosen) ^ (rng.random() < 0.1))}
+            body = {
+                "document": chosen,
+                "relevant": bool(is_about(name, chosen) ^ (rng.random() < 0.1)),
+            }
             answer = person.post(f"/api/profiles/{name}/judgements", json=body)
         elif act == "undo":
             said = person.get(f"/api/profiles/{name}/judgements").json()
             if not isinstance(said, list) or not said:
                 continue
-            answer = person.delete(f"/api/profiles/{name}/judgements/{said[rng.integers(len(said))]['document']}")
+            answer = person.delete(
+                f"/api/profiles/{name}/judgements/{said[rng.integers(len(said))]['document']}"
+            )
         elif act == "teach":
             word = str(rng.choice(["wheat", "tanker", "cargo ships", "unheard"]))
             body = {"word": word, "strength": float(rng.choice([-1, 0, 0.5, 1]))}
@@ -62,13 +70,18 @@ def live_a_while(clients, seed, steps=60):
 
 
 PROBABILITIES = [0.25, 0.2, 0.2, 0.1, 0.1, 0.1, 0.05]
-EXAMPLES = [{"text": "wheat corn harvest", "relevant": True}, {"text": "crude oil barrel", "relevant": False}]
+EXAMPLES = [
+    {"text": "wheat corn harvest", "relevant": True},
+    {"text": "crude oil barrel", "relevant": False},
+]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_filter_is_what_its_log_says(tmp_path, database, seed, monkeypatch):
     monkeypatch.setattr(event_log, "CHECKPOINT_EVERY", 1 + 2 * seed)
-    with running(tmp_path, database, snapshot_every=200, requests_per_second=1e6, burst=10**6) as service:
+    with running(
+        tmp_path, database, snapshot_every=200, requests_per_second=1e6, burst=10**6
+    ) as service:
         live_a_while(Clients(service), seed)
         again, inputs = FilterEngine(), InputReplay()
         with service.store.reading() as read:
@@ -84,7 +97,9 @@ def test_the_filter_is_what_its_log_says(tmp_path, database, seed, monkeypatch):
 
 
 def filled(folder, **options):
-    with running(folder, snapshot_every=50, requests_per_second=1e6, burst=10**6, **options) as service:
+    with running(
+        folder, snapshot_every=50, requests_per_second=1e6, burst=10**6, **options
+    ) as service:
         live_a_while(Clients(service), 5, steps=30)
         return service.live.engine, service.store.name
 
@@ -154,6 +169,10 @@ def test_a_log_from_before_keeps_how_it_splits_scripts_without_spaces(tmp_path, 
         payload = {"definition": created.payload["definition"]} | (
             {"unspaced": unspaced} if unspaced == "ngrams" else {}
         )
-        event_log._LogReplay(engine, Checkpoints()).apply_row(dataclasses.replace(created, payload=payload))
+        event_log._LogReplay(engine, Checkpoints()).apply_row(
+            dataclasses.replace(created, payload=payload)
+        )
         assert engine.space.unspaced == unspaced
-        assert [word for word in engine.space.words_of(range(len(engine.space))) if word != "wheat"] == words
+        assert [
+            word for word in engine.space.words_of(range(len(engine.space))) if word != "wheat"
+        ] == words

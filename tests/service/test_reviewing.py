@@ -15,7 +15,9 @@ from tests.service.worlds import documents, is_about
 @pytest.fixture
 def fed(clients):
     """A profile on grain, and sixty documents of which a third are about it."""
-    made = clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest"})
+    made = clients.ada.post(
+        "/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest"}
+    )
     assert made.status_code == 201, made.text
     answer = clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
     assert answer.status_code == 200, answer.text
@@ -24,7 +26,9 @@ def fed(clients):
 
 
 def judge(client, document, relevant, profile="grain"):
-    answer = client.post(f"/api/profiles/{profile}/judgements", json={"document": document, "relevant": relevant})
+    answer = client.post(
+        f"/api/profiles/{profile}/judgements", json={"document": document, "relevant": relevant}
+    )
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -40,7 +44,11 @@ def test_a_profile_begins_sees_and_ends(fed):
     assert get(fed.reader, "/api/profiles/grain") == profile
     assert profile["counters"]["seen"] == 60
     assert profile["counters"]["retrieved"] == profile["waiting"] > 0
-    assert (profile["strategy"], profile["created_by"], profile["paused"]) == ("+rel+ig", "ada", False)
+    assert (profile["strategy"], profile["created_by"], profile["paused"]) == (
+        "+rel+ig",
+        "ada",
+        False,
+    )
     again = fed.ada.post("/api/profiles", json={"name": "grain"})
     assert (again.status_code, again.headers["content-type"]) == (409, "application/problem+json")
     assert again.json()["detail"] == "a filter 'grain' already exists"
@@ -48,7 +56,9 @@ def test_a_profile_begins_sees_and_ends(fed):
     missing = fed.ada.get("/api/profiles/grain")
     assert (missing.status_code, missing.json()["detail"]) == (404, "no filter 'grain'")
     assert fed.admin.delete("/api/deleted-profiles/grain").status_code == 204
-    assert fed.ada.post("/api/profiles", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
+    assert (
+        fed.ada.post("/api/profiles", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
+    )
     assert get(fed.ada, "/api/profiles/grain/decisions")["decisions"] == []
 
 
@@ -82,18 +92,25 @@ def test_profiles_that_cannot_be_are_refused(clients, body, said):
     assert get(clients.ada, "/api/profiles") == []
 
 
-@pytest.mark.parametrize("goal", [{"target": 5}, {"precision": 0.8}, {"recall": 0.9}, {"utility": [[0, -1], [0, 2]]}])
+@pytest.mark.parametrize(
+    "goal", [{"target": 5}, {"precision": 0.8}, {"recall": 0.9}, {"utility": [[0, -1], [0, 2]]}]
+)
 def test_profiles_begin_from_examples_words_and_goals(clients, goal):
     body = {
         "name": "grain",
         "words": {"wheat": 1.0, "oil": -1.0},
-        "examples": [{"text": "wheat harvest", "relevant": True}, {"text": "crude oil", "relevant": False}],
+        "examples": [
+            {"text": "wheat harvest", "relevant": True},
+            {"text": "crude oil", "relevant": False},
+        ],
         "goal": goal,
         "strategy": "plain",
     }
     assert clients.ada.post("/api/profiles", json=body).status_code == 201
     assert get(clients.ada, "/api/profiles/grain")["strategy"] == "plain"
-    assert {word["word"]: word["strength"] for word in get(clients.ada, "/api/profiles/grain/words")} == body["words"]
+    assert {
+        word["word"]: word["strength"] for word in get(clients.ada, "/api/profiles/grain/words")
+    } == body["words"]
 
 
 def test_documents_count_once(fed):
@@ -116,7 +133,9 @@ def test_a_stream_of_lines(fed):
     answer = fed.ada.post("/api/documents/stream", content=lines)
     assert answer.status_code == 200
     assert answer.json()["accepted"] == 340
-    bad = fed.ada.post("/api/documents/stream", content=json.dumps(documents(400, 401)[0]) + "\n{nonsense\n")
+    bad = fed.ada.post(
+        "/api/documents/stream", content=json.dumps(documents(400, 401)[0]) + "\n{nonsense\n"
+    )
     assert bad.status_code == 422
     assert bad.json()["detail"].startswith("line 2:")
     assert "1 documents before it were added" in bad.json()["detail"]
@@ -141,14 +160,23 @@ def test_decisions_come_as_events(fed):
     judge(fed.ada, document, True)
     fed.ada.delete(f"/api/profiles/grain/judgements/{document}")
     text = fed.reader.get("/api/profiles/grain/decisions/events?after=0&open_for=0").text
-    events = [dict(line.split(": ", 1) for line in block.split("\n")) for block in text.strip().split("\n\n")]
+    events = [
+        dict(line.split(": ", 1) for line in block.split("\n"))
+        for block in text.strip().split("\n\n")
+    ]
     kinds = [event.get("event") for event in events]
-    assert kinds.count("decision") == get(fed.reader, "/api/profiles/grain")["counters"]["retrieved"]
-    said, undone = (json.loads(event["data"]) for event in events if event.get("event") == "judgement")
+    assert (
+        kinds.count("decision") == get(fed.reader, "/api/profiles/grain")["counters"]["retrieved"]
+    )
+    said, undone = (
+        json.loads(event["data"]) for event in events if event.get("event") == "judgement"
+    )
     assert (said["user"], said["relevant"], said["conflict"]) == ("ada", True, False)
     assert undone["relevant"] is None
     last = events[-1]["id"]
-    later = fed.reader.get("/api/profiles/grain/decisions/events?open_for=0", headers={"Last-Event-ID": last}).text
+    later = fed.reader.get(
+        "/api/profiles/grain/decisions/events?open_for=0", headers={"Last-Event-ID": last}
+    ).text
     assert "event:" not in later
 
 
@@ -172,7 +200,9 @@ def test_two_reviewers_get_different_documents(fed):
     bobs = {item["document"]["id"] for item in get(fed.bob, "/api/profiles/grain/queue?limit=5")}
     assert len(adas) == len(bobs) == 5
     assert not adas & bobs
-    assert {item["document"]["id"] for item in get(fed.ada, "/api/profiles/grain/queue?limit=5")} == adas
+    assert {
+        item["document"]["id"] for item in get(fed.ada, "/api/profiles/grain/queue?limit=5")
+    } == adas
     judged = adas.pop()
     judge(fed.ada, judged, True)
     after = {item["document"]["id"] for item in get(fed.ada, "/api/profiles/grain/queue?limit=5")}
@@ -195,20 +225,28 @@ def test_judgements_are_learned_and_taken_back(fed):
     listed = get(fed.reader, "/api/profiles/grain/judgements?limit=3")
     assert len(listed) == 3
     for entry in get(fed.reader, "/api/profiles/grain/judgements"):
-        assert fed.ada.delete(f"/api/profiles/grain/judgements/{entry['document']}").status_code == 200
+        assert (
+            fed.ada.delete(f"/api/profiles/grain/judgements/{entry['document']}").status_code == 200
+        )
     assert same_state(before, ProfileState.of(service.live.engine.profiles["grain"]))
-    assert fed.ada.delete(f"/api/profiles/grain/judgements/{listed[0]['document']}").status_code == 404
+    assert (
+        fed.ada.delete(f"/api/profiles/grain/judgements/{listed[0]['document']}").status_code == 404
+    )
 
 
 def test_any_document_can_be_judged(fed):
-    retrieved = {d["document"] for d in get(fed.ada, "/api/profiles/grain/decisions?limit=500")["decisions"]}
+    retrieved = {
+        d["document"] for d in get(fed.ada, "/api/profiles/grain/decisions?limit=500")["decisions"]
+    }
     other = next(d["id"] for d in documents(0, 60) if d["id"] not in retrieved)
     assert get(fed.ada, f"/api/profiles/grain/documents/{other}")["why"] is None
     judge(fed.ada, other, False)
     judge(fed.ada, other, True)
     assert get(fed.ada, "/api/profiles/grain")["counters"]["judged_relevant"] == 1
     assert fed.ada.get("/api/profiles/grain/documents/nowhere").status_code == 404
-    missing = fed.ada.post("/api/profiles/grain/judgements", json={"document": "nowhere", "relevant": True})
+    missing = fed.ada.post(
+        "/api/profiles/grain/judgements", json={"document": "nowhere", "relevant": True}
+    )
     assert missing.status_code == 404
 
 
@@ -218,7 +256,10 @@ def test_people_may_disagree(fed):
     assert judge(fed.bob, document, False)["conflict"] is True
     (conflict,) = get(fed.reader, "/api/profiles/grain/conflicts")
     assert conflict["document"]["id"] == document
-    assert [(said["user"], said["relevant"]) for said in conflict["judgements"]] == [("bob", False), ("ada", True)]
+    assert [(said["user"], said["relevant"]) for said in conflict["judgements"]] == [
+        ("bob", False),
+        ("ada", True),
+    ]
     assert get(fed.reader, "/api/profiles/grain")["conflicts"] == 1
     counters = get(fed.reader, "/api/profiles/grain")["counters"]
     assert (counters["judged_relevant"], counters["judged_irrelevant"]) == (0, 1)
@@ -230,7 +271,9 @@ def test_people_may_disagree(fed):
 
 def test_words_are_taught_and_taken_back(fed):
     before = ProfileState.of(fed.service.live.engine.profiles["grain"])
-    taught = fed.ada.post("/api/profiles/grain/words", json={"word": "Farmers", "strength": 1}).json()
+    taught = fed.ada.post(
+        "/api/profiles/grain/words", json={"word": "Farmers", "strength": 1}
+    ).json()
     assert (taught["word"], taught["strength"], taught["user"]) == ("farmers", 1.0, "ada")
     (listed,) = get(fed.reader, "/api/profiles/grain/words")
     assert listed == taught
@@ -249,18 +292,29 @@ def test_words_are_taught_and_taken_back(fed):
 def test_how_much_is_left_and_what_it_is_about(fed):
     early = get(fed.reader, "/api/profiles/grain/stopping")
     assert (early["left"], early["found"], early["stop"]) == (None, 0, False)
-    assert early["sentence"] == "cannot tell yet how many are left: 0 of 10 relevant documents found"
+    assert (
+        early["sentence"] == "cannot tell yet how many are left: 0 of 10 relevant documents found"
+    )
     for number in [*(n for n in range(30) if is_about("grain", f"d{n}")), 1, 2]:
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
     backlog = get(fed.reader, "/api/profiles/grain/stopping")
-    assert (backlog["found"], backlog["left"], backlog["left_high"], backlog["stop"]) == (10, None, None, False)
+    assert (backlog["found"], backlog["left"], backlog["left_high"], backlog["stop"]) == (
+        10,
+        None,
+        None,
+        False,
+    )
     assert 16 < backlog["pool"] < 60  # judged ones and those that people can reach
-    assert backlog["sentence"].startswith(f"cannot tell yet how many are left: 12 of {backlog['pool']} retrieved")
+    assert backlog["sentence"].startswith(
+        f"cannot tell yet how many are left: 12 of {backlog['pool']} retrieved"
+    )
     for number in range(45):
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
     estimate = get(fed.reader, "/api/profiles/grain/stopping?recall=0.9")
     assert estimate["found"] == 15
-    waiting = [each["document"]["id"] for each in get(fed.ada, "/api/profiles/grain/queue?limit=50")]
+    waiting = [
+        each["document"]["id"] for each in get(fed.ada, "/api/profiles/grain/queue?limit=50")
+    ]
     left = sum(is_about("grain", document) for document in waiting)
     assert estimate["left_low"] <= left <= estimate["left_high"]
     assert "90% of them found with probability" in estimate["sentence"]
@@ -275,8 +329,15 @@ def test_what_is_judged_can_be_taken_along(fed, tmp_path):
     judge(fed.ada, "d1", False)
     fed.ada.post("/api/documents", json={"id": "evil", "title": "=cmd()", "text": "@wheat"})
     judge(fed.ada, "evil", False)
-    rows = list(csv.DictReader(io.StringIO(fed.reader.get("/api/profiles/grain/export/judgements.csv").text)))
-    assert [(row["document"], row["relevant"]) for row in rows[:2]] == [("d0", "true"), ("d1", "false")]
+    rows = list(
+        csv.DictReader(
+            io.StringIO(fed.reader.get("/api/profiles/grain/export/judgements.csv").text)
+        )
+    )
+    assert [(row["document"], row["relevant"]) for row in rows[:2]] == [
+        ("d0", "true"),
+        ("d1", "false"),
+    ]
     assert (rows[2]["title"], rows[2]["text"]) == ("'=cmd()", "'@wheat")
     lines = fed.reader.get("/api/profiles/grain/export/judgements.jsonl").text.splitlines()
     assert json.loads(lines[0])["user"] == "ada"
@@ -286,7 +347,9 @@ def test_what_is_judged_can_be_taken_along(fed, tmp_path):
     taken = fed.ada.post("/api/profiles/import?name=copy", content=model)
     assert taken.status_code == 201, taken.text
     for document in ("d30", "d31"):
-        one, other = (get(fed.ada, f"/api/profiles/{name}/documents/{document}") for name in ("grain", "copy"))
+        one, other = (
+            get(fed.ada, f"/api/profiles/{name}/documents/{document}") for name in ("grain", "copy")
+        )
         assert one["probability"] == pytest.approx(other["probability"], abs=1e-12)
     assert fed.ada.post("/api/profiles/import", content=model).status_code == 409
     assert fed.ada.post("/api/profiles/import", content=b"PK nonsense").status_code == 422
@@ -304,9 +367,13 @@ def test_texts_can_be_purged_and_what_was_learned_stays(fed):
     old = next(item["document"]["id"] for item in waiting if item["document"]["purged"])
     judge(fed.ada, old, True)
     fed.ada.delete("/api/profiles/grain/judgements/d0")
-    retrieved = {d["document"] for d in get(fed.ada, "/api/profiles/grain/decisions?limit=500")["decisions"]}
+    retrieved = {
+        d["document"] for d in get(fed.ada, "/api/profiles/grain/decisions?limit=500")["decisions"]
+    }
     never = next(d["id"] for d in documents(0, 50) if d["id"] not in retrieved)
-    refused = fed.ada.post("/api/profiles/grain/judgements", json={"document": never, "relevant": False})
+    refused = fed.ada.post(
+        "/api/profiles/grain/judgements", json={"document": never, "relevant": False}
+    )
     assert (refused.status_code, "purged" in refused.json()["detail"]) == (409, True)
     for body in ({}, {"keep": 1, "before": "2020-01-01"}, {"before": "yesterday"}):
         assert fed.admin.post("/api/retention", json=body).status_code == 422

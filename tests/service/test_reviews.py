@@ -52,7 +52,12 @@ def screen(client, review, n, stage="abstract"):
         relevant = "on grain" in record["reference"]["title"]
         reasons = [] if relevant else ["off topic"]
         answer = decide(
-            client, review, record["id"], "included" if relevant else "excluded", reasons=reasons, stage=stage
+            client,
+            review,
+            record["id"],
+            "included" if relevant else "excluded",
+            reasons=reasons,
+            stage=stage,
         )
         assert answer.status_code == 200, answer.text
         found.append(relevant)
@@ -62,7 +67,9 @@ def screen(client, review, n, stage="abstract"):
 @pytest.fixture
 def review(clients):
     settings = {"query": "wheat corn harvest", "reasons": ["off topic", "no data"]}
-    return begin(clients.ada, ("a.ris", ris(0, 30)), ("b.ris", ris(20, 40)), settings=settings)["id"]
+    return begin(clients.ada, ("a.ris", ris(0, 30)), ("b.ris", ris(20, 40)), settings=settings)[
+        "id"
+    ]
 
 
 def same_log(service, review):
@@ -80,16 +87,25 @@ def same_log(service, review):
 
 def test_files_are_previewed_and_joined(clients):
     first, second = send(clients.ada, "a.ris", ris(0, 30)), send(clients.ada, "b.ris", ris(20, 40))
-    assert (first["format"], first["records"], first["first"][0]["title"]) == ("ris", 30, "Report 0 on grain")
+    assert (first["format"], first["records"], first["first"][0]["title"]) == (
+        "ris",
+        30,
+        "Report 0 on grain",
+    )
     keys = [first["upload"], second["upload"]]
     seen = clients.ada.post("/api/uploads/preview", json={"uploads": keys}).json()
     assert (seen["records"], seen["after_joining"], len(seen["duplicates"])) == (50, 40, 10)
     table = "Title;Abstract;DOI\nMüller;Über Weizen;10.1000/y\n".encode("cp1252")
     assert send(clients.ada, "c.csv", table)["notes"]
     assert clients.bob.post("/api/uploads/preview", json={"uploads": keys}).status_code == 404
-    made = clients.ada.post("/api/reviews", json={"name": "x", "uploads": keys, "join_duplicates": False}).json()
+    made = clients.ada.post(
+        "/api/reviews", json={"name": "x", "uploads": keys, "join_duplicates": False}
+    ).json()
     assert made["progress"]["records"] == 50
-    assert clients.ada.post("/api/uploads?name=x.ris", content=b"nothing of the kind").status_code == 422
+    assert (
+        clients.ada.post("/api/uploads?name=x.ris", content=b"nothing of the kind").status_code
+        == 422
+    )
     assert clients.reader.post("/api/uploads?name=x.ris", content=ris(0, 1)).status_code == 403
 
 
@@ -99,7 +115,9 @@ def test_a_review_is_screened_from_the_most_relevant_record_down(clients, review
     state = clients.ada.get(f"/api/reviews/{review}").json()["progress"]
     assert (state["included"], state["excluded"]) == (sum(found), 16 - sum(found))
     assert state["open"] == state["mine"] == 24
-    listed = clients.reader.get(f"/api/reviews/{review}/records?search=report&status=included").json()
+    listed = clients.reader.get(
+        f"/api/reviews/{review}/records?search=report&status=included"
+    ).json()
     assert listed["total"] == sum(found)
     one = listed["records"][0]["id"]
     words = clients.reader.get(f"/api/reviews/{review}/records/{one}/words").json()
@@ -133,7 +151,10 @@ def test_the_gauge_is_silent_until_it_can_tell(clients, review):
 
 def test_notes_tags_search_split_and_words(clients, review):
     path = f"/api/reviews/{review}/records"
-    assert clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"] == "look again"
+    assert (
+        clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"]
+        == "look again"
+    )
     assert clients.ada.put(f"{path}/1/tags", json={"tags": ["key"]}).json()["tags"] == ["key"]
     assert [row["id"] for row in clients.ada.get(f"{path}?tag=key").json()["records"]] == ["1"]
     assert clients.ada.get(f"{path}?tag=other").json()["total"] == 0
@@ -166,7 +187,9 @@ def test_two_blind_reviewers_and_a_conflict(clients):
     decide(clients.ada, review, record, "included")
     seen = clients.bob.get(f"{path}/records/{record}").json()
     assert (seen["decisions"], seen["notes"], seen["status"]) == ([], [], "open")
-    assert record in [row["id"] for row in clients.bob.get(f"{path}/records?status=open").json()["records"]]
+    assert record in [
+        row["id"] for row in clients.bob.get(f"{path}/records?status=open").json()["records"]
+    ]
     assert clients.ada.get(f"{path}/records/{record}").json()["status"] == "waiting"
     assert clients.ada.get(f"{path}/next").json()["record"]["id"] != record
     decide(clients.bob, review, record, "excluded", reasons=["no data"])
@@ -178,7 +201,9 @@ def test_two_blind_reviewers_and_a_conflict(clients):
     assert (resolved["status"], resolved["decisions"][-1]["resolved"]) == ("excluded", True)
     assert clients.admin.post(f"{path}/resolutions", json=body).status_code == 422
     numbers = clients.reader.get(f"{path}/statistics").json()
-    assert [(found["stage"], found["records"]) for found in numbers["agreement"]] == [("abstract", 1)]
+    assert [(found["stage"], found["records"]) for found in numbers["agreement"]] == [
+        ("abstract", 1)
+    ]
     assert numbers["flow"]["excluded"] == {"no data": 1}
     assert same_log(clients.service, review)
 
@@ -188,7 +213,14 @@ def test_full_texts_are_a_second_stage(clients, review):
     found = screen(clients.ada, review, 10)
     state = clients.ada.get(f"/api/reviews/{review}/next?stage=full%20text").json()
     assert state["progress"]["records"] == sum(found)
-    decide(clients.ada, review, state["record"]["id"], "excluded", stage="full text", reasons=["no data"])
+    decide(
+        clients.ada,
+        review,
+        state["record"]["id"],
+        "excluded",
+        stage="full text",
+        reasons=["no data"],
+    )
     screen(clients.ada, review, 2, stage="full text")
     flow = clients.ada.get(f"/api/reviews/{review}/statistics").json()
     assert flow["flow"]["full_texts_excluded"] == {"no data": 1}
@@ -201,7 +233,9 @@ def test_full_texts_are_a_second_stage(clients, review):
 def test_what_is_exported_can_be_read_again(clients, review, tmp_path):
     found = screen(clients.ada, review, 8)
     for kind in ("ris", "csv", "xlsx", "bib"):
-        answer = clients.reader.get(f"/api/reviews/{review}/records.{kind}?only=included&only=excluded")
+        answer = clients.reader.get(
+            f"/api/reviews/{review}/records.{kind}?only=included&only=excluded"
+        )
         assert answer.status_code == 200, answer.text
         file = tmp_path / f"out.{kind}"
         file.write_bytes(answer.content)
@@ -224,7 +258,9 @@ def choose(client, kind, **body):
 
 def begin_from(client, *chosen, **options):
     uploads = [each["upload"] for each in chosen]
-    return client.post("/api/reviews", json={"name": "second", "uploads": uploads, **options}).json()
+    return client.post(
+        "/api/reviews", json={"name": "second", "uploads": uploads, **options}
+    ).json()
 
 
 def test_a_review_is_begun_from_records_of_another_one(clients, review):
@@ -236,15 +272,25 @@ def test_a_review_is_begun_from_records_of_another_one(clients, review):
     assert part["records"] == sum(found)
     again = begin_from(clients.bob, part)
     assert (again["progress"]["open"], again["progress"]["included"]) == (sum(found), 0)
-    kept = choose(clients.bob, "review", review=review, only=["included", "excluded"], decisions=True)
+    kept = choose(
+        clients.bob, "review", review=review, only=["included", "excluded"], decisions=True
+    )
     part = choose(clients.bob, "review", review=review, only=["included"])
     second = begin_from(clients.bob, kept, part)
-    assert (second["progress"]["included"], second["progress"]["excluded"]) == (sum(found), 10 - sum(found))
+    assert (second["progress"]["included"], second["progress"]["excluded"]) == (
+        sum(found),
+        10 - sum(found),
+    )
     assert second["progress"]["records"] == 10
     flow = clients.bob.get(f"/api/reviews/{second['id']}/statistics").json()["flow"]
     assert flow["identified"] == {"trade": 10 + sum(found)}
     assert clients.bob.post("/api/uploads/review", json={"review": "0" * 16}).status_code == 404
-    assert clients.bob.post("/api/uploads/review", json={"review": review, "only": ["maybe"]}).status_code == 422
+    assert (
+        clients.bob.post(
+            "/api/uploads/review", json={"review": review, "only": ["maybe"]}
+        ).status_code
+        == 422
+    )
     assert clients.reader.post("/api/uploads/review", json={"review": review}).status_code == 403
 
 
@@ -258,7 +304,9 @@ def test_what_is_blind_in_a_review_is_not_seen_by_choosing_its_records(clients):
     agreed = choose(clients.bob, "review", review=review, only=["included"], decisions=True)
     assert [record["title"] for record in agreed["first"]] == ["Report 1 on crude"]
     assert choose(clients.bob, "review", review=review, only=["open"])["records"] == 3
-    everything = begin_from(clients.bob, choose(clients.bob, "review", review=review, decisions=True))["progress"]
+    everything = begin_from(
+        clients.bob, choose(clients.bob, "review", review=review, decisions=True)
+    )["progress"]
     assert (everything["included"], everything["open"]) == (1, 3)
 
 
@@ -269,12 +317,17 @@ def test_a_review_is_begun_from_the_stream(clients):
     clients.ada.post("/api/documents/batch", json={"documents": sent})
     newest = choose(clients.ada, "documents", limit=7)
     assert (newest["records"], newest["file"]) == (7, "documents")
-    assert newest["first"][0]["title"] == sent[23]["text"][:100] or newest["first"][0]["title"].endswith(" ...")
+    assert newest["first"][0]["title"] == sent[23]["text"][:100] or newest["first"][0][
+        "title"
+    ].endswith(" ...")
     queue = clients.ada.get("/api/profiles/grain/queue?limit=50").json()
     waiting = [item["document"]["id"] for item in queue]
     for number, document in enumerate(waiting[:4]):
         body = {"document": document, "relevant": number < 3}
-        assert clients.ada.post("/api/profiles/grain/judgements", json=body).status_code in (200, 201)
+        assert clients.ada.post("/api/profiles/grain/judgements", json=body).status_code in (
+            200,
+            201,
+        )
     retrieved = choose(clients.ada, "documents", profile="grain")
     assert retrieved["records"] == len(waiting)
     relevant = choose(clients.ada, "documents", profile="grain", relevant=True, decisions=True)
@@ -310,22 +363,33 @@ def test_the_place_of_a_full_text_is_kept_and_exported(clients, review, tmp_path
     path = f"/api/reviews/{review}/records/1/full-text"
     for place in ("smith 2001.pdf", "https://example.org/a.pdf"):
         assert clients.ada.put(path, json={"place": f" {place} "}).json()["full_text"] == place
-    (tmp_path / "out.ris").write_bytes(clients.ada.get(f"/api/reviews/{review}/records.ris").content)
-    again = next(r for r in read_references(tmp_path / "out.ris") if dict(r.annotations)["record"] == "1")
+    (tmp_path / "out.ris").write_bytes(
+        clients.ada.get(f"/api/reviews/{review}/records.ris").content
+    )
+    again = next(
+        r for r in read_references(tmp_path / "out.ris") if dict(r.annotations)["record"] == "1"
+    )
     assert dict(again.annotations)["file"] == "https://example.org/a.pdf"
     assert clients.ada.put(path, json={"place": ""}).json()["full_text"] == ""
     assert clients.ada.put(path, json={"place": "x" * 501}).status_code == 422
 
 
 def test_reviewers_are_counted_over_both_stages(clients):
-    review = begin(clients.ada, ("a.ris", ris(0, 6)), settings={"reviewers_per_record": 2, "full_texts": True})["id"]
+    review = begin(
+        clients.ada, ("a.ris", ris(0, 6)), settings={"reviewers_per_record": 2, "full_texts": True}
+    )["id"]
     for client in (clients.ada, clients.bob):
         decide(client, review, "1", "included", seconds=30)
         decide(client, review, "1", "included", stage="full text", seconds=330)
     decide(clients.ada, review, "2", "excluded", seconds=60)
     numbers = clients.reader.get(f"/api/reviews/{review}/statistics").json()
     ada, bob = numbers["reviewers"]
-    assert (ada["name"], ada["decisions"], ada["waiting_for_others"], ada["others_waiting"]) == ("ada", 3, 1, 0)
+    assert (ada["name"], ada["decisions"], ada["waiting_for_others"], ada["others_waiting"]) == (
+        "ada",
+        3,
+        1,
+        0,
+    )
     assert (bob["decisions"], bob["waiting_for_others"], bob["others_waiting"]) == (2, 0, 1)
     assert ada["hours"] == pytest.approx(420 / 3600)
     assert [found["stage"] for found in numbers["agreement"]] == ["abstract", "full text"]
@@ -335,7 +399,9 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     screen(clients.ada, review, 4)
     clients.ada.put(f"/api/reviews/{review}/records/1/full-text", json={"place": "one.pdf"})
     clients.ada.patch(f"/api/reviews/{review}", json={"settings": {"reasons": ["other"]}})
-    with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
+    with zipfile.ZipFile(
+        io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)
+    ) as archive:
         archive.extractall(tmp_path / "mine")
     with Project(tmp_path / "mine", writing=True) as project:
         log = clients.service.live.reviews[review].log
@@ -355,9 +421,17 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     with running(tmp_path / "other") as other:
         ada = Clients(other).ada
         assert (
-            ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue()).json()["progress"]["open"] == 35
+            ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue()).json()[
+                "progress"
+            ]["open"]
+            == 35
         )
-    assert clients.ada.post("/api/reviews/project?name=x.zip", content=b"PK\x03\x04nonsense").status_code == 422
+    assert (
+        clients.ada.post(
+            "/api/reviews/project?name=x.zip", content=b"PK\x03\x04nonsense"
+        ).status_code
+        == 422
+    )
 
 
 def test_a_served_project_and_its_review_hold_the_same_log(tmp_path):
@@ -381,7 +455,9 @@ def test_a_served_project_and_its_review_hold_the_same_log(tmp_path):
 
 def test_logs_that_went_apart_are_not_mixed(tmp_path, clients, review):
     screen(clients.ada, review, 2)
-    with zipfile.ZipFile(io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)) as archive:
+    with zipfile.ZipFile(
+        io.BytesIO(clients.ada.get(f"/api/reviews/{review}/project.zip").content)
+    ) as archive:
         archive.extractall(tmp_path / "mine")
     screen(clients.ada, review, 1)
     with Project(tmp_path / "mine", writing=True) as project:

@@ -6,7 +6,15 @@ from sqlalchemy import text
 from bayesift.errors import DataError
 from bayesift.service.db.database import open_store
 from bayesift.service.db.migrations import MIGRATIONS
-from bayesift.service.db.tables import DocumentRow, EventRow, JudgementRow, ProfileRow, SessionRow, UserRow, WordRow
+from bayesift.service.db.tables import (
+    DocumentRow,
+    EventRow,
+    JudgementRow,
+    ProfileRow,
+    SessionRow,
+    UserRow,
+    WordRow,
+)
 
 NOON = "2026-03-01T12:00:00.000000+00:00"
 
@@ -32,7 +40,11 @@ def judgement(user, relevant, seq, *, document="7"):
 def test_every_migration_is_done_once(tmp_path, database):
     for _ in range(2):
         with open_store(tmp_path, database) as store, store.reading() as read:
-            done = read._connection.execute(text("SELECT name FROM migrations ORDER BY name")).scalars().all()
+            done = (
+                read._connection.execute(text("SELECT name FROM migrations ORDER BY name"))
+                .scalars()
+                .all()
+            )
             assert done == sorted(MIGRATIONS)
 
 
@@ -80,8 +92,15 @@ def test_addresses_that_cannot_be_opened_are_refused(tmp_path, url):
 
 def test_events_come_back_in_order(store):
     with store.writing() as tx:
-        tx.append([event(1, "seen", document="7"), event(2, "retrieved", "grain", "7", why="queried")])
-        tx.append([event(3, "judged", "grain", "7", relevant=True), event(4, "judged", "crude", "7", relevant=False)])
+        tx.append(
+            [event(1, "seen", document="7"), event(2, "retrieved", "grain", "7", why="queried")]
+        )
+        tx.append(
+            [
+                event(3, "judged", "grain", "7", relevant=True),
+                event(4, "judged", "crude", "7", relevant=False),
+            ]
+        )
     with store.reading() as read:
         assert [row.seq for row in read.events()] == [1, 2, 3, 4]
         assert [row.seq for row in read.events(newest_first=True, limit=2)] == [4, 3]
@@ -89,7 +108,10 @@ def test_events_come_back_in_order(store):
             event(3, "judged", "grain", "7", relevant=True)
         ]
         assert [row.seq for row in read.events(profile="grain", document="7")] == [2, 3]
-        assert [row.seq for row in read.events_about(["7", "8"], after=0, profile="grain", kind="retrieved")] == [2]
+        assert [
+            row.seq
+            for row in read.events_about(["7", "8"], after=0, profile="grain", kind="retrieved")
+        ] == [2]
         assert read.last_seq() == 4
 
 
@@ -139,7 +161,11 @@ def test_purging_takes_texts_and_nothing_else(store):
         assert tx.purge(up_to=2) == 1
     with store.reading() as read:
         rows = read.documents(["1", "2", "3"])
-        assert [(row.purged, row.text) for row in rows.values()] == [(True, ""), (True, ""), (False, "text of 3")]
+        assert [(row.purged, row.text) for row in rows.values()] == [
+            (True, ""),
+            (True, ""),
+            (False, "text of 3"),
+        ]
         assert [row.id for row in read.newest_documents(5)] == ["3"]
         assert read.arrivals(["1"]) == {"1": {"words": ["corn"]}}
 
@@ -158,7 +184,11 @@ def test_profiles_are_replaced_and_forgotten(store):
     with store.writing() as tx:
         tx.drop_profile("grain")
     with store.reading() as read:
-        assert (read.profile("grain"), read.judgements("grain"), read.words("grain")) == (None, [], [])
+        assert (read.profile("grain"), read.judgements("grain"), read.words("grain")) == (
+            None,
+            [],
+            [],
+        )
 
 
 def test_conflicts_are_found(store):
@@ -198,11 +228,21 @@ def test_people_and_their_sessions(store):
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=50)
-values = st.one_of(texts, st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False))
+values = st.one_of(
+    texts,
+    st.booleans(),
+    st.integers(-(2**53), 2**53),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(payload=st.dictionaries(texts, st.one_of(values, st.lists(values, max_size=5)), max_size=5), title=texts)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    payload=st.dictionaries(texts, st.one_of(values, st.lists(values, max_size=5)), max_size=5),
+    title=texts,
+)
 def test_whatever_is_written_comes_back(store, payload, title):
     with store.writing() as tx:
         seq = tx.last_seq() + 1

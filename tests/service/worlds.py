@@ -20,10 +20,41 @@ from tests.filtering.worlds import same_state
 
 TOPICS = {
     "grain": ["wheat", "corn", "barley", "harvest", "tonnes", "exports", "crop", "farmers", "silo"],
-    "crude": ["oil", "barrel", "crude", "refinery", "drilling", "tanker", "opec", "pipeline", "gas"],
-    "ship": ["vessel", "port", "cargo", "strike", "harbour", "freight", "dockers", "captain", "sea"],
+    "crude": [
+        "oil",
+        "barrel",
+        "crude",
+        "refinery",
+        "drilling",
+        "tanker",
+        "opec",
+        "pipeline",
+        "gas",
+    ],
+    "ship": [
+        "vessel",
+        "port",
+        "cargo",
+        "strike",
+        "harbour",
+        "freight",
+        "dockers",
+        "captain",
+        "sea",
+    ],
 }
-COMMON = ["market", "said", "company", "year", "prices", "report", "week", "government", "trade", "new"]
+COMMON = [
+    "market",
+    "said",
+    "company",
+    "year",
+    "prices",
+    "report",
+    "week",
+    "government",
+    "trade",
+    "new",
+]
 
 
 def text_about(topic, number):
@@ -35,7 +66,11 @@ def text_about(topic, number):
 def documents(start, stop):
     names = list(TOPICS)
     return [
-        {"id": f"d{number}", "title": f"Report {number}", "text": text_about(names[number % 3], number)}
+        {
+            "id": f"d{number}",
+            "title": f"Report {number}",
+            "text": text_about(names[number % 3], number),
+        }
         for number in range(start, stop)
     ]
 
@@ -114,18 +149,30 @@ class InputReplay:
         """Take in what the log has more."""
         rows = list(read.events(self.seq))
         arrived = [row.document for row in rows if row.kind == event_log.SEEN]
-        texts = {name: Document(name, row.text, title=row.title) for name, row in read.documents(arrived).items()}
+        texts = {
+            name: Document(name, row.text, title=row.title)
+            for name, row in read.documents(arrived).items()
+        }
         others = read.documents({row.document for row in rows if row.kind == event_log.JUDGED})
         for place, row in enumerate(rows):
             assert row.seq == self.seq + 1
             self.seq = row.seq
             if row.kind == event_log.COUNTED:
-                batch = [r.document for r in rows[place:] if r.batch == row.batch and r.kind == event_log.SEEN]
+                batch = [
+                    r.document
+                    for r in rows[place:]
+                    if r.batch == row.batch and r.kind == event_log.SEEN
+                ]
                 events = self.engine.observe_many([texts[name] for name in batch])
                 self.log.extend(events)
-                logged = [r for r in rows[place:] if r.batch == row.batch and r.kind == event_log.RETRIEVED]
+                logged = [
+                    r
+                    for r in rows[place:]
+                    if r.batch == row.batch and r.kind == event_log.RETRIEVED
+                ]
                 assert [(e.profile, e.id, e.why, e.probability, e.gain) for e in events] == [
-                    (r.profile, r.document, *(r.payload[k] for k in ("why", "probability", "gain"))) for r in logged
+                    (r.profile, r.document, *(r.payload[k] for k in ("why", "probability", "gain")))
+                    for r in logged
                 ]
             else:
                 self.log.extend(self._act(row, others))
@@ -136,7 +183,9 @@ class InputReplay:
             add_described(engine, row.payload["definition"])
         elif row.kind == event_log.RETRIEVED and "words" in row.payload:
             vector = recorded_vector(row.document, row.payload, engine.space)
-            event = Retrieved(profile, vector, row.payload["why"], row.payload["probability"], row.payload["gain"])
+            event = Retrieved(
+                profile, vector, row.payload["why"], row.payload["probability"], row.payload["gain"]
+            )
             apply(engine.profiles[profile], event, {})
             return [event]
         elif row.kind == event_log.IMPORTED:
@@ -145,9 +194,18 @@ class InputReplay:
             engine.remove_profile(profile)
             log._events = [event for event in log._events if event.profile != profile]
             self._said = {key: said for key, said in self._said.items() if key[0] != profile}
-        elif row.kind in (event_log.PAUSED, event_log.RESUMED, event_log.PUT_AWAY, event_log.RESTORED):
+        elif row.kind in (
+            event_log.PAUSED,
+            event_log.RESUMED,
+            event_log.PUT_AWAY,
+            event_log.RESTORED,
+        ):
             changed = bool(row.payload["engine"])
-            return engine.pause(profile, row.kind in (event_log.PAUSED, event_log.PUT_AWAY)) if changed else []
+            return (
+                engine.pause(profile, row.kind in (event_log.PAUSED, event_log.PUT_AWAY))
+                if changed
+                else []
+            )
         elif row.kind == event_log.TAUGHT:
             return engine.teach(profile, row.payload["word"], row.payload["strength"], log)
         elif row.kind == event_log.JUDGED:
@@ -173,7 +231,9 @@ def same_filter(one, other):
     assert np.array_equal(one.space.frequencies, other.space.frequencies)
     assert list(one.profiles) == list(other.profiles)
     for name in one.profiles:
-        assert same_state(ProfileState.of(one.profiles[name]), ProfileState.of(other.profiles[name])), name
+        assert same_state(
+            ProfileState.of(one.profiles[name]), ProfileState.of(other.profiles[name])
+        ), name
         assert same_state(one.starts[name], other.starts[name]), name
     return True
 

@@ -20,14 +20,18 @@ class Cluster:
         self.folder = Path(folder)
         self.command = Path(pyspark.__file__).parent / "bin" / "spark-class"
         self.workers = {}
-        self._master = self._start("master", "master.Master", "--host", LOOPBACK, "--port", "0", "--webui-port", "0")
+        self._master = self._start(
+            "master", "master.Master", "--host", LOOPBACK, "--port", "0", "--webui-port", "0"
+        )
         # The master takes a port that is free, and says which.
         self.master = self._wait_for("master", r"Starting Spark master at (spark://\S+)")[1]
         self._wait_for("master", "I have been elected leader")
 
     def start_worker(self, name):
         options = ("--host", LOOPBACK, "--cores", "1", "--memory", "1g", "--webui-port", "0")
-        self.workers[name] = self._start(name, "worker.Worker", *options, "--work-dir", self.folder / name, self.master)
+        self.workers[name] = self._start(
+            name, "worker.Worker", *options, "--work-dir", self.folder / name, self.master
+        )
 
     def wait_for_worker(self, name):
         self._wait_for(name, "Successfully registered with master")
@@ -71,5 +75,7 @@ class Cluster:
             if found := re.search(sign, said):
                 return found
             if ended or late:
-                raise RuntimeError(f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n{said[-2000:]}")
+                raise RuntimeError(
+                    f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n{said[-2000:]}"
+                )
             time.sleep(0.1)

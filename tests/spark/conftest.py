@@ -44,7 +44,8 @@ def spark(cluster):
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
-        # A machine with much else to do is slow, not lost; a killed executor is missed by its closed connection.
+        # A machine with much else to do is slow, not lost; a killed executor is missed by its
+        # closed connection.
         "spark.network.timeout": "600s",
         "spark.executor.heartbeatInterval": "10s",
     }
@@ -61,6 +62,10 @@ def documents():
 @pytest.fixture(scope="session")
 def frame(spark, documents):
     """The documents in three partitions, cached so that their order does not change."""
-    df = spark.createDataFrame(documents, "id string, text string, topics array<string>").repartition(3).cache()
+    df = (
+        spark.createDataFrame(documents, "id string, text string, topics array<string>")
+        .repartition(3)
+        .cache()
+    )
     df.count()
     return df

@@ -25,7 +25,10 @@ class Gate:
 
 
 def killed_in_the_middle(spark, cluster, df, job, file):
-    """The result of a job on a DataFrame; a worker is killed once some tasks are done; others wait for it."""
+    """The result of a job on a DataFrame.
+
+    A worker is killed once some tasks are done; others wait for it.
+    """
     answer = []
     gated = df.mapInArrow(Gate(str(file)), df.schema)
     thread = threading.Thread(target=lambda: answer.append(job(gated)))
@@ -54,5 +57,6 @@ def _in_the_middle(tracker):
     """Whether a stage has done all tasks but those that wait, or some of them, and another runs."""
     infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     return any(
-        info and 0 < info.numCompletedTasks <= _DONE_BEFORE and info.numTasks > 2 * _DONE_BEFORE for info in infos
+        info and 0 < info.numCompletedTasks <= _DONE_BEFORE and info.numTasks > 2 * _DONE_BEFORE
+        for info in infos
     )

@@ -10,7 +10,9 @@ from bayesift import TextClassifier
 from bayesift.classifier.inputs import read_labels
 from bayesift.cli import main
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 
 def run(capsys, *arguments):
@@ -38,14 +40,21 @@ def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
     scored = {row["id"]: row["categories"] for row in parquet.read_table(out).to_pylist()}
     ids, texts, topics = zip(*documents, strict=True)
     local = TextClassifier(model="naive-bayes").fit(list(texts), [list(t) for t in topics])
-    assert scored == {name: list(found) for name, found in zip(ids, local.predict(list(texts)), strict=True)}
-    code, said, _ = run(capsys, "evaluate", model, news, "--label", "topics", "--engine", "spark", "--json")
+    assert scored == {
+        name: list(found) for name, found in zip(ids, local.predict(list(texts)), strict=True)
+    }
+    code, said, _ = run(
+        capsys, "evaluate", model, news, "--label", "topics", "--engine", "spark", "--json"
+    )
     assert code == 0
     from bayesift.evaluation import evaluate_decisions
 
     decisions, scores = local.decide(list(texts))
     expected = evaluate_decisions(
-        read_labels(topics, categories=local.categories_).y, decisions, scores, categories=local.categories_
+        read_labels(topics, categories=local.categories_).y,
+        decisions,
+        scores,
+        categories=local.categories_,
     )
     found = json.loads(said)
     assert found["micro"]["f1"] == pytest.approx(expected.micro.f1, abs=1e-12)
@@ -59,16 +68,25 @@ def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
 
 def test_titles_are_read_as_they_are_in_one_process(capsys, spark, tmp_path):
     lake, out, local = tmp_path / "lake", tmp_path / "sorted", tmp_path / "sorted.jsonl"
-    rows = [("a", "Wheat", "prices rise", "grain"), ("b", "", "crude oil", "oil"), ("c", "Oil", "", "oil")]
+    rows = [
+        ("a", "Wheat", "prices rise", "grain"),
+        ("b", "", "crude oil", "oil"),
+        ("c", "Oil", "", "oil"),
+    ]
     rows += [("d", None, "wheat harvest", "grain")]
-    spark.createDataFrame(rows, "id string, title string, text string, label string").write.parquet(str(lake))
+    spark.createDataFrame(rows, "id string, title string, text string, label string").write.parquet(
+        str(lake)
+    )
     model, peer = tmp_path / "model.zip", tmp_path / "peer.zip"
     assert run(capsys, "fit", lake, "-o", model, "--engine", "spark")[0] == 0
     files = sorted(lake.glob("*.parquet"))
     table = tmp_path / "lake.parquet"
     parquet.write_table(parquet.ParquetDataset(files).read(), table)
     assert run(capsys, "fit", table, "-o", peer)[0] == 0
-    terms = [TextClassifier.load(path).vectorizer_.get_feature_names_out().tolist() for path in (model, peer)]
+    terms = [
+        TextClassifier.load(path).vectorizer_.get_feature_names_out().tolist()
+        for path in (model, peer)
+    ]
     assert terms[0] == terms[1]
     assert run(capsys, "classify", model, lake, "-o", out, "--engine", "spark")[0] == 0
     assert run(capsys, "classify", peer, table, "-o", local)[0] == 0
@@ -81,11 +99,15 @@ def test_bad_use(capsys, news, tmp_path):
     code, _, noted = run(capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "sparc")
     assert code == 2
     assert "no 'sparc'; did you mean 'spark'?" in noted
-    code, _, noted = run(capsys, "fit", tmp_path / "nowhere", "-o", tmp_path / "m.zip", "--engine", "spark")
+    code, _, noted = run(
+        capsys, "fit", tmp_path / "nowhere", "-o", tmp_path / "m.zip", "--engine", "spark"
+    )
     assert code == 1
     assert "nowhere" in noted
     assert noted.count("\n") == 1
-    code, _, noted = run(capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "spark", "--label", "desk")
+    code, _, noted = run(
+        capsys, "fit", news, "-o", tmp_path / "m.zip", "--engine", "spark", "--label", "desk"
+    )
     assert code == 1
     assert "no column 'desk'" in noted
 
@@ -93,8 +115,14 @@ def test_bad_use(capsys, news, tmp_path):
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("sys.modules['pyspark'] = None", 'this needs pyspark, not installed yet; run: pip install "bayesift[spark]"'),
-        ("os.environ.pop('JAVA_HOME', None); os.environ['PATH'] = '/nowhere'", "Spark needs Java 17 or newer"),
+        (
+            "sys.modules['pyspark'] = None",
+            'this needs pyspark, not installed yet; run: pip install "bayesift[spark]"',
+        ),
+        (
+            "os.environ.pop('JAVA_HOME', None); os.environ['PATH'] = '/nowhere'",
+            "Spark needs Java 17 or newer",
+        ),
     ],
     ids=["pyspark", "java"],
 )
@@ -103,7 +131,9 @@ def test_what_is_missing_is_said_in_one_line(program, message, tmp_path):
         pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
     code = f"import os, sys; {program}; from bayesift.cli import main; main(sys.argv[1:])"
     command = ["fit", "news", "-o", str(tmp_path / "m.zip"), "--engine", "spark"]
-    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, env=dict(os.environ))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, env=dict(os.environ)
+    )
     assert done.returncode == 1
     assert message in done.stderr
     assert done.stderr.count("\n") == 1

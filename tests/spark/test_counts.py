@@ -5,7 +5,9 @@ from bayesift import DataError, TermVectorizer, TextClassifier
 from bayesift.features import SCORES, SelectTerms, TermTables
 from tests.spark.newsroom import TOPICS
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 
 SLOW = pytest.mark.slow
@@ -40,14 +42,21 @@ def test_tables_and_scores_are_local_ones(frame, documents, weighting):
     X = TermVectorizer(weighting=weighting).fit_transform(texts)
     Y = np.array([[t in topic for t in TOPICS] for topic in topics], dtype=int)
     local = TermTables.of(X, Y)
-    found = term_scores(frame, label_col="topics", by="chi2", vectorizer=TermVectorizer(weighting=weighting))
+    found = term_scores(
+        frame, label_col="topics", by="chi2", vectorizer=TermVectorizer(weighting=weighting)
+    )
     assert found.categories == TOPICS
     assert found.tables.n_documents == local.n_documents
     for name in ("category_sizes", "document_frequencies"):
         np.testing.assert_array_equal(getattr(found.tables, name), getattr(local, name))
     np.testing.assert_array_equal(found.tables.joint.toarray(), local.joint.toarray())
-    # Sums of whole numbers are exact; those of other weights depend on their order in the last digits.
-    same = np.testing.assert_array_equal if weighting == "tf" else lambda a, b: np.testing.assert_allclose(a, b, 1e-12)
+    # Sums of whole numbers are exact; those of other weights depend on their order in the last
+    # digits.
+    same = (
+        np.testing.assert_array_equal
+        if weighting == "tf"
+        else lambda a, b: np.testing.assert_allclose(a, b, 1e-12)
+    )
     same(found.tables.sums, local.sums)
     same(found.tables.squares, local.squares)
     same(found.tables.cross.toarray(), local.cross.toarray())
@@ -72,7 +81,9 @@ def test_naive_bayes_is_the_local_one(frame, documents, several, selection):
     expected, counted = (c.estimator_.estimator_.get_state()[1] for c in (local, found))
     for name, array in expected.items():
         np.testing.assert_array_equal(counted[name], array, err_msg=name)
-    np.testing.assert_array_equal(found.predict_proba(list(texts)), local.predict_proba(list(texts)))
+    np.testing.assert_array_equal(
+        found.predict_proba(list(texts)), local.predict_proba(list(texts))
+    )
     assert list(found.predict(list(texts))) == list(local.predict(list(texts)))
 
 
@@ -83,7 +94,8 @@ def test_saved_like_any_other(frame, documents, tmp_path):
     found.save(tmp_path / "model.zip")
     text = documents[0][1]
     np.testing.assert_array_equal(
-        TextClassifier.load(tmp_path / "model.zip").predict_proba([text]), found.predict_proba([text])
+        TextClassifier.load(tmp_path / "model.zip").predict_proba([text]),
+        found.predict_proba([text]),
     )
 
 

@@ -29,8 +29,12 @@ class Oracle:
         self.link, self.n_models, self.calls = link_of(link), Y.shape[1], []
 
     def evaluate(self, weights, models, *more):
-        evaluator = LossEvaluator(self.link, np.ascontiguousarray(weights), models, self.n_models, *more)
-        batches = [evaluator.evaluate(block).to_batch(part) for part, block in enumerate(self.blocks)]
+        evaluator = LossEvaluator(
+            self.link, np.ascontiguousarray(weights), models, self.n_models, *more
+        )
+        batches = [
+            evaluator.evaluate(block).to_batch(part) for part, block in enumerate(self.blocks)
+        ]
         return LossSums.of([row for batch in batches for row in batch.to_pylist()], weights.shape)
 
     def loss_and_gradient(self, weights, models):
@@ -44,7 +48,11 @@ class Oracle:
     def loss_and_hessians(self, weights, models, sets):
         self.calls.append("hessians")
         losses, gradients, packed = self.evaluate(weights, models, False, sets)
-        return losses, gradients, np.split(packed, np.cumsum([packed_size(len(held.terms)) for held in sets])[:-1])
+        return (
+            losses,
+            gradients,
+            np.split(packed, np.cumsum([packed_size(len(held.terms)) for held in sets])[:-1]),
+        )
 
 
 def fit_blocks(X, Y, link, prior, tolerance, method):
@@ -64,7 +72,9 @@ def fit_blocks(X, Y, link, prior, tolerance, method):
     return found, bounds, documents.calls
 
 
-@pytest.mark.parametrize("method", [minimise_by_lbfgs, minimise_by_newton], ids=["quasi-newton", "sets"])
+@pytest.mark.parametrize(
+    "method", [minimise_by_lbfgs, minimise_by_newton], ids=["quasi-newton", "sets"]
+)
 @pytest.mark.parametrize("link", ["logit", "probit"])
 @pytest.mark.parametrize(
     "prior",
@@ -81,7 +91,9 @@ def test_modes_are_those_of_the_local_solvers(data, link, prior, method):
     X, Y = data
     local = SparseBayesClassifier(link=link, prior=prior, tol=1e-9, max_iter=100_000).fit(X, Y)
     problem = local.problem(X, Y)
-    least = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(local.solutions_)])
+    least = np.array(
+        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(local.solutions_)]
+    )
     found, bounds, _ = fit_blocks(X, Y, link, prior, 1e-8, method)
     got = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)])
     gaps = (got - least) / least
@@ -90,7 +102,9 @@ def test_modes_are_those_of_the_local_solvers(data, link, prior, method):
     assert all(np.all(np.diff(s.objective) <= 1e-12 * s.objective[0]) for s in found)
 
 
-@pytest.mark.parametrize("method", [minimise_by_lbfgs, minimise_by_newton], ids=["quasi-newton", "sets"])
+@pytest.mark.parametrize(
+    "method", [minimise_by_lbfgs, minimise_by_newton], ids=["quasi-newton", "sets"]
+)
 def test_a_loose_tolerance_is_met_early(data, method):
     X, Y = data
     prior = LaplacePrior(gamma=1.0)
@@ -103,7 +117,8 @@ def test_a_loose_tolerance_is_met_early(data, method):
 def test_sets_need_far_fewer_evaluations(data):
     X, Y = data
     few, many = (
-        fit_blocks(X, Y, "logit", LaplacePrior(gamma=1.0), 1e-8, m)[2] for m in (minimise_by_newton, minimise_by_lbfgs)
+        fit_blocks(X, Y, "logit", LaplacePrior(gamma=1.0), 1e-8, m)[2]
+        for m in (minimise_by_newton, minimise_by_lbfgs)
     )
     assert len(few) < len(many) / 2
 
@@ -125,9 +140,14 @@ def test_a_set_that_is_too_large_goes_on_without(data, monkeypatch):
 def test_second_derivatives_are_those_of_dense_matrices(data):
     X, Y = data
     rng = np.random.default_rng(1)
-    weights, chosen = rng.normal(size=(61, 3)), [np.array([3, 7, 50]), np.arange(60), np.array([], dtype=int)]
+    weights, chosen = (
+        rng.normal(size=(61, 3)),
+        [np.array([3, 7, 50]), np.arange(60), np.array([], dtype=int)],
+    )
     documents = Oracle(X, Y, "logit")
-    *_, packed = documents.loss_and_hessians(weights, [0, 1, 2], [WorkingSet(terms, False) for terms in chosen])
+    *_, packed = documents.loss_and_hessians(
+        weights, [0, 1, 2], [WorkingSet(terms, False) for terms in chosen]
+    )
     ones = np.hstack([X.toarray(), np.ones((300, 1))])
     p = 1 / (1 + np.exp(-ones @ weights))
     hessians = [ones.T @ (ones * (p * (1 - p))[:, [c]]) for c in range(3)]
@@ -135,7 +155,9 @@ def test_second_derivatives_are_those_of_dense_matrices(data):
     for c, terms in enumerate(chosen):
         here = np.append(terms, 60)
         expected = np.tril(hessians[c][np.ix_(here, here)])
-        np.testing.assert_allclose(newton.unpacked_gram(packed[c], len(terms)), expected, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(
+            newton.unpacked_gram(packed[c], len(terms)), expected, rtol=1e-6, atol=1e-7
+        )
         np.testing.assert_allclose(diagonals[:, c], np.diag(hessians[c]), rtol=1e-6)
 
 
@@ -151,12 +173,16 @@ class WrongGradients(Oracle):
         return losses, -gradients, hessians
 
 
-@pytest.mark.parametrize("method", [minimise_by_lbfgs, minimise_by_newton], ids=["quasi-newton", "sets"])
+@pytest.mark.parametrize(
+    "method", [minimise_by_lbfgs, minimise_by_newton], ids=["quasi-newton", "sets"]
+)
 def test_models_whose_line_search_fails_have_not_converged(data, method):
     X, Y = data
     penalty = np.zeros((5, 61, 1))
     penalty[LOWER], penalty[UPPER], penalty[0, :-1] = -np.inf, np.inf, 1.0
     curvatures = np.repeat(np.append(X.power(2).sum(axis=0), 300)[:, None] / 4, 3, axis=1)
-    found, bounds = method(WrongGradients(X, Y, "logit"), np.zeros((61, 3)), Penalty(penalty, curvatures), Settings())
+    found, bounds = method(
+        WrongGradients(X, Y, "logit"), np.zeros((61, 3)), Penalty(penalty, curvatures), Settings()
+    )
     assert np.all(bounds > 1e-2)
     assert not any(solution.converged for solution in found)

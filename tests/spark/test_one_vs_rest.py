@@ -7,7 +7,9 @@ from bayesift.classifier.inputs import read_labels
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.scale import CrossValidation
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 PRIORS = {"laplace": LaplacePrior(gamma=0.25), "gaussian": GaussianPrior(variance=4.0)}
 
@@ -21,7 +23,9 @@ def in_order(frame):
 
 def objectives(model, X, Y):
     problem = model.problem(X, Y)
-    return np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(model.solutions_)])
+    return np.array(
+        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(model.solutions_)]
+    )
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -30,12 +34,20 @@ def test_dealt_out_categories_are_the_local_fit(frame, in_order, prior):
 
     model = SparseBayesClassifier(prior=PRIORS[prior])
     texts, topics = in_order
-    local = TextClassifier(model=model, vectorizer=TermVectorizer(weighting="ltc")).fit(texts, topics)
+    local = TextClassifier(model=model, vectorizer=TermVectorizer(weighting="ltc")).fit(
+        texts, topics
+    )
     fit = fit_one_vs_rest(
-        frame, label_col="topics", model=model, vectorizer=TermVectorizer(weighting="ltc"), strategy="categories"
+        frame,
+        label_col="topics",
+        model=model,
+        vectorizer=TermVectorizer(weighting="ltc"),
+        strategy="categories",
     )
     assert fit.strategy == "categories"
-    np.testing.assert_allclose(fit.classifier.predict_proba(texts), local.predict_proba(texts), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        fit.classifier.predict_proba(texts), local.predict_proba(texts), rtol=0, atol=1e-12
+    )
     assert fit.classifier.predict(texts) == local.predict(texts)
 
 
@@ -54,7 +66,9 @@ def test_folds_and_paths_are_dealt_out(frame, in_order):
         )
         .estimator_.estimator_
     )
-    fit = fit_one_vs_rest(frame, label_col="topics", model=model, strategy="categories", threshold="max-f1")
+    fit = fit_one_vs_rest(
+        frame, label_col="topics", model=model, strategy="categories", threshold="max-f1"
+    )
     found = fit.classifier.estimator_.estimator_
     np.testing.assert_allclose(found.prior_scale_, local.prior_scale_, rtol=1e-12)
     np.testing.assert_allclose(found.validation_.losses, local.validation_.losses, rtol=1e-10)
@@ -69,7 +83,9 @@ def test_row_blocks_reach_the_mode(frame, in_order, prior, link, tmp_path):
     vectorizer = TermVectorizer(weighting="ltc")
     model = SparseBayesClassifier(link=link, prior=PRIORS[prior], tol=1e-7, max_iter=10000)
     local = TextClassifier(model=model, vectorizer=vectorizer).fit(texts, topics)
-    fit = fit_one_vs_rest(frame, label_col="topics", model=model, vectorizer=vectorizer, strategy="rows")
+    fit = fit_one_vs_rest(
+        frame, label_col="topics", model=model, vectorizer=vectorizer, strategy="rows"
+    )
     best, found = local.estimator_.estimator_, fit.classifier.estimator_.estimator_
     X, Y = local.vectors(texts), read_labels(topics, categories=local.categories_).y
     least = objectives(best, X, Y)
@@ -88,10 +104,14 @@ def test_two_classes_and_signs_on_rows(spark, in_order):
 
     texts, topics = in_order
     labels = ["yes" if "gold" in t else "no" for t in topics]
-    df = spark.createDataFrame(list(zip(texts, labels, strict=True)), "text string, label string").repartition(3)
+    df = spark.createDataFrame(
+        list(zip(texts, labels, strict=True)), "text string, label string"
+    ).repartition(3)
     n_terms = len(TermVectorizer().fit(texts).vocabulary_)
     sign = np.where(np.arange(n_terms) % 2, 1, 0)
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=0.25, sign=sign), tol=1e-7, max_iter=10000)
+    model = SparseBayesClassifier(
+        prior=LaplacePrior(gamma=0.25, sign=sign), tol=1e-7, max_iter=10000
+    )
     local = TextClassifier(model=model, vectorizer=TermVectorizer()).fit(texts, labels)
     fit = fit_one_vs_rest(df, model=model, strategy="rows")
     weights = fit.classifier.estimator_.estimator_.coef_
@@ -117,7 +137,12 @@ def test_killed_worker_changes_nothing(spark, cluster, frame):
             replace(cluster)
 
     def fit(progress=None):
-        options = {"model": model, "vectorizer": vectorizer, "strategy": "rows", "progress": progress}
+        options = {
+            "model": model,
+            "vectorizer": vectorizer,
+            "strategy": "rows",
+            "progress": progress,
+        }
         return fit_one_vs_rest(df, label_col="topics", **options)
 
     disturbed, calm = fit(kill_at_the_third_question), fit()
@@ -154,7 +179,9 @@ def test_row_blocks_of_rcv1(spark, corpus_named, prior):
     Y = sparse.csr_array(Y[:, kept])
     priors = {"laplace": LaplacePrior(gamma=0.04), "gaussian": GaussianPrior(variance=10.0)}
     local = SparseBayesClassifier(prior=priors[prior], tol=1e-5, max_iter=5000).fit(X, Y)
-    margins = Totals(X.shape[0], sizes[kept].astype(float), np.asarray(X.power(2).sum(axis=0)).ravel())
+    margins = Totals(
+        X.shape[0], sizes[kept].astype(float), np.asarray(X.power(2).sum(axis=0)).ravel()
+    )
     with RowBlocks(blocks_of(spark, X, Y, n_blocks=4), X.shape[1], len(kept)) as blocks:
         found, bounds = fit_row_blocks(blocks, local, margins, list(range(len(kept))))
     problem = local.problem(X, Y)

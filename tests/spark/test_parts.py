@@ -60,12 +60,23 @@ def test_packed_hessians():
 
 
 def test_counts_of_terms_categories_and_pairs():
-    batch = pa.RecordBatch.from_pydict({"text": ["corn corn oats", None], "topic": ["grain", "grain"]})
-    rows = [tuple(row.values()) for row in next(Survey(COLUMNS, TermVectorizer())(iter([batch]))).to_pylist()]
+    batch = pa.RecordBatch.from_pydict(
+        {"text": ["corn corn oats", None], "topic": ["grain", "grain"]}
+    )
+    rows = [
+        tuple(row.values())
+        for row in next(Survey(COLUMNS, TermVectorizer())(iter([batch]))).to_pylist()
+    ]
     assert rows[:3] == [("term", "corn", 1, 2), ("term", "oats", 1, 1), ("category", "grain", 1, 1)]
     vectorizer = TermVectorizer().fit(["corn", "oats"])
-    pairs = next(PairCounter(COLUMNS, ("crude", "grain"), lambda: vectorizer)(iter([batch[:1]]))).to_pylist()
-    assert [tuple(row.values()) for row in pairs[:3]] == [(1, 0, 1, 2, 0), (1, 1, 1, 1, 0), (-1, 0, 1, 2, 4)]
+    pairs = next(
+        PairCounter(COLUMNS, ("crude", "grain"), lambda: vectorizer)(iter([batch[:1]]))
+    ).to_pylist()
+    assert [tuple(row.values()) for row in pairs[:3]] == [
+        (1, 0, 1, 2, 0),
+        (1, 1, 1, 1, 0),
+        (-1, 0, 1, 2, 4),
+    ]
 
 
 def test_rules_that_need_no_scores():
@@ -81,7 +92,11 @@ def test_columns_of_the_result_are_new():
 
 
 def test_local_masters_retry():
-    assert [_with_retries(m) for m in ("local[2]", "local", "yarn")] == ["local[2,4]", "local[1,4]", "yarn"]
+    assert [_with_retries(m) for m in ("local[2]", "local", "yarn")] == [
+        "local[2,4]",
+        "local[1,4]",
+        "yarn",
+    ]
 
 
 def test_a_zipped_model_is_unpacked_once(tmp_path):

@@ -2,8 +2,9 @@
 
 from hypothesis import strategies as st
 
-# Lengths around the 8 and 16 bytes of a key, characters whose lower case changes length or depends on
-# their neighbours, marks that are no letters, signs beyond the basic plane, lone surrogates, control characters.
+# Lengths around the 8 and 16 bytes of a key, characters whose lower case changes length or depends
+# on their neighbours, marks that are no letters, signs beyond the basic plane, lone surrogates,
+# control characters.
 NASTY_WORDS = [
     *(
         "a",
@@ -73,9 +74,9 @@ NASTY_WORDS = [
 ]
 SEPARATORS = [" ", "\n", "\t", ", ", ".", "-", "/", "", "\x1c", "\u3000", "\xa0"]
 
-nasty_texts = st.lists(st.tuples(st.sampled_from(NASTY_WORDS), st.sampled_from(SEPARATORS)), max_size=30).map(
-    lambda parts: "".join(word + separator for word, separator in parts)
-)
+nasty_texts = st.lists(
+    st.tuples(st.sampled_from(NASTY_WORDS), st.sampled_from(SEPARATORS)), max_size=30
+).map(lambda parts: "".join(word + separator for word, separator in parts))
 any_texts = st.text(st.characters(), max_size=60)
 ascii_texts = st.text(st.characters(codec="ascii"), max_size=80)
 texts = st.one_of(nasty_texts, any_texts, ascii_texts)

@@ -61,12 +61,16 @@ def test_arrow_strings_and_threads_give_the_same():
     texts = ["corn and  wheat", "", "Größe 中文", "oats\nrye"] * 50
     once = TermVectorizer(analyzer="char_wb", ngram_range=(1, 3))
     again = TermVectorizer(analyzer="char_wb", ngram_range=(1, 3), n_jobs=2)
-    np.testing.assert_array_equal(again.fit_transform(pa.array(texts)).toarray(), once.fit_transform(texts).toarray())
+    np.testing.assert_array_equal(
+        again.fit_transform(pa.array(texts)).toarray(), once.fit_transform(texts).toarray()
+    )
 
 
 def test_terms_with_line_breaks_and_backslashes_are_saved(tmp_path):
     texts, labels = ["a\nb", "a\\nb", "c d", "\\ \n"], ["one", "two", "one", "two"]
-    classifier = TextClassifier(vectorizer=TermVectorizer(analyzer="char", ngram_range=(1, 3)), model="naive-bayes")
+    classifier = TextClassifier(
+        vectorizer=TermVectorizer(analyzer="char", ngram_range=(1, 3)), model="naive-bayes"
+    )
     classifier.fit(texts, labels).save(tmp_path / "model")
     again = TextClassifier.load(tmp_path / "model")
     assert again.vectorizer_.vocabulary_.names == classifier.vectorizer_.vocabulary_.names
@@ -77,7 +81,9 @@ def test_terms_with_line_breaks_and_backslashes_are_saved(tmp_path):
 def test_a_tokenizer_is_that_of_scikit_learn(ngram_range):
     texts = ["Corn-oil, wheat", "wheat  Corn-oil", "", "ein Wort \ud800"]
     ours = TermVectorizer(tokenizer=str.split, ngram_range=ngram_range, stop_words=["ein"])
-    theirs = CountVectorizer(tokenizer=str.split, token_pattern=None, ngram_range=ngram_range, stop_words=["ein"])
+    theirs = CountVectorizer(
+        tokenizer=str.split, token_pattern=None, ngram_range=ngram_range, stop_words=["ein"]
+    )
     assert_like_scikit_learn(without_surrogates(texts), ours, theirs, ["wheat corn-oil"])
     assert "\ufffd" in ours.fit(texts).vocabulary_
 

@@ -45,9 +45,13 @@ def test_any_text_is_read(text):
     strip_html(text)
 
 
-@pytest.mark.parametrize("start", ["<", "<a ", "<a href='", '<a href="', "<!--", "<script>", "</", "<a =", "<p>", "&"])
+@pytest.mark.parametrize(
+    "start", ["<", "<a ", "<a href='", '<a href="', "<!--", "<script>", "</", "<a =", "<p>", "&"]
+)
 def test_a_text_of_open_tags_is_read_once(start):
-    assert len(strip_html(start * 100_000)) <= len(start) * 100_000  # hours, if each tag read the text to its end
+    assert (
+        len(strip_html(start * 100_000)) <= len(start) * 100_000
+    )  # hours, if each tag read the text to its end
 
 
 def test_a_vectorizer_of_html():

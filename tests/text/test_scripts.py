@@ -21,7 +21,17 @@ THAI = "ภาษาไทยเป็นภาษาที่มีระดั
 KHMER = "ភាសា\u200bខ្មែរ\u200bជា\u200bភាសា"
 LATIN = "Plain words and Größe, naïve café."
 HANGUL = "한국어는 띄어쓰기를 합니다"
-MIXED = [CHINESE, LATIN, JAPANESE, THAI, "", KHMER, HANGUL, f"Python 3 の{CHINESE}use {THAI}x", LATIN]
+MIXED = [
+    CHINESE,
+    LATIN,
+    JAPANESE,
+    THAI,
+    "",
+    KHMER,
+    HANGUL,
+    f"Python 3 の{CHINESE}use {THAI}x",
+    LATIN,
+]
 
 
 def test_kinds_are_those_of_the_names_and_categories_of_unicode():
@@ -61,7 +71,13 @@ def test_hangul_stays_words():
 
 
 def test_words_beside_other_scripts_stay_words():
-    assert list(TermVectorizer().term_counts("Python3の本 x漢y")) == ["python3", "の", "本", "の本", "漢"]
+    assert list(TermVectorizer().term_counts("Python3の本 x漢y")) == [
+        "python3",
+        "の",
+        "本",
+        "の本",
+        "漢",
+    ]
 
 
 @pytest.mark.parametrize("batch", [1 << 15, 2])
@@ -85,14 +101,30 @@ def test_more_ngrams_than_are_numbered_at_a_time(monkeypatch):
 
 def test_ngrams_of_words_do_not_cross_other_scripts():
     found = TermVectorizer(ngram_range=(1, 2)).term_counts("red corn 中文 blue oats")
-    assert set(found) == {"red", "corn", "中", "文", "中文", "blue", "oats", "red corn", "blue oats"}
+    assert set(found) == {
+        "red",
+        "corn",
+        "中",
+        "文",
+        "中文",
+        "blue",
+        "oats",
+        "red corn",
+        "blue oats",
+    }
     pairs = TermVectorizer(ngram_range=(2, 2)).fit(["red corn 中文 blue oats"])
     assert set(pairs.vocabulary_) == {"中", "文", "中文", "red corn", "blue oats"}
 
 
 def test_stop_words_and_stems_beside_other_scripts():
     vectorizer = TermVectorizer(stop_words=["the", "的"], stemmer="english")
-    assert set(vectorizer.term_counts("The harvests 我的书")) == {"harvest", "我", "我的", "的书", "书"}
+    assert set(vectorizer.term_counts("The harvests 我的书")) == {
+        "harvest",
+        "我",
+        "我的",
+        "的书",
+        "书",
+    }
 
 
 def test_the_order_of_documents_and_threads_change_nothing():
@@ -111,22 +143,30 @@ def test_a_file_from_before_keeps_its_tokens():
         del parameters[name]
     again = TermVectorizer.from_state(parameters, arrays, terms)
     assert again.unspaced == "words"
-    np.testing.assert_array_equal(again.transform(texts).toarray(), before.transform(texts).toarray())
+    np.testing.assert_array_equal(
+        again.transform(texts).toarray(), before.transform(texts).toarray()
+    )
     assert again.transform(["中文"]).toarray().sum() == 1
 
 
 def test_a_saved_vectorizer_splits_as_before():
     vectorizer = TermVectorizer().fit(MIXED)
     again = TermVectorizer.from_state(*vectorizer.get_state())
-    np.testing.assert_array_equal(again.transform(MIXED).toarray(), vectorizer.transform(MIXED).toarray())
+    np.testing.assert_array_equal(
+        again.transform(MIXED).toarray(), vectorizer.transform(MIXED).toarray()
+    )
 
 
-@pytest.mark.parametrize("options", [{}, {"unspaced": "words"}, {"analyzer": "char_wb", "ngram_range": (1, 3)}])
+@pytest.mark.parametrize(
+    "options", [{}, {"unspaced": "words"}, {"analyzer": "char_wb", "ngram_range": (1, 3)}]
+)
 def test_pieces_make_up_the_text_and_share_the_weights(options):
     text = f"Corn! {CHINESE} {THAI} {KHMER} (x) Größe"
     vectorizer = TermVectorizer(**options)
     counts = vectorizer.term_counts(text)
-    pieces = list(weighted_pieces(vectorizer, text, dict.fromkeys((t for t in counts if " " not in t), 1.0)))
+    pieces = list(
+        weighted_pieces(vectorizer, text, dict.fromkeys((t for t in counts if " " not in t), 1.0))
+    )
     assert "".join(piece for piece, _ in pieces) == text
     expected = sum(n for term, n in counts.items() if " " not in term)
     if options.get("unspaced") != "words":
@@ -134,7 +174,11 @@ def test_pieces_make_up_the_text_and_share_the_weights(options):
 
 
 def test_pieces_of_characters():
-    pieces = list(weighted_pieces(TermVectorizer(analyzer="char", ngram_range=(1, 2)), "aB  c", {"ab": 1.0, " c": 3.0}))
+    pieces = list(
+        weighted_pieces(
+            TermVectorizer(analyzer="char", ngram_range=(1, 2)), "aB  c", {"ab": 1.0, " c": 3.0}
+        )
+    )
     assert pieces == [("a", 0.5), ("B", 0.5), (" ", 1.5), ("c", 1.5)]
 
 

@@ -21,7 +21,9 @@ scikit_learn_tokens = CountVectorizer().build_analyzer()
 def way(request):
     """The words of a small batch are found by Python's expressions, and here by the kernels too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, *(("_SMALL", -1) if request.param == "kernels" else ("_TINY", tokens._SMALL)))
+        patch.setattr(
+            tokens, *(("_SMALL", -1) if request.param == "kernels" else ("_TINY", tokens._SMALL))
+        )
         yield
 
 
@@ -36,7 +38,9 @@ def words_of(found):
 @example(["", " ", "ab", ""])
 @settings(max_examples=400, deadline=None)
 def test_tokens_are_those_of_scikit_learn(texts):
-    assert words_of(Tokeniser(unspaced="words")(texts)) == [scikit_learn_tokens(text) for text in texts]
+    assert words_of(Tokeniser(unspaced="words")(texts)) == [
+        scikit_learn_tokens(text) for text in texts
+    ]
 
 
 @given(texts=corpora)
@@ -47,7 +51,12 @@ def test_tokens_are_those_of_scikit_learn(texts):
 @pytest.mark.parametrize("min_length", [1, 2, 3])
 @pytest.mark.parametrize("unspaced", ["ngrams", "words"])
 def test_every_rule_does_what_its_pattern_says(texts, lowercase, characters, min_length, unspaced):
-    rules = {"lowercase": lowercase, "characters": characters, "min_length": min_length, "unspaced": unspaced}
+    rules = {
+        "lowercase": lowercase,
+        "characters": characters,
+        "min_length": min_length,
+        "unspaced": unspaced,
+    }
     assert words_of(Tokeniser(**rules)(texts)) == [oracle.tokens(text, **rules) for text in texts]
 
 

@@ -63,12 +63,16 @@ def assert_like_scikit_learn(texts, ours, theirs, more=()):
 @settings(max_examples=200, deadline=None)
 def test_counts_are_those_of_scikit_learn(texts, more, ngram_range, lowercase):
     ours = TermVectorizer(ngram_range=ngram_range, lowercase=lowercase, unspaced="words")
-    assert_like_scikit_learn(texts, ours, CountVectorizer(ngram_range=ngram_range, lowercase=lowercase), more)
+    assert_like_scikit_learn(
+        texts, ours, CountVectorizer(ngram_range=ngram_range, lowercase=lowercase), more
+    )
 
 
 @given(
     st.lists(
-        st.lists(st.sampled_from(["aa", "bb", "cc", "dd", "ee"]), max_size=6).map(" ".join), min_size=1, max_size=8
+        st.lists(st.sampled_from(["aa", "bb", "cc", "dd", "ee"]), max_size=6).map(" ".join),
+        min_size=1,
+        max_size=8,
     ),
     st.sampled_from([1, 2, 3, 0.0, 0.3, 0.5]),
     st.sampled_from([1.0, 0.7, 0.4, 3, 5]),
@@ -91,7 +95,9 @@ def test_stems_are_those_of_a_stemming_tokeniser(ngram_range, stop_words):
     stem = Stemmer.Stemmer("porter").stemWord
     plain = CountVectorizer(stop_words=stop_words).build_analyzer()
     theirs = CountVectorizer(
-        tokenizer=lambda text: [stem(w) for w in plain(text)], token_pattern=None, ngram_range=ngram_range
+        tokenizer=lambda text: [stem(w) for w in plain(text)],
+        token_pattern=None,
+        ngram_range=ngram_range,
     )
     ours = TermVectorizer(stemmer="porter", stop_words=stop_words, ngram_range=ngram_range)
     assert_like_scikit_learn(TEXTS, ours, theirs, ["harvester wheats", "unseen words", *TEXTS])
@@ -117,14 +123,17 @@ def test_weights_follow_their_formulas(weighting, cosine):
 
 
 def test_ltc_by_hand():
-    # N = 4; "corn" in 2 documents: log2 2 = 1; "wheat" in 1: log2 4 = 2. l of 4 corns: 1 + log2 4 = 3.
+    # N = 4; "corn" in 2 documents: log2 2 = 1; "wheat" in 1: log2 4 = 2. l of 4 corns: 1 + log2 4 =
+    # 3.
     X = TermVectorizer(weighting="ltc").fit_transform(["corn corn corn corn wheat", "corn", "", ""])
     assert X[[0]].toarray()[0] == pytest.approx([3 / math.sqrt(13), 2 / math.sqrt(13)])
 
 
 def test_transform_weighs_with_the_frequencies_of_fit():
     vectorizer = TermVectorizer(weighting="tf-idf").fit(["corn", "wheat", "oats", "oats"])
-    assert vectorizer.transform(["corn corn oats"]).toarray()[0] == pytest.approx([2 * math.log(4), math.log(2), 0])
+    assert vectorizer.transform(["corn corn oats"]).toarray()[0] == pytest.approx(
+        [2 * math.log(4), math.log(2), 0]
+    )
 
 
 def test_zipf_zones():
@@ -140,7 +149,9 @@ def test_partial_fit_in_pieces_is_partial_fit_at_once(texts, cut):
     pieces = TermVectorizer(weighting="ltc").partial_fit(texts[:cut]).partial_fit(texts[cut:])
     assert whole.vocabulary_.names == pieces.vocabulary_.names
     np.testing.assert_array_equal(whole.document_frequencies_, pieces.document_frequencies_)
-    np.testing.assert_array_equal(whole.transform(texts).toarray(), pieces.transform(texts).toarray())
+    np.testing.assert_array_equal(
+        whole.transform(texts).toarray(), pieces.transform(texts).toarray()
+    )
 
 
 def test_partial_fit_never_moves_a_column():
@@ -179,7 +190,9 @@ def test_threads_and_batches_change_nothing(monkeypatch, options):
     threaded = TermVectorizer(n_jobs=3, **options)
     found = threaded.fit_transform(texts)
     assert_same(found, threaded.get_feature_names_out(), expected, once.get_feature_names_out())
-    assert_same(threaded.transform(texts), threaded.vocabulary_.names, expected, once.vocabulary_.names)
+    assert_same(
+        threaded.transform(texts), threaded.vocabulary_.names, expected, once.vocabulary_.names
+    )
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -193,24 +206,38 @@ def test_tables_that_several_batches_share(monkeypatch, options, n_jobs):
     expected = theirs.fit_transform(texts)
     ours = TermVectorizer(n_jobs=n_jobs, **options)
     found = ours.fit_transform(texts)
-    assert_same(found, ours.get_feature_names_out(), sparse.csr_array(expected), theirs.get_feature_names_out())
+    assert_same(
+        found,
+        ours.get_feature_names_out(),
+        sparse.csr_array(expected),
+        theirs.get_feature_names_out(),
+    )
     assert_same(ours.transform(texts), ours.vocabulary_.names, found, ours.vocabulary_.names)
-    grown = TermVectorizer(n_jobs=n_jobs, **options).partial_fit(texts[:700]).partial_fit(texts[700:])
+    grown = (
+        TermVectorizer(n_jobs=n_jobs, **options).partial_fit(texts[:700]).partial_fit(texts[700:])
+    )
     analyze = theirs.build_analyzer()
     assert set(grown.vocabulary_) == set(theirs.vocabulary_)
     if "ngram_range" not in options:
-        assert list(grown.vocabulary_) == list(dict.fromkeys(term for text in texts for term in analyze(text)))
+        assert list(grown.vocabulary_) == list(
+            dict.fromkeys(term for text in texts for term in analyze(text))
+        )
     order = [grown.vocabulary_[name] for name in ours.vocabulary_]
-    np.testing.assert_array_equal(grown.collection_frequencies_[order], np.asarray(expected.sum(axis=0)).ravel())
+    np.testing.assert_array_equal(
+        grown.collection_frequencies_[order], np.asarray(expected.sum(axis=0)).ravel()
+    )
     np.testing.assert_array_equal(grown.document_frequencies_[order], ours.document_frequencies_)
 
 
 @pytest.mark.parametrize(
-    "source", [iter, tuple, np.array, pa.array, lambda texts: pa.chunked_array([texts[:2], texts[2:]])]
+    "source",
+    [iter, tuple, np.array, pa.array, lambda texts: pa.chunked_array([texts[:2], texts[2:]])],
 )
 def test_any_source_of_texts(source):
     expected = TermVectorizer().fit_transform(TEXTS)
-    np.testing.assert_array_equal(TermVectorizer().fit_transform(source(TEXTS)).toarray(), expected.toarray())
+    np.testing.assert_array_equal(
+        TermVectorizer().fit_transform(source(TEXTS)).toarray(), expected.toarray()
+    )
 
 
 def test_progress_counts_documents(monkeypatch):
@@ -244,7 +271,9 @@ def test_manners_of_scikit_learn():
     X = make_pipeline(vectorizer, MaxAbsScaler()).fit_transform(TEXTS)
     assert X.shape == (5, len(vectorizer.vocabulary_))
     again = pickle.loads(pickle.dumps(vectorizer))
-    np.testing.assert_array_equal(again.transform(TEXTS).toarray(), vectorizer.transform(TEXTS).toarray())
+    np.testing.assert_array_equal(
+        again.transform(TEXTS).toarray(), vectorizer.transform(TEXTS).toarray()
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,7 +325,12 @@ def test_a_failed_fit_leaves_the_old_one():
     "options",
     [
         {},
-        {"stop_words": {"the", "and"}, "stemmer": "porter", "ngram_range": (1, 2), "weighting": "ltc"},
+        {
+            "stop_words": {"the", "and"},
+            "stemmer": "porter",
+            "ngram_range": (1, 2),
+            "weighting": "ltc",
+        },
         {"min_df": 0.3},
     ],
 )
@@ -304,8 +338,14 @@ def test_state_gives_the_same_vectors_back(options):
     vectorizer = TermVectorizer(**options).fit(TEXTS)
     parameters, arrays, terms = vectorizer.get_state()
     again = TermVectorizer.from_state(json.loads(json.dumps(parameters)), arrays, terms)
-    np.testing.assert_array_equal(again.transform(TEXTS).toarray(), vectorizer.transform(TEXTS).toarray())
-    assert again.partial_fit(["new"]).vocabulary_.names[-1] == "new" if "min_df" not in options else True
+    np.testing.assert_array_equal(
+        again.transform(TEXTS).toarray(), vectorizer.transform(TEXTS).toarray()
+    )
+    assert (
+        again.partial_fit(["new"]).vocabulary_.names[-1] == "new"
+        if "min_df" not in options
+        else True
+    )
 
 
 @pytest.mark.parametrize(
@@ -358,9 +398,16 @@ def test_compiled_kernels_count_small_inputs_too(monkeypatch):
     assert_same(*found[True], *found[False])
 
 
-@pytest.mark.parametrize("parameters", [{}, {"ngram_range": (1, 3)}, {"stemmer": "english", "stop_words": "english"}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"ngram_range": (1, 3)}, {"stemmer": "english", "stop_words": "english"}]
+)
 def test_small_inputs_are_counted_as_large_ones_are(parameters, monkeypatch):
-    texts = [*TEXTS, "Ünïted NAÏVE ΣΊΣΥΦΟΣ 3rd_place \u2764\ufe0f don't", "東京 weather", "a b cc " + "x" * 40] * 3
+    texts = [
+        *TEXTS,
+        "Ünïted NAÏVE ΣΊΣΥΦΟΣ 3rd_place \u2764\ufe0f don't",
+        "東京 weather",
+        "a b cc " + "x" * 40,
+    ] * 3
     small = TermVectorizer(**parameters)
     X = small.fit_transform(texts)
     again = small.transform(texts[::-1])
@@ -370,4 +417,9 @@ def test_small_inputs_are_counted_as_large_ones_are(parameters, monkeypatch):
     large = TermVectorizer(**parameters)
     Y = large.fit_transform(texts)
     assert_same(X, small.get_feature_names_out(), Y, large.get_feature_names_out())
-    assert_same(again, small.get_feature_names_out(), large.transform(texts[::-1]), large.get_feature_names_out())
+    assert_same(
+        again,
+        small.get_feature_names_out(),
+        large.transform(texts[::-1]),
+        large.get_feature_names_out(),
+    )

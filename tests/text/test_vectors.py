@@ -12,7 +12,9 @@ from bayesift.text import TextEmbedder, WordVectors
 from bayesift.text.words import Words
 
 WORDS = ["corn", "wheat", "oil", "crude"]
-TABLE = np.array([[1.0, 0.0, 0.5], [0.9, 0.1, 0.4], [0.0, 1.0, 0.0], [0.1, 0.8, 0.0]], dtype=np.float32)
+TABLE = np.array(
+    [[1.0, 0.0, 0.5], [0.9, 0.1, 0.4], [0.0, 1.0, 0.0], [0.1, 0.8, 0.0]], dtype=np.float32
+)
 TEXTS = ["corn and wheat", "crude oil oil", "Corn!", "nothing known", "wheat, oil"]
 
 
@@ -25,7 +27,10 @@ def write_text(folder, *, header=False):
 
 def write_binary(folder):
     path = folder / "vectors.bin"
-    rows = [word.encode() + b" " + struct.pack("<3f", *row) + b"\n" for word, row in zip(WORDS, TABLE, strict=True)]
+    rows = [
+        word.encode() + b" " + struct.pack("<3f", *row) + b"\n"
+        for word, row in zip(WORDS, TABLE, strict=True)
+    ]
     path.write_bytes(b"4 3\n" + b"".join(rows))
     return path
 
@@ -46,7 +51,9 @@ def write_word2vec_text(folder):
     return write_text(folder, header=True)
 
 
-@pytest.mark.parametrize("write", [write_text, write_word2vec_text, write_binary, write_numpy, write_safetensors])
+@pytest.mark.parametrize(
+    "write", [write_text, write_word2vec_text, write_binary, write_numpy, write_safetensors]
+)
 def test_every_format_has_the_same_vectors(write, tmp_path):
     vectors = WordVectors.load(write(tmp_path))
     assert (vectors.dimension, vectors.n_rows) == (3, 4)
@@ -58,7 +65,9 @@ def test_every_format_has_the_same_vectors(write, tmp_path):
 
 def test_factors_and_places_of_rows(tmp_path):
     folder = write_safetensors(
-        tmp_path, weights=np.array([1.0, 2.0, 1.0, 0.5]), mapping=np.array([3, 2, 1, 0], dtype=np.int64)
+        tmp_path,
+        weights=np.array([1.0, 2.0, 1.0, 0.5]),
+        mapping=np.array([3, 2, 1, 0], dtype=np.int64),
     )
     found = WordVectors.load(folder).vectors(WORDS)
     np.testing.assert_allclose(found, TABLE[::-1] * [[1.0], [2.0], [1.0], [0.5]], atol=2e-3)
@@ -88,7 +97,9 @@ def test_files_that_are_refused(name, content, message, tmp_path):
 def test_a_row_is_the_scaled_mean_of_its_words():
     embedder = TextEmbedder(WordVectors.of(WORDS, TABLE), averaging="tf")
     rows = embedder.fit_transform(TEXTS)
-    sums = np.array([TABLE[0] + TABLE[1], TABLE[3] + 2 * TABLE[2], TABLE[0], np.zeros(3), TABLE[1] + TABLE[2]])
+    sums = np.array(
+        [TABLE[0] + TABLE[1], TABLE[3] + 2 * TABLE[2], TABLE[0], np.zeros(3), TABLE[1] + TABLE[2]]
+    )
     sums[[0, 1, 2, 4]] /= np.linalg.norm(sums[[0, 1, 2, 4]], axis=1, keepdims=True)
     known = sums[[0, 1, 2, 4]] - sums[[0, 1, 2, 4]].mean(axis=0)
     np.testing.assert_allclose(rows[[0, 1, 2, 4]], known / np.sqrt(np.sum(known**2) / 4), atol=1e-6)
@@ -103,7 +114,9 @@ def test_the_parts_of_words_add_up_to_the_row(averaging):
     words, parts = embedder.word_parts("oil, oil and corn")
     assert words == ["oil", "and", "corn"]
     row = embedder.transform(["oil, oil and corn"])[0]
-    np.testing.assert_allclose(parts.sum(axis=0) - embedder.centre_ / embedder.size_, row, atol=1e-6)
+    np.testing.assert_allclose(
+        parts.sum(axis=0) - embedder.centre_ / embedder.size_, row, atol=1e-6
+    )
 
 
 def test_a_stored_embedder_wants_its_vectors_back():
@@ -112,7 +125,9 @@ def test_a_stored_embedder_wants_its_vectors_back():
     loaded = decode_fitted(encode(embedder, arrays, "e"), arrays, TextEmbedder, "e")
     with pytest.raises(DataError, match="fitted with other vectors"):
         loaded.attach(WordVectors.of(WORDS, 2 * TABLE))
-    np.testing.assert_array_equal(loaded.attach(vectors).transform(TEXTS), embedder.transform(TEXTS))
+    np.testing.assert_array_equal(
+        loaded.attach(vectors).transform(TEXTS), embedder.transform(TEXTS)
+    )
 
 
 def test_vectors_learned_from_texts_know_words_of_the_same_documents():
@@ -140,7 +155,15 @@ def test_the_package_is_split_as_its_own_tokenizer_does():
     if vectors is None:
         pytest.skip("the extra `embeddings` is not installed")
     theirs = tokenizers.Tokenizer.from_str(
-        json.dumps({"version": "1.0", "added_tokens": [], "post_processor": None, "decoder": None, **vectors.tokenizer})
+        json.dumps(
+            {
+                "version": "1.0",
+                "added_tokens": [],
+                "post_processor": None,
+                "decoder": None,
+                **vectors.tokenizer,
+            }
+        )
     )
     for word in ["reimburse", "naïve", "x", "日本語", "😀", "antidisestablishmentarianism"]:
         counts = vectors.pieces(Words.of([word]))
@@ -153,7 +176,10 @@ def test_a_query_is_expanded_by_words_of_similar_meaning():
     vectors = WordVectors.of(["corn", "wheat", "seed", "oil", "sea", "the"], table)
     found = vectors.expand("The corn of corn", n=2, strength=0.5)
     cosines = table @ table[0] / np.linalg.norm(table, axis=1)
-    assert found == {"wheat": round(0.5 * round(cosines[1], 3), 3), "seed": round(0.5 * round(cosines[2], 3), 3)}
+    assert found == {
+        "wheat": round(0.5 * round(cosines[1], 3), 3),
+        "seed": round(0.5 * round(cosines[2], 3), 3),
+    }
     assert vectors.expand("xyz") == {}
     assert "sea" not in vectors.expand("corn")
 

@@ -37,7 +37,10 @@ def test_table_numbers_words_as_a_dict_would(strings):
     numbers = table.add(Words.of(strings))
     assert numbers.tolist() == [expected.setdefault(word, len(expected)) for word in strings]
     assert table.words.to_strings() == list(expected)
-    assert table.find(Words.of([*strings, "never there"])).tolist() == [*(expected[w] for w in strings), -1]
+    assert table.find(Words.of([*strings, "never there"])).tolist() == [
+        *(expected[w] for w in strings),
+        -1,
+    ]
 
 
 @given(words)
@@ -54,18 +57,25 @@ def test_take_and_concatenate(strings, data):
     rows = data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=10)) if strings else []
     taken = Words.of(strings).take(np.array(rows, dtype=np.int64))
     assert taken.to_strings() == [strings[i] for i in rows]
-    assert Words.concatenate([Words.of(strings), taken]).to_strings() == strings + taken.to_strings()
+    assert (
+        Words.concatenate([Words.of(strings), taken]).to_strings() == strings + taken.to_strings()
+    )
 
 
 @kernel
 def _list_keys(pool, starts, keys, hashes):
     for word in range(len(hashes)):
-        keys[word, 0], keys[word, 1] = kernels._key_of_any(pool, starts[word], starts[word + 1] - starts[word])
+        keys[word, 0], keys[word, 1] = kernels._key_of_any(
+            pool, starts[word], starts[word + 1] - starts[word]
+        )
         hashes[word] = kernels._hash(keys[word, 0], keys[word, 1])
 
 
 def keys_and_hashes(listed):
-    keys, hashes = np.zeros((len(listed), 2), dtype=np.uint64), np.zeros(len(listed), dtype=np.uint32)
+    keys, hashes = (
+        np.zeros((len(listed), 2), dtype=np.uint64),
+        np.zeros(len(listed), dtype=np.uint32),
+    )
     _list_keys(listed.pool, listed.starts, keys, hashes)
     return keys, hashes
 

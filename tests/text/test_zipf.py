@@ -13,7 +13,12 @@ def test_of_equals_the_earlier_term_ranks_first():
 
 
 def test_the_moderate_zone_drops_a_number_or_a_share_of_terms():
-    assert moderate_zone(COUNTS, drop_frequent=1, drop_rare=0.25).tolist() == [True, False, True, False]
+    assert moderate_zone(COUNTS, drop_frequent=1, drop_rare=0.25).tolist() == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_rows_of_zeros_are_not_scaled():

@@ -24,13 +24,16 @@ from bayesift.errors import DataError
 from bayesift.thresholds import THRESHOLD_RULES, MaxF1, RCut, ThresholdedClassifier, Utility
 
 
-# scikit-learn's checks want the class with probability above 0.5 predicted, so that other rules stand on scores here.
+# scikit-learn's checks want the class with probability above 0.5 predicted, so that other rules
+# stand on scores here.
 @parametrize_with_checks(
     [
         ThresholdedClassifier(LogisticRegression(), rule="bayes"),
         ThresholdedClassifier(LinearSVC()),
         ThresholdedClassifier(LinearSVC(), rule="minimum-errors", cv=3),
-        ThresholdedClassifier(DecisionTreeClassifier(random_state=0), rule=Utility(calibrated=False)),
+        ThresholdedClassifier(
+            DecisionTreeClassifier(random_state=0), rule=Utility(calibrated=False)
+        ),
     ]
 )
 def test_scikit_learns_checks(estimator, check):
@@ -39,7 +42,9 @@ def test_scikit_learns_checks(estimator, check):
 
 @pytest.fixture(scope="module")
 def multilabel():
-    X, Y = make_multilabel_classification(200, n_features=15, n_classes=6, allow_unlabeled=True, random_state=0)
+    X, Y = make_multilabel_classification(
+        200, n_features=15, n_classes=6, allow_unlabeled=True, random_state=0
+    )
     Y[:, 5] = 0
     Y[[3, 60], 5] = 1
     Y[:, 4] = 0
@@ -109,25 +114,38 @@ def test_every_rule_on_every_kind_of_labels(multilabel, rule):
         with pytest.raises(ValueError, match="t must be"):
             ThresholdedClassifier(LogisticRegression(), rule=rule).fit(X, names == "oil")
     else:
-        predicted = ThresholdedClassifier(LogisticRegression(), rule=rule).fit(X, names == "oil").predict(X)
+        predicted = (
+            ThresholdedClassifier(LogisticRegression(), rule=rule).fit(X, names == "oil").predict(X)
+        )
         assert predicted.dtype == bool
 
 
 def test_rcut_of_one_is_the_largest_score():
     X, y = make_classification(90, n_informative=4, n_classes=3, random_state=0)
     inner = LogisticRegression().fit(X, y)
-    np.testing.assert_array_equal(ThresholdedClassifier(inner, rule=RCut(t=1)).fit(X, y).predict(X), inner.predict(X))
+    np.testing.assert_array_equal(
+        ThresholdedClassifier(inner, rule=RCut(t=1)).fit(X, y).predict(X), inner.predict(X)
+    )
 
 
 def test_texts_go_through_a_pipeline():
-    texts = ["corn and wheat", "wheat harvest", "oil tanker", "crude oil", "corn price", "oil price"]
+    texts = [
+        "corn and wheat",
+        "wheat harvest",
+        "oil tanker",
+        "crude oil",
+        "corn price",
+        "oil price",
+    ]
     model = ThresholdedClassifier(make_pipeline(CountVectorizer(), MultinomialNB()), cv=2)
     model.fit(texts, ["grain", "grain", "crude", "crude", "grain", "crude"])
     assert model.predict(["wheat corn", "tanker of crude oil"]).tolist() == ["grain", "crude"]
 
 
 def test_one_class_is_always_predicted():
-    assert ThresholdedClassifier(DummyClassifier()).fit([[0], [1]], ["ham", "ham"]).predict([[2]]).tolist() == ["ham"]
+    assert ThresholdedClassifier(DummyClassifier()).fit([[0], [1]], ["ham", "ham"]).predict(
+        [[2]]
+    ).tolist() == ["ham"]
 
 
 def test_probabilities_pass_through():
@@ -140,7 +158,10 @@ def test_probabilities_pass_through():
 
 def test_folds_depend_only_on_the_seed():
     X, y = make_classification(80, flip_y=0.3, random_state=0)
-    models = [ThresholdedClassifier(LogisticRegression(), cv=4, random_state=seed).fit(X, y) for seed in (1, 1, 2)]
+    models = [
+        ThresholdedClassifier(LogisticRegression(), cv=4, random_state=seed).fit(X, y)
+        for seed in (1, 1, 2)
+    ]
     first, again, other = (model.rule_.thresholds_[0] for model in models)
     assert first == again != other
 
@@ -158,11 +179,31 @@ def test_copies():
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [
-        (ThresholdedClassifier(LinearSVC(), rule="bayes"), TypeError, "LinearSVC has no predict_proba, which its rule"),
-        (ThresholdedClassifier(RidgeClassifier(), response="predict_proba"), TypeError, "has no predict_proba"),
-        (ThresholdedClassifier(LogisticRegression(), response="votes"), ValueError, "response must be one of"),
-        (ThresholdedClassifier(LogisticRegression(), rule="best"), ValueError, "no threshold rule 'best'"),
-        (ThresholdedClassifier(LogisticRegression(), cv=KFold(3)), DataError, "every training part must hold every"),
+        (
+            ThresholdedClassifier(LinearSVC(), rule="bayes"),
+            TypeError,
+            "LinearSVC has no predict_proba, which its rule",
+        ),
+        (
+            ThresholdedClassifier(RidgeClassifier(), response="predict_proba"),
+            TypeError,
+            "has no predict_proba",
+        ),
+        (
+            ThresholdedClassifier(LogisticRegression(), response="votes"),
+            ValueError,
+            "response must be one of",
+        ),
+        (
+            ThresholdedClassifier(LogisticRegression(), rule="best"),
+            ValueError,
+            "no threshold rule 'best'",
+        ),
+        (
+            ThresholdedClassifier(LogisticRegression(), cv=KFold(3)),
+            DataError,
+            "every training part must hold every",
+        ),
     ],
 )
 def test_what_cannot_work_is_refused(model, error, message):
@@ -173,7 +214,9 @@ def test_what_cannot_work_is_refused(model, error, message):
 
 @pytest.mark.parametrize("rule", ["bayes", "sign", "utility", "pcut"])
 @pytest.mark.parametrize("cv", [None, 3])
-def test_rules_that_learn_nothing_from_scores_do_not_score_the_training_documents(multilabel, monkeypatch, rule, cv):
+def test_rules_that_learn_nothing_from_scores_do_not_score_the_training_documents(
+    multilabel, monkeypatch, rule, cv
+):
     X, Y = multilabel
     fitted = ThresholdedClassifier(KNeighborsClassifier(), rule=rule, cv=cv)
     expected = ThresholdedClassifier(KNeighborsClassifier(), rule=rule).fit(X, Y).predict(X)

@@ -22,7 +22,9 @@ def test_rcut_assigns_exactly_t_of_the_highest(scores, t):
 
 
 def test_rcut_breaks_ties_by_column():
-    assert RCut(t=2).fit([[0, 0, 0]], [[1.0, 1.0, 1.0]]).decide([[1.0, 1.0, 1.0]]).tolist() == [[True, True, False]]
+    assert RCut(t=2).fit([[0, 0, 0]], [[1.0, 1.0, 1.0]]).decide([[1.0, 1.0, 1.0]]).tolist() == [
+        [True, True, False]
+    ]
 
 
 def test_rcut_chooses_t_by_micro_f1():
@@ -32,7 +34,9 @@ def test_rcut_chooses_t_by_micro_f1():
         row[random.choice(6, size=random.integers(1, 4), replace=False)] = 1
     scores = Y + random.normal(size=Y.shape)
     chosen = RCut(t=None).fit(Y, scores).t_
-    by_t = [f1_score(Y, RCut(t=t).fit(Y, scores).decide(scores), average="micro") for t in range(1, 6)]
+    by_t = [
+        f1_score(Y, RCut(t=t).fit(Y, scores).decide(scores), average="micro") for t in range(1, 6)
+    ]
     assert by_t[chosen - 1] == max(by_t)
 
 

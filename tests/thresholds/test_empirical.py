@@ -11,12 +11,22 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import f1_score, precision_recall_curve
 
 from bayesift.errors import DataError
-from bayesift.thresholds import MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut, Utility, threshold_intervals
+from bayesift.thresholds import (
+    MaxF1,
+    MinimumErrors,
+    PrecisionTarget,
+    RecallTarget,
+    SCut,
+    Utility,
+    threshold_intervals,
+)
 
 GAINS = ((0.5, -1.0), (-0.25, 2.0))
 
 scored_labels = st.lists(
-    st.tuples(st.booleans(), st.sampled_from([-2.0, -0.1, 0.0, 0.3, 0.5, 1.0, 7.0]) | st.floats(-10, 10)),
+    st.tuples(
+        st.booleans(), st.sampled_from([-2.0, -0.1, 0.0, 0.3, 0.5, 1.0, 7.0]) | st.floats(-10, 10)
+    ),
     min_size=1,
     max_size=25,
 )
@@ -42,7 +52,12 @@ def every_cut(scores):
 @settings(deadline=None)
 @pytest.mark.parametrize(
     ("rule", "measure"),
-    [(MaxF1(), f1), (MinimumErrors(), minus_errors), (SCut(), f1), (Utility(gains=GAINS, calibrated=False), utility)],
+    [
+        (MaxF1(), f1),
+        (MinimumErrors(), minus_errors),
+        (SCut(), f1),
+        (Utility(gains=GAINS, calibrated=False), utility),
+    ],
 )
 def test_no_cut_is_better(rule, measure, sample):
     y, scores = map(np.array, zip(*sample, strict=True))
@@ -86,7 +101,9 @@ def test_max_f1_is_that_of_scikit_learns_curve():
     decided = MaxF1().fit(Y, scores).decide(scores)
     for y, s, yes in zip(Y.T, scores.T, decided.T, strict=True):
         precision, recall, _ = precision_recall_curve(y, s)
-        assert f1(y, yes) == pytest.approx(np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12)))
+        assert f1(y, yes) == pytest.approx(
+            np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12))
+        )
 
 
 def test_of_equal_cuts_the_widest_gap_wins():
@@ -97,7 +114,9 @@ def test_of_equal_cuts_the_widest_gap_wins():
 
 
 def test_of_cuts_alike_in_everything_the_higher_wins():
-    assert MinimumErrors().fit([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]).thresholds_ == pytest.approx([3.5])
+    assert MinimumErrors().fit([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]).thresholds_ == pytest.approx(
+        [3.5]
+    )
 
 
 def test_thresholds_at_the_ends_and_for_a_category_without_positives():
@@ -113,7 +132,10 @@ def test_neighbouring_floats_are_parted():
     low = 1.0
     high = np.nextafter(low, 2)
     assert MaxF1().fit([1, 0], [high, low]).decide([high, low]).tolist() == [True, False]
-    assert MaxF1().fit([1, 0], [1.7e308, -1.7e308]).decide([1.7e308, -1.7e308]).tolist() == [True, False]
+    assert MaxF1().fit([1, 0], [1.7e308, -1.7e308]).decide([1.7e308, -1.7e308]).tolist() == [
+        True,
+        False,
+    ]
 
 
 def test_shrinkage_moves_rare_categories_towards_the_pooled_threshold():
@@ -130,13 +152,18 @@ def test_shrinkage_moves_rare_categories_towards_the_pooled_threshold():
 
 
 def test_shrinkage_without_any_positive():
-    assert MaxF1(shrinkage=5).fit([[0, 0]], [[0.5, 0.6]]).thresholds_.tolist() == [math.inf, math.inf]
+    assert MaxF1(shrinkage=5).fit([[0, 0]], [[0.5, 0.6]]).thresholds_.tolist() == [
+        math.inf,
+        math.inf,
+    ]
 
 
 def test_scut_falls_back_where_f1_is_poor():
     Y, scores = [[1, 0], [0, 0], [0, 1], [0, 0]], [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2], [0.2, 0.2]]
     assert SCut().fit(Y, scores).thresholds_ == pytest.approx([0.75, np.nextafter(0.2, 0)])
-    assert SCut(minimum_f1=0.5, fallback="never").fit(Y, scores).thresholds_ == pytest.approx([0.75, math.inf])
+    assert SCut(minimum_f1=0.5, fallback="never").fit(Y, scores).thresholds_ == pytest.approx(
+        [0.75, math.inf]
+    )
 
 
 def test_sparse_labels():

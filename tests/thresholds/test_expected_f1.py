@@ -32,7 +32,11 @@ def test_no_subset_is_better(p):
 
 
 @given(
-    arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=st.sampled_from(np.linspace(0, 1, 6)))
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 12), st.integers(1, 4)),
+        elements=st.sampled_from(np.linspace(0, 1, 6)),
+    )
 )
 def test_equals_share_their_fate(p):
     decided = ExpectedF1().fit(None, p).decide(p)
@@ -74,5 +78,7 @@ def test_reuters_sized_optimum_is_that_of_every_cut():
     for column, threshold in list(zip(p.T, thresholds, strict=True))[::10]:
         above = column[None, :] > np.append(column, -1.0)[:, None]
         size = above.sum(axis=1)
-        expected = np.where(size > 0, 2 * (above @ column) / (size + column.sum()), np.prod(1 - column))
+        expected = np.where(
+            size > 0, 2 * (above @ column) / (size + column.sum()), np.prod(1 - column)
+        )
         np.testing.assert_array_equal(column > threshold, above[np.argmax(expected)])

@@ -8,7 +8,11 @@ from scipy import sparse
 from bayesift.thresholds import category_folds
 
 
-@given(arrays(bool, st.tuples(st.integers(5, 30), st.integers(1, 6))), st.integers(2, 5), st.integers(0, 3))
+@given(
+    arrays(bool, st.tuples(st.integers(5, 30), st.integers(1, 6))),
+    st.integers(2, 5),
+    st.integers(0, 3),
+)
 @settings(deadline=None)
 def test_every_category_can_be_learned_in_every_fold(Y, n_folds, seed):
     folds = category_folds(Y, n_folds=n_folds, random_state=seed)

@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesift.errors import DataError
-from bayesift.thresholds import THRESHOLD_RULES, Bayes, ThresholdRule, Utility, threshold_intervals, threshold_rule
+from bayesift.thresholds import (
+    THRESHOLD_RULES,
+    Bayes,
+    ThresholdRule,
+    Utility,
+    threshold_intervals,
+    threshold_rule,
+)
 
 gain = st.floats(-5, 5)
 
@@ -27,11 +34,16 @@ def test_the_default_is_that_of_trec_9():
 
 
 def test_calibrated_thresholds_have_no_spread():
-    assert threshold_intervals(Utility(), [1, 0], [0.6, 0.5], n_resamples=5) == pytest.approx(np.full((1, 2), 1 / 3))
+    assert threshold_intervals(Utility(), [1, 0], [0.6, 0.5], n_resamples=5) == pytest.approx(
+        np.full((1, 2), 1 / 3)
+    )
 
 
 def test_bayes_is_strict():
-    assert Bayes().fit([0, 1], [0.5, 0.6]).decide([0.5, np.nextafter(0.5, 1)]).tolist() == [False, True]
+    assert Bayes().fit([0, 1], [0.5, 0.6]).decide([0.5, np.nextafter(0.5, 1)]).tolist() == [
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("rule", [Bayes(), Utility()])

@@ -1,6 +1,7 @@
 """Charts as SVG, drawn without any other package: figures of panels of layers.
 
-Every chart shows itself in a notebook, is written by `save`, and fits into a report, which lends it its colours.
+Every chart shows itself in a notebook, is written by `save`, and fits into a report, which lends it
+its colours.
 """
 
 from bayesift.charts.panels import (

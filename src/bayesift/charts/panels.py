@@ -59,7 +59,9 @@ class Axis:
 
     def share(self, value: float) -> float:
         """How far along the axis a value lies, from 0 to 1."""
-        first, last, at = ((math.log10(v) if self.log else v) for v in (self.ticks[0], self.ticks[-1], value))
+        first, last, at = (
+            (math.log10(v) if self.log else v) for v in (self.ticks[0], self.ticks[-1], value)
+        )
         return (at - first) / (last - first)
 
     @property
@@ -122,11 +124,15 @@ class Panel:
 
     def at_x(self, value: float) -> float:
         """The place of a value on the horizontal axis."""
-        return round(self.frame.left + (self.frame.right - self.frame.left) * self.x.share(value), 1)
+        return round(
+            self.frame.left + (self.frame.right - self.frame.left) * self.x.share(value), 1
+        )
 
     def at_y(self, value: float) -> float:
         """The place of a value on the vertical axis."""
-        return round(self.frame.bottom - (self.frame.bottom - self.frame.top) * self.y.share(value), 1)
+        return round(
+            self.frame.bottom - (self.frame.bottom - self.frame.top) * self.y.share(value), 1
+        )
 
     def path(self, points: Iterable[tuple[float, float]]) -> str:
         """Straight lines from point to point."""
@@ -134,7 +140,9 @@ class Panel:
 
     def draw(self) -> Markup:
         """Axes, then layers."""
-        title = tag("text", self.title, class_="panel-title", x=self.frame.left, y=self.frame.top - 8)
+        title = tag(
+            "text", self.title, class_="panel-title", x=self.frame.left, y=self.frame.top - 8
+        )
         return join(
             self._horizontal_axis() if self.x_shown else None,
             self._vertical_axis() if self.y_shown else None,
@@ -143,21 +151,47 @@ class Panel:
         )
 
     def _vertical_axis(self) -> Markup:
-        left, right, middle = self.frame.left, self.frame.right, (self.frame.top + self.frame.bottom) / 2
-        lines = [tag("line", class_="grid", x1=left, y1=y, x2=right, y2=y) for y in map(self.at_y, self.y.grid)]
+        left, right, middle = (
+            self.frame.left,
+            self.frame.right,
+            (self.frame.top + self.frame.bottom) / 2,
+        )
+        lines = [
+            tag("line", class_="grid", x1=left, y1=y, x2=right, y2=y)
+            for y in map(self.at_y, self.y.grid)
+        ]
         ticks = [(self.at_y(tick) + 4, number) for tick, number in self.y.numbers()]
         numbers = [tag("text", number, x=left - 7, y=y, text_anchor="end") for y, number in ticks]
         x = max(left - 45, 13)
         turned = f"rotate(-90 {x} {middle})"
-        name = tag("text", self.y.name, class_="axis", x=x, y=middle, text_anchor="middle", transform=turned)
+        name = tag(
+            "text",
+            self.y.name,
+            class_="axis",
+            x=x,
+            y=middle,
+            text_anchor="middle",
+            transform=turned,
+        )
         return join(lines, numbers, name if self.y.name else None)
 
     def _horizontal_axis(self) -> Markup:
-        top, bottom, middle = self.frame.top, self.frame.bottom, (self.frame.left + self.frame.right) / 2
-        lines = [tag("line", class_="grid", x1=x, y1=bottom, x2=x, y2=top) for x in map(self.at_x, self.x.grid)]
+        top, bottom, middle = (
+            self.frame.top,
+            self.frame.bottom,
+            (self.frame.left + self.frame.right) / 2,
+        )
+        lines = [
+            tag("line", class_="grid", x1=x, y1=bottom, x2=x, y2=top)
+            for x in map(self.at_x, self.x.grid)
+        ]
         ticks = [(self.at_x(tick), number) for tick, number in self.x.numbers()]
-        numbers = [tag("text", number, x=x, y=bottom + 17, text_anchor="middle") for x, number in ticks]
-        name = tag("text", self.x.name, class_="axis", x=middle, y=bottom + 37, text_anchor="middle")
+        numbers = [
+            tag("text", number, x=x, y=bottom + 17, text_anchor="middle") for x, number in ticks
+        ]
+        name = tag(
+            "text", self.x.name, class_="axis", x=middle, y=bottom + 37, text_anchor="middle"
+        )
         return join(lines, numbers, name if self.x.name else None)
 
 
@@ -204,7 +238,8 @@ class Figure(Chart):
 class Line(Layer):
     """Points joined by a line, with marks if `marked`.
 
-    `style` is a CSS class: series-1 to series-6, ideal, contour or thin. Name and value are those of the legend.
+    `style` is a CSS class: series-1 to series-6, ideal, contour or thin. Name and value are those
+    of the legend.
     """
 
     points: Pairs
@@ -235,7 +270,11 @@ class Band(Layer):
 
     def draw(self, panel: Panel) -> Markup:
         """The area, filled."""
-        return tag("path", class_=f"band {self.style}", d=panel.path([*self.upper, *reversed(self.lower)]) + "Z")
+        return tag(
+            "path",
+            class_=f"band {self.style}",
+            d=panel.path([*self.upper, *reversed(self.lower)]) + "Z",
+        )
 
 
 @dataclass(frozen=True)
@@ -271,7 +310,14 @@ class Zone(Layer):
         """The rectangle."""
         left, right = panel.at_x(self.first), panel.at_x(self.last)
         height = panel.frame.bottom - panel.frame.top
-        return tag("rect", class_="zone", x=left, y=panel.frame.top, width=round(right - left, 1), height=height)
+        return tag(
+            "rect",
+            class_="zone",
+            x=left,
+            y=panel.frame.top,
+            width=round(right - left, 1),
+            height=height,
+        )
 
 
 @dataclass(frozen=True)
@@ -305,7 +351,13 @@ class Points(Layer):
         """A circle for each point."""
         kind, radius = ("ring", 5) if self.ring else ("point", 4)
         return join(
-            tag("circle", class_=f"{kind} {self.style}", cx=panel.at_x(x), cy=panel.at_y(y), r=radius)
+            tag(
+                "circle",
+                class_=f"{kind} {self.style}",
+                cx=panel.at_x(x),
+                cy=panel.at_y(y),
+                r=radius,
+            )
             for x, y in self.points
         )
 
@@ -326,8 +378,13 @@ class Labels(Layer):
         across, up = self.offset
         at, shown = panel.at_x(x), shortened(text, 24)
         outside = self.style == "label" and at + across + 6.5 * len(shown) > panel.frame.right + 20
-        left, top = round(at - across if outside else at + across, 1), round(max(panel.at_y(y) + up, 9), 1)
-        return tag("text", shown, class_=self.style, x=left, y=top, text_anchor="end" if outside else None)
+        left, top = (
+            round(at - across if outside else at + across, 1),
+            round(max(panel.at_y(y) + up, 9), 1),
+        )
+        return tag(
+            "text", shown, class_=self.style, x=left, y=top, text_anchor="end" if outside else None
+        )
 
 
 @dataclass(frozen=True)
@@ -341,11 +398,25 @@ class Columns(Layer):
         return join(self._column(panel, *each) for each in self.counts)
 
     def _column(self, panel: Panel, left: float, right: float, count: int) -> Markup:
-        start, end, top = panel.at_x(left) + 2, panel.at_x(right) - 2, panel.at_y(max(count, panel.y.ticks[0]))
+        start, end, top = (
+            panel.at_x(left) + 2,
+            panel.at_x(right) - 2,
+            panel.at_y(max(count, panel.y.ticks[0])),
+        )
         height = round(panel.frame.bottom - top, 1)
-        bar = tag("rect", class_="bar", x=round(start, 1), y=top, width=round(end - start, 1), height=height)
+        bar = tag(
+            "rect",
+            class_="bar",
+            x=round(start, 1),
+            y=top,
+            width=round(end - start, 1),
+            height=height,
+        )
         middle, above = round((start + end) / 2, 1), round(top - 4, 1)
-        return join(bar, tag("text", compact(count), class_="small", x=middle, y=above, text_anchor="middle"))
+        return join(
+            bar,
+            tag("text", compact(count), class_="small", x=middle, y=above, text_anchor="middle"),
+        )
 
 
 @dataclass(frozen=True)
@@ -363,9 +434,26 @@ class Bars(Layer):
         left, top = panel.frame.left, panel.frame.top + self.height * place
         width, baseline = round(panel.at_x(length) - left, 1), round(top + self.height / 2 + 4, 1)
         return join(
-            tag("text", shortened(name, 26), class_="small", x=left - 6, y=baseline, text_anchor="end"),
-            tag("rect", class_="bar", x=left, y=round(top + 2, 1), width=width, height=self.height - 4, rx=1.5),
-            tag("text", number, class_="small label", x=left + width + 4, y=baseline) if number else None,
+            tag(
+                "text",
+                shortened(name, 26),
+                class_="small",
+                x=left - 6,
+                y=baseline,
+                text_anchor="end",
+            ),
+            tag(
+                "rect",
+                class_="bar",
+                x=left,
+                y=round(top + 2, 1),
+                width=width,
+                height=self.height - 4,
+                rx=1.5,
+            ),
+            tag("text", number, class_="small label", x=left + width + 4, y=baseline)
+            if number
+            else None,
         )
 
 
@@ -376,14 +464,18 @@ def compact(count: int) -> str:
         if value < 999.5:
             break
         value, unit = value / 1000, larger
-    return f"{value:.1f}".removesuffix(".0") + unit if unit and value < 9.95 else f"{value:.0f}{unit}"
+    return (
+        f"{value:.1f}".removesuffix(".0") + unit if unit and value < 9.95 else f"{value:.0f}{unit}"
+    )
 
 
 def _round_steps(low: float, high: float) -> tuple[float, ...]:
     """Multiples of 1, 2 or 5 times a power of ten that hold both ends."""
     extent = (high - low) or abs(high) or 1.0
     power = 10.0 ** math.floor(math.log10(extent / _WANTED_TICKS))
-    step = next(power * factor for factor in (1, 2, 5, 10) if extent / (power * factor) <= _WANTED_TICKS)
+    step = next(
+        power * factor for factor in (1, 2, 5, 10) if extent / (power * factor) <= _WANTED_TICKS
+    )
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
 

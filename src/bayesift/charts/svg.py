@@ -1,6 +1,7 @@
 """Markup that escapes whatever is put into it, and the base of all charts.
 
-The colours stand in `chart.css`, as variables that a page may set otherwise (a report does in dark mode).
+The colours stand in `chart.css`, as variables that a page may set otherwise (a report does in dark
+mode).
 """
 
 from __future__ import annotations
@@ -59,19 +60,26 @@ class Chart:
         drawn = self.svg
         width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
         lines = textwrap.wrap(clean(self.title), width // 7)[::-1]
-        title = [tag("text", line, class_="axis", x=10, y=-10 - _LINE * i) for i, line in enumerate(lines)]
+        title = [
+            tag("text", line, class_="axis", x=10, y=-10 - _LINE * i)
+            for i, line in enumerate(lines)
+        ]
         rows = [_legend_row(key, height + _LINE * i - 6) for i, key in enumerate(self.legend, 1)]
         top, total = -(_LINE * len(lines) + 10), height + _LINE * (len(lines) + len(rows)) + 16
         opened = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {total}" width="{1.5 * width:g}" '
             f'role="img" class="chart"><style>{_style()}</style>'
         )
-        return f"{opened}{drawn.partition('>')[2].removesuffix('</svg>')}{join(title, rows)}</svg>\n"
+        return (
+            f"{opened}{drawn.partition('>')[2].removesuffix('</svg>')}{join(title, rows)}</svg>\n"
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the chart as an SVG file."""
         if Path(path).suffix.lower() != ".svg":
-            raise DataError("charts are SVG files: choose a name that ends in .svg", file=Path(path))
+            raise DataError(
+                "charts are SVG files: choose a name that ends in .svg", file=Path(path)
+            )
         with whole_file(Path(path), "w") as stream:
             stream.write(self.to_svg())
 
@@ -89,7 +97,10 @@ def clean(text: str) -> str:
 
 
 def escape(value: object) -> Markup:
-    """Text that markup shows as it is, in elements and in quoted attributes; `Markup` stays as it is."""
+    """Text that markup shows as it is, in elements and in quoted attributes.
+
+    `Markup` stays as it is.
+    """
     return value if isinstance(value, Markup) else markupsafe.escape(clean(str(value)))
 
 
@@ -105,7 +116,11 @@ def join(*children: Child) -> Markup:
 
 def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     """One element; underscores in attributes become hyphens, None leaves an attribute out."""
-    given = ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None)
+    given = (
+        (key.rstrip("_").replace("_", "-"), value)
+        for key, value in attributes.items()
+        if value is not None
+    )
     opened = "".join(f' {key}="{escape(value)}"' for key, value in given)
     return Markup(f"<{name}{opened}>{join(children)}</{name}>")  # noqa: S704  every part is escaped
 
@@ -114,7 +129,9 @@ def drawing(title: str, width: int, height: int, *children: Child, description: 
     """The root of a chart, with its title and description for those who cannot see it."""
     described = tag("desc", description) if description else None
     box = f"0 0 {width} {height}"
-    return tag("svg", tag("title", title), described, *children, viewBox=box, role="img", class_="chart")
+    return tag(
+        "svg", tag("title", title), described, *children, viewBox=box, role="img", class_="chart"
+    )
 
 
 def series(number: int) -> str:

@@ -52,7 +52,10 @@ class Doubts:
 
     @property
     def scores(self) -> Array:
-        """Log odds against the best category plus the log of the unseen share; infinite if no term is known."""
+        """Log odds against the best category plus the log of the unseen share.
+
+        Infinite if no term is known.
+        """
         doubt = np.log(self.unseen) - logit(np.clip(self.best, _SURE, 1.0 - _SURE))
         return np.where(self.n_known > 0, doubt, np.inf)
 
@@ -64,13 +67,14 @@ class Abstention:
 
         doubt = log (1 - p) / p + log (unseen + 1/2) / (terms + 1),    p the highest probability
 
-    and the uncertainty of a text is the share of held-out documents with a smaller doubt, so that uncertainties of
-    documents of the same kind are uniform on (0, 1), and those of foreign documents are near 1.
+    and the uncertainty of a text is the share of held-out documents with a smaller doubt, so that
+    uncertainties of documents of the same kind are uniform on (0, 1), and those of foreign
+    documents are near 1.
 
     Parameters
     ----------
-    doubts, best, unseen : doubts, highest probabilities and unseen shares of documents that the model was not fitted
-        to, each sorted; at most 1,000 quantiles
+    doubts, best, unseen : doubts, highest probabilities and unseen shares of documents that the
+        model was not fitted to, each sorted; at most 1,000 quantiles
 
     Examples
     --------
@@ -91,9 +95,13 @@ class Abstention:
         known = held_out.n_known > 0
         parts = held_out.scores[known], held_out.best[known], held_out.unseen[known]
         if len(parts[0]) < _FEWEST:
-            raise DataError(f"{len(parts[0])} held-out documents; at least {_FEWEST} with known words are needed")
+            raise DataError(
+                f"{len(parts[0])} held-out documents; at least {_FEWEST} with known words are needed"
+            )
         shares = np.linspace(0.0, 1.0, _KEPT)
-        return cls(*(np.sort(part) if len(part) <= _KEPT else np.quantile(part, shares) for part in parts))
+        return cls(
+            *(np.sort(part) if len(part) <= _KEPT else np.quantile(part, shares) for part in parts)
+        )
 
     def uncertainty(self, doubts: Doubts) -> Array:
         """The share of held-out documents that the model is surer of, from 0 to 1."""
@@ -107,11 +115,17 @@ class Abstention:
         for name in ("doubts", "best", "unseen"):
             array = expect_array(getattr(self, name), name, np.float64, (len(self.doubts),))
             if len(array) < _FEWEST or np.any(np.diff(array) < 0):
-                raise DataError(f"{name} of held-out documents must be sorted numbers, {_FEWEST} or more")
+                raise DataError(
+                    f"{name} of held-out documents must be sorted numbers, {_FEWEST} or more"
+                )
 
 
-def abstention_from_fit(model: Any, X: sparse.csr_array, n_terms: Array, *, multilabel: bool) -> Abstention | None:
-    """From the held-out probabilities that a model has of its training documents; None if it has none, or too few.
+def abstention_from_fit(
+    model: Any, X: sparse.csr_array, n_terms: Array, *, multilabel: bool
+) -> Abstention | None:
+    """From the held-out probabilities that a model has of its training documents.
+
+    None if it has none, or too few.
 
     A term that only the document itself contains would not have been known without it.
     """
@@ -119,7 +133,9 @@ def abstention_from_fit(model: Any, X: sparse.csr_array, n_terms: Array, *, mult
     if held_out is None or len(held_out.documents) < _FEWEST:
         return None
     alone = np.bincount(X.indices, minlength=X.shape[1])[X.indices] == 1
-    n_known = np.add.reduceat(np.append(~alone, False), X.indptr[:-1], dtype=np.int64) * (np.diff(X.indptr) > 0)
+    n_known = np.add.reduceat(np.append(~alone, False), X.indptr[:-1], dtype=np.int64) * (
+        np.diff(X.indptr) > 0
+    )
     probabilities = held_out.probabilities
     if probabilities.shape[1] == 1 and not multilabel:
         probabilities = np.hstack([1.0 - probabilities, probabilities])
@@ -143,9 +159,13 @@ def unsure_texts(doubts: Doubts, rate: float, abstention: Abstention | None) -> 
     return unsure | (~np.isfinite(doubts.scores) & (rate > 0))
 
 
-def reasons(doubts: Doubts, rows: Array, categories: tuple[str, ...], abstention: Abstention | None) -> list[str]:
+def reasons(
+    doubts: Doubts, rows: Array, categories: tuple[str, ...], abstention: Abstention | None
+) -> list[str]:
     """Why each of some texts is unsure: few known words, or no category that stands out."""
-    by_words = doubts.unseen > 0.5 if abstention is None else abstention.words_are_the_reason(doubts)
+    by_words = (
+        doubts.unseen > 0.5 if abstention is None else abstention.words_are_the_reason(doubts)
+    )
     answers = []
     for row in rows:
         if doubts.n_terms[row] == 0:
@@ -154,7 +174,10 @@ def reasons(doubts: Doubts, rows: Array, categories: tuple[str, ...], abstention
             answers.append(f"{doubts.n_known[row]} of {doubts.n_terms[row]} words known")
         else:
             ranked = np.argsort(-doubts.probabilities[row], kind="stable")[:2]
-            named = (f"{categories[j]} {doubts.probabilities[row, j]:.2f}".replace(" 0.", " .") for j in ranked)
+            named = (
+                f"{categories[j]} {doubts.probabilities[row, j]:.2f}".replace(" 0.", " .")
+                for j in ranked
+            )
             answers.append(" or ".join(named))
     return answers
 
@@ -192,7 +215,9 @@ class ExpectedQuality:
 
 
 def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
-    """What to expect on documents like those of the training; None for a model that held none out, or was loaded.
+    """What to expect on documents like those of the training.
+
+    None for a model that held none out, or was loaded.
 
     The interval of an accuracy is Wilson's, that of F1 a bootstrap over documents.
 
@@ -210,17 +235,24 @@ def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
     size = float(weights.sum())
     if not classifier.multilabel_:
         if labels.shape[1] == 1:
-            labels, probabilities = np.hstack([~labels, labels]), np.hstack([1.0 - probabilities, probabilities])
+            labels, probabilities = (
+                np.hstack([~labels, labels]),
+                np.hstack([1.0 - probabilities, probabilities]),
+            )
         decisions = classifier.decisions_of(probabilities)
         right = float(weights @ np.any(decisions & labels, axis=1)) / size
         loss = -float(weights @ np.log(np.maximum(probabilities, 1e-15)[labels])) / size
         return ExpectedQuality("accuracy", right, *wilson_interval(right, size), loss, len(weights))
     decisions = classifier.decisions_of(probabilities)
     losses = -xlogy(labels, probabilities) - xlog1py(~labels, -probabilities)
-    counts = np.stack([np.sum(decisions & labels, axis=1), decisions.sum(axis=1), labels.sum(axis=1)])
+    counts = np.stack(
+        [np.sum(decisions & labels, axis=1), decisions.sum(axis=1), labels.sum(axis=1)]
+    )
     low, high = _bootstrap_f1(counts, weights)
     loss = float(weights @ losses.mean(axis=1)) / size
-    return ExpectedQuality("micro F1", float(_micro_f1(counts @ weights)), low, high, loss, len(weights))
+    return ExpectedQuality(
+        "micro F1", float(_micro_f1(counts @ weights)), low, high, loss, len(weights)
+    )
 
 
 def wilson_interval(share: float, size: float, *, level: float = 0.95) -> tuple[float, float]:
@@ -247,7 +279,10 @@ def _bootstrap_f1(counts: Array, weights: Array) -> tuple[float, float]:
     random = np.random.default_rng(0)
     n_documents = counts.shape[1]
     drawn = (
-        np.bincount(random.integers(n_documents, size=n_documents), minlength=n_documents) for _ in range(_RESAMPLES)
+        np.bincount(random.integers(n_documents, size=n_documents), minlength=n_documents)
+        for _ in range(_RESAMPLES)
     )
-    low, high = np.quantile([_micro_f1(counts @ (weights * times)) for times in drawn], [0.025, 0.975])
+    low, high = np.quantile(
+        [_micro_f1(counts @ (weights * times)) for times in drawn], [0.025, 0.975]
+    )
     return float(low), float(high)

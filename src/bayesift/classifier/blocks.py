@@ -29,7 +29,10 @@ _AROUND_WORDS = re.compile(r"^\W+|\W+$")
 @storable("number-column")
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """Numbers of a table: centred and scaled to a standard deviation of one; what is missing is 0, and said so."""
+    """Numbers of a table: centred and scaled to a standard deviation of one.
+
+    What is missing is 0, and said so.
+    """
 
     name: str
     mean: float
@@ -46,11 +49,18 @@ class NumberColumn:
         """The mean and the deviation of the numbers that there are."""
         given = np.array([float(value) for value in values if not is_missing(value)])
         deviation = float(given.std()) if len(given) else 1.0
-        return cls(name, float(given.mean()) if len(given) else 0.0, deviation or 1.0, len(given) < len(values))
+        return cls(
+            name,
+            float(given.mean()) if len(given) else 0.0,
+            deviation or 1.0,
+            len(given) < len(values),
+        )
 
     def rows(self, values: list[Any]) -> sparse.csr_array:
         """Rows of one column, or of two if values may be missing."""
-        numbers_of = np.array([self.mean if is_missing(v) else _number(self.name, k, v) for k, v in enumerate(values)])
+        numbers_of = np.array(
+            [self.mean if is_missing(v) else _number(self.name, k, v) for k, v in enumerate(values)]
+        )
         missing = np.array([is_missing(value) for value in values], dtype=np.float64)
         columns = [(numbers_of - self.mean) / self.deviation, *[missing] * self.may_miss]
         return sparse.csr_array(np.column_stack(columns))
@@ -59,7 +69,10 @@ class NumberColumn:
 @storable("category-column")
 @dataclass(frozen=True, slots=True)
 class CategoryColumn:
-    """Categories of a table: a column of 0 and 1 for each value of the training rows; others are rows of 0."""
+    """Categories of a table: a column of 0 and 1 for each value of the training rows.
+
+    Others are rows of 0.
+    """
 
     name: str
     values: tuple[str, ...]
@@ -77,7 +90,9 @@ class CategoryColumn:
     def rows(self, values: list[Any]) -> sparse.csr_array:
         """Rows with a 1 in the column of their value."""
         place = {value: j for j, value in enumerate(self.values)}
-        columns = np.array([-1 if is_missing(value) else place.get(str(value), -1) for value in values])
+        columns = np.array(
+            [-1 if is_missing(value) else place.get(str(value), -1) for value in values]
+        )
         held = np.flatnonzero(columns >= 0)
         entries = np.ones(len(held)), (held, columns[held])
         return sparse.csr_array(entries, shape=(len(values), len(self.values)))
@@ -103,7 +118,9 @@ class TableColumns:
     @classmethod
     def learn(cls, names: Sequence[str], table: Sequence[Column]) -> Self:
         """Numbers where all values are numbers, else categories."""
-        return cls(tuple(_kind_of(values).learn(name, values) for name, values in _pick(names, table)))
+        return cls(
+            tuple(_kind_of(values).learn(name, values) for name, values in _pick(names, table))
+        )
 
     @property
     def names(self) -> list[str]:
@@ -113,7 +130,9 @@ class TableColumns:
     def rows(self, table: Sequence[Column]) -> sparse.csr_array:
         """The block of the rows of a table."""
         picked = _pick([column.name for column in self.columns], table)
-        parts = [column.rows(values) for column, (_, values) in zip(self.columns, picked, strict=True)]
+        parts = [
+            column.rows(values) for column, (_, values) in zip(self.columns, picked, strict=True)
+        ]
         return sparse.csr_array(sparse.hstack(parts) / math.sqrt(len(parts)))
 
 
@@ -133,12 +152,16 @@ def _pick(names: Sequence[str], table: Sequence[Column]) -> list[Column]:
 
 def _kind_of(values: list[Any]) -> type[NumberColumn] | type[CategoryColumn]:
     given = [value for value in values if not is_missing(value)]
-    return NumberColumn if all(isinstance(value, numbers.Real) for value in given) else CategoryColumn
+    return (
+        NumberColumn if all(isinstance(value, numbers.Real) for value in given) else CategoryColumn
+    )
 
 
 def _number(name: str, place: int, value: Any) -> float:
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise DataError(f"row {place} has {value!r:.40} in the column {name!r}, which is one of numbers")
+        raise DataError(
+            f"row {place} has {value!r:.40} in the column {name!r}, which is one of numbers"
+        )
     return float(value)
 
 
@@ -192,7 +215,9 @@ class Blocks:
         return replace(self, **{name: None for kind, name in held.items() if kind not in kinds})
 
 
-def beside(rows: Any, blocks: Sequence[Any], sizes: dict[int, int], lengths: Array | None) -> tuple[Any, Array]:
+def beside(
+    rows: Any, blocks: Sequence[Any], sizes: dict[int, int], lengths: Array | None
+) -> tuple[Any, Array]:
     """Terms and, behind them, blocks; and the number of words of each column, or its kind."""
     joined = sparse.csr_array(sparse.hstack([rows, *blocks]))
     words = np.ones(rows.shape[1], dtype=np.int64) if lengths is None else lengths
@@ -200,7 +225,10 @@ def beside(rows: Any, blocks: Sequence[Any], sizes: dict[int, int], lengths: Arr
 
 
 def fit_blocks(
-    embedder: TextEmbedder | None, characters: TermVectorizer | None, columns: Sequence[str], given: Texts
+    embedder: TextEmbedder | None,
+    characters: TermVectorizer | None,
+    columns: Sequence[str],
+    given: Texts,
 ) -> tuple[Blocks, list[Any]]:
     """Fit the blocks to texts; also their rows."""
     rows: list[Any] = []
@@ -215,12 +243,18 @@ def fit_blocks(
     return Blocks(embedder, characters, table), rows
 
 
-def embedder_for(embedder: TextEmbedder | str | None, model: Any, given: Texts) -> TextEmbedder | None:
+def embedder_for(
+    embedder: TextEmbedder | str | None, model: Any, given: Texts
+) -> TextEmbedder | None:
     """An unfitted copy of the embedder, or by "auto" that of the extra `embeddings` for a model that weighs vectors."""
     if isinstance(embedder, str):
         if embedder != "auto":
             raise ValueError(f"embedder must be a TextEmbedder, 'auto' or None, got {embedder!r}")
-        able = not given.are_vectors and has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
+        able = (
+            not given.are_vectors
+            and has_fit_parameter(model, "ngram_lengths")
+            and model.effort != "quick"
+        )
         return TextEmbedder() if able and WordVectors.installed() is not None else None
     if embedder is not None and given.are_vectors:
         raise DataError("an embedder needs texts; the documents are vectors")
@@ -234,9 +268,13 @@ def characters_for(characters: TermVectorizer | bool, given: Texts) -> TermVecto
     if given.are_vectors:
         raise DataError("n-grams of characters need texts; the documents are vectors")
     if characters is True:
-        return TermVectorizer(analyzer="char_wb", ngram_range=(3, 5), weighting="sublinear-tf-idf", min_df=2)
+        return TermVectorizer(
+            analyzer="char_wb", ngram_range=(3, 5), weighting="sublinear-tf-idf", min_df=2
+        )
     if not isinstance(characters, TermVectorizer) or characters.analyzer == "word":
-        raise ValueError("characters must be True, False, or a TermVectorizer with an analyzer of characters")
+        raise ValueError(
+            "characters must be True, False, or a TermVectorizer with an analyzer of characters"
+        )
     made: TermVectorizer = clone(characters)
     return made if made.weighting is not None else made.set_params(weighting="sublinear-tf-idf")
 
@@ -250,7 +288,10 @@ class WordParts:
 
 
 def meaning_parts(embedder: TextEmbedder, text: str) -> WordParts:
-    """The parts of words in the row of a text by its vectors; the row of all texts is the centre."""
+    """The parts of words in the row of a text by its vectors.
+
+    The row of all texts is the centre.
+    """
     words, parts = embedder.word_parts(text)
     centre = -embedder.centre_ / embedder.size_ * bool(np.any(parts))
     return WordParts(words, sparse.csr_array(np.vstack([centre, parts])))

@@ -1,7 +1,8 @@
 """Drift of a stream: which words changed sides since when, and when calibration slipped.
 
-Documents are counted in windows of equal length. When there are too many windows, neighbours are merged, so that memory
-stays bounded and a stream always has at least half as many windows as are allowed.
+Documents are counted in windows of equal length. When there are too many windows, neighbours are
+merged, so that memory stays bounded and a stream always has at least half as many windows as are
+allowed.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ class CalibrationWindow:
 class _Window:
     """Sums over documents.
 
-    `sums` are their number, how often the likeliest category was right, and mean and variance of that as predicted;
-    `held` counts documents, words x (1 + categories), with all documents in column 0, and `members` those of a column.
+    `sums` are their number, how often the likeliest category was right, and mean and variance of
+    that as predicted; `held` counts documents, words x (1 + categories), with all documents in
+    column 0, and `members` those of a column.
     """
 
     sums: Array = field(default_factory=lambda: np.zeros(4))
@@ -87,8 +89,9 @@ class StreamDrift:
     ----------
     window : how many documents a window has at first
     max_windows : how many windows there are before neighbours are merged
-    strength : standard errors by which a word must have spoken for one side, and later for the other; and by which
-        calibration must be off. The default leaves few false alarms among millions of pairs of word and category.
+    strength : standard errors by which a word must have spoken for one side, and later for the
+        other; and by which calibration must be off. The default leaves few false alarms among
+        millions of pairs of word and category.
 
     Examples
     --------
@@ -118,7 +121,9 @@ class StreamDrift:
             if not self._windows or self._windows[-1].n >= self.window:
                 self._open_window()
             end = min(start + self.window - self._windows[-1].n, X.shape[0])
-            self._windows[-1] = self._windows[-1].plus(_counted(X[start:end], Y[start:end], P[start:end]))
+            self._windows[-1] = self._windows[-1].plus(
+                _counted(X[start:end], Y[start:end], P[start:end])
+            )
             start = end
 
     def calibration(self) -> list[CalibrationWindow]:
@@ -127,12 +132,17 @@ class StreamDrift:
         for window in self._windows:
             n, hits, expected, variance = window.sums.tolist()
             off = abs(hits - expected) > self.strength * math.sqrt(variance + 1.0)
-            found.append(CalibrationWindow(first, first + window.n - 1, expected / n, hits / n, off))
+            found.append(
+                CalibrationWindow(first, first + window.n - 1, expected / n, hits / n, off)
+            )
             first += window.n
         return found
 
     def changed_words(self, words: Sequence[str], categories: Sequence[str]) -> list[ChangedWord]:
-        """The words that changed sides, the largest changes first; `words` and `categories` name the columns."""
+        """The words that changed sides, the largest changes first.
+
+        `words` and `categories` name the columns.
+        """
         found: list[tuple[float, ChangedWord]] = []
         for place, category in enumerate(categories):
             for column, cut, before, after in self._changes(1 + place):
@@ -146,10 +156,22 @@ class StreamDrift:
         windows = []
         for window in self._windows:
             held = window.held.tocoo()
-            parts = {"words": held.row, "columns": held.col, "counts": held.data, "members": window.members}
+            parts = {
+                "words": held.row,
+                "columns": held.col,
+                "counts": held.data,
+                "members": window.members,
+            }
             listed = {name: array.astype(int).tolist() for name, array in parts.items()}
-            windows.append({"sums": window.sums.tolist(), "shape": list(window.held.shape), **listed})
-        return {"window": self.window, "max_windows": self.max_windows, "strength": self.strength, "windows": windows}
+            windows.append(
+                {"sums": window.sums.tolist(), "shape": list(window.held.shape), **listed}
+            )
+        return {
+            "window": self.window,
+            "max_windows": self.max_windows,
+            "strength": self.strength,
+            "windows": windows,
+        }
 
     @classmethod
     def from_record(cls, record: Any) -> Self:
@@ -157,9 +179,14 @@ class StreamDrift:
         try:
             drift = cls(record["window"], record["max_windows"], record["strength"])
             for part in record["windows"]:
-                entries = np.array(part["counts"], dtype=np.float64), (part["words"], part["columns"])
+                entries = (
+                    np.array(part["counts"], dtype=np.float64),
+                    (part["words"], part["columns"]),
+                )
                 held = sparse.csr_array(entries, shape=tuple(part["shape"]))
-                sums, members = (np.array(part[name], dtype=np.float64) for name in ("sums", "members"))
+                sums, members = (
+                    np.array(part[name], dtype=np.float64) for name in ("sums", "members")
+                )
                 drift._windows.append(_Window(sums, held, members))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"not the counts of a stream's drift ({error})") from error
@@ -183,15 +210,27 @@ class StreamDrift:
         after, after_error = _log_odds_ratio(*rest)
         weakest = np.minimum(np.abs(before) / before_error, np.abs(after) / after_error)
         changed = (before * after < 0) & (weakest >= self.strength)
-        distance = np.where(changed, np.abs(after - before) / np.hypot(before_error, after_error), -1.0)
+        distance = np.where(
+            changed, np.abs(after - before) / np.hypot(before_error, after_error), -1.0
+        )
         best = np.argmax(distance, axis=0)
         for word in np.flatnonzero(changed.any(axis=0)).tolist():
             cut = int(best[word])
-            yield int(columns[word]), int(sizes[cut, 0]), float(before[cut, word]), float(after[cut, word])
+            yield (
+                int(columns[word]),
+                int(sizes[cut, 0]),
+                float(before[cut, word]),
+                float(after[cut, word]),
+            )
 
     def _cumulated(self, place: int) -> tuple[Array, Array, Array, Array, Array]:
-        """Columns of words frequent enough to change sides; cumulated counts, windows x words and windows x 1."""
-        whole = tuple(np.max([window.held.shape for window in self._windows], axis=0, initial=1).tolist())
+        """Columns of words frequent enough to change sides.
+
+        Cumulated counts, windows x words and windows x 1.
+        """
+        whole = tuple(
+            np.max([window.held.shape for window in self._windows], axis=0, initial=1).tolist()
+        )
         total = np.zeros(whole[0])
         for window in self._windows:
             total[: window.held.shape[0]] += window.held[:, [0]].toarray()[:, 0]
@@ -199,11 +238,15 @@ class StreamDrift:
         held, joint = np.zeros((2, len(self._windows), len(columns)))
         sizes, members = np.zeros((2, len(self._windows), 1))
         for row, window in enumerate(self._windows):
-            counts = _resized(window.held, (whole[0], max(whole[1], place + 1)))[columns][:, [0, place]].toarray()
+            counts = _resized(window.held, (whole[0], max(whole[1], place + 1)))[columns][
+                :, [0, place]
+            ].toarray()
             held[row], joint[row] = counts.T
             sizes[row] = window.n
             members[row] = window.members[place] if place < len(window.members) else 0
-        held, joint, sizes, members = (part.cumsum(axis=0) for part in (held, joint, sizes, members))
+        held, joint, sizes, members = (
+            part.cumsum(axis=0) for part in (held, joint, sizes, members)
+        )
         return columns, held, joint, sizes, members
 
 

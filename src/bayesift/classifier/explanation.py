@@ -26,11 +26,12 @@ _COMPARED = 20_000  # words of the vocabulary among which the nearest are sought
 class TermContribution:
     """What one term adds to the log odds of a category; negative values are evidence against it.
 
-    `weight` is that of the term in the text's vector; `deviation` the standard deviation of the contribution, if the
-    model keeps its posterior; `inclusion` the probability that the term matters to the category, if the model says so.
-    `meaning` is the part of the contribution that comes from word vectors, if the model uses
-    them, and where that is the larger part `like` are the known words that are nearest by them. `spelling` is the part
-    that comes from n-grams of characters.
+    `weight` is that of the term in the text's vector; `deviation` the standard deviation of the
+    contribution, if the model keeps its posterior; `inclusion` the probability that the term
+    matters to the category, if the model says so. `meaning` is the part of the contribution that
+    comes from word vectors, if the model uses them, and where that is the larger part `like` are
+    the known words that are nearest by them. `spelling` is the part that comes from n-grams of
+    characters.
     """
 
     term: str
@@ -71,8 +72,8 @@ class CategoryExplanation:
 class Explanation:
     """The explanation of the categories of a text, the most probable first.
 
-    `known` and `unseen` are how many tokens of the text are terms of the model, and how many are not; `by_meaning` how
-    many of the latter the word vectors of the model have.
+    `known` and `unseen` are how many tokens of the text are terms of the model, and how many are
+    not; `by_meaning` how many of the latter the word vectors of the model have.
     """
 
     categories: tuple[CategoryExplanation, ...]
@@ -94,7 +95,9 @@ class Explanation:
         return explanation_html(self)
 
 
-def explain_text(classifier: Any, given: Any, *, categories: Sequence[Any] | None, top: int) -> Explanation:
+def explain_text(
+    classifier: Any, given: Any, *, categories: Sequence[Any] | None, top: int
+) -> Explanation:
     """Explain categories of a text by a fitted `TextClassifier`; see its `explain`."""
     check_is_fitted(classifier)
     (text,), X = classifier.read([given]).values, classifier.vectors([given])
@@ -110,7 +113,12 @@ def explain_text(classifier: Any, given: Any, *, categories: Sequence[Any] | Non
     explained = []
     for j in sorted(columns, key=lambda j: -scores[0, j]):
         key = j if classifier.multilabel_ else model.classes_[j]
-        decision = (classifier.categories_[j], float(scores[0, j]), thresholds[j], bool(decisions[0, j]))
+        decision = (
+            classifier.categories_[j],
+            float(scores[0, j]),
+            thresholds[j],
+            bool(decisions[0, j]),
+        )
         explained.append(explain_category(model, X, j, key, decision, names, top, blocks))
     if classifier.blocks_.embedder is not None:
         explained = _with_neighbours(classifier, explained)
@@ -122,10 +130,14 @@ def explain_text(classifier: Any, given: Any, *, categories: Sequence[Any] | Non
     if unseen and classifier.blocks_.embedder is not None:
         has_vector = np.any(classifier.blocks_.embedder.vectors_.vectors(unseen), axis=1)
         by_meaning = int(has_vector @ list(unseen.values()))
-    return Explanation(tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen), by_meaning)
+    return Explanation(
+        tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen), by_meaning
+    )
 
 
-def _to_explain(names: Sequence[str], wanted: Sequence[Any] | None, decisions: Array, scores: Array) -> list[int]:
+def _to_explain(
+    names: Sequence[str], wanted: Sequence[Any] | None, decisions: Array, scores: Array
+) -> list[int]:
     """The columns of the categories that are wanted, or of the most probable ones."""
     if wanted is None:
         assigned = sorted(np.flatnonzero(decisions), key=lambda j: -scores[j])[:_EXPLAINED]
@@ -140,7 +152,9 @@ def _thresholds(classifier: Any, scores: Array) -> list[float | None]:
     """The threshold of each category; None where the largest score wins."""
     if not classifier.multilabel_:
         return [None] * len(classifier.categories_)
-    thresholds = np.broadcast_to(classifier.estimator_.rule_.thresholds_for(scores), scores.shape)[0]
+    thresholds = np.broadcast_to(classifier.estimator_.rule_.thresholds_for(scores), scores.shape)[
+        0
+    ]
     return [float(threshold) for threshold in thresholds]
 
 
@@ -161,14 +175,18 @@ def explain_category(
     X : the vector of the text, a matrix of one row
     column, key : the column of the category in probabilities, and its name in `contributions`
     decision : category, score, threshold and whether it is assigned
-    terms, top : the terms of the columns of X (None for a column that words share in), and how many to list
+    terms, top : the terms of the columns of X (None for a column that words share in), and how many
+        to list
     blocks : what words add to the columns that they share in
     """
     contributions, prior = model.contributions(X, key)
     deviations, integrated, interval = None, None, None
     if hasattr(model, "posteriors_"):
         low, high = model.probability_interval(X)
-        integrated, interval = model.predict_proba_integrated(X)[0, column], (low[0, column], high[0, column])
+        integrated, interval = (
+            model.predict_proba_integrated(X)[0, column],
+            (low[0, column], high[0, column]),
+        )
         deviations = model.contribution_std(X, key).data
     inclusion = model.inclusion_of(key)[X.indices] if hasattr(model, "inclusion_") else None
     found = [
@@ -203,25 +221,36 @@ def _listed_columns(blocks: Blocks) -> list[str | None]:
     return [None] * (sum(blocks.sizes.values()) - len(table)) + list(table)
 
 
-def _block_parts(blocks: Blocks, text: str, n_columns: int, n_terms: int) -> list[tuple[Block, WordParts]]:
+def _block_parts(
+    blocks: Blocks, text: str, n_columns: int, n_terms: int
+) -> list[tuple[Block, WordParts]]:
     """What the words of a text add to the blocks that they share in, over all columns."""
     found: list[tuple[Block, WordParts]] = []
     if blocks.embedder is not None:
         found.append(("meaning", _placed(meaning_parts(blocks.embedder, text), n_terms, n_columns)))
         n_terms += blocks.sizes[VECTORS]
     if blocks.characters is not None:
-        found.append(("spelling", _placed(spelling_parts(blocks.characters, text), n_terms, n_columns)))
+        found.append(
+            ("spelling", _placed(spelling_parts(blocks.characters, text), n_terms, n_columns))
+        )
     return found
 
 
 def _placed(parts: WordParts, first: int, n_columns: int) -> WordParts:
     rows = parts.rows
-    moved = sparse.csr_array((rows.data, rows.indices + first, rows.indptr), shape=(rows.shape[0], n_columns))
+    moved = sparse.csr_array(
+        (rows.data, rows.indices + first, rows.indptr), shape=(rows.shape[0], n_columns)
+    )
     return WordParts(parts.words, moved)
 
 
-def _added(terms: list[TermContribution], block: Block, words: list[str], parts: Sequence[float]) -> list[Any]:
-    """The contributions of words with those of a block; words that are no terms have the latter only."""
+def _added(
+    terms: list[TermContribution], block: Block, words: list[str], parts: Sequence[float]
+) -> list[Any]:
+    """The contributions of words with those of a block.
+
+    Words that are no terms have the latter only.
+    """
     totals: dict[str, float] = dict.fromkeys(words, 0.0)
     for word, part in zip(words, parts, strict=True):
         totals[word] += float(part)
@@ -232,15 +261,29 @@ def _added(terms: list[TermContribution], block: Block, words: list[str], parts:
             changes: dict[str, Any] = {"contribution": term.contribution + value, block: value}
             term = replace(term, **changes)
         joined.append(term)
-    changed: list[dict[str, Any]] = [{"term": word, block: value} for word, value in totals.items() if value]
-    return joined + [TermContribution(weight=0.0, contribution=fields[block], **fields) for fields in changed]
+    changed: list[dict[str, Any]] = [
+        {"term": word, block: value} for word, value in totals.items() if value
+    ]
+    return joined + [
+        TermContribution(weight=0.0, contribution=fields[block], **fields) for fields in changed
+    ]
 
 
-def _with_neighbours(classifier: Any, explained: list[CategoryExplanation]) -> list[CategoryExplanation]:
+def _with_neighbours(
+    classifier: Any, explained: list[CategoryExplanation]
+) -> list[CategoryExplanation]:
     """The explanations, with the nearest known words of terms that count more by their meaning than by themselves."""
     listed = {term for category in explained for term in category.terms}
-    words = sorted({term.term for term in listed if term.meaning and abs(2 * term.meaning) > abs(term.contribution)})
-    nearest = classifier.blocks_.embedder.vectors_.nearest_of(words, _frequent_words(classifier), n=2)
+    words = sorted(
+        {
+            term.term
+            for term in listed
+            if term.meaning and abs(2 * term.meaning) > abs(term.contribution)
+        }
+    )
+    nearest = classifier.blocks_.embedder.vectors_.nearest_of(
+        words, _frequent_words(classifier), n=2
+    )
     near = dict(zip(words, nearest, strict=True))
 
     def complete(term: TermContribution) -> TermContribution:

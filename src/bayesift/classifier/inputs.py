@@ -72,15 +72,20 @@ class Texts:
         labels = [str(label) for label in target.y]
         for name, values in self.columns:
             if [str(values[row]) for row in target.rows] == labels:
-                raise DataError(f"the column {name!r} holds the labels; give only the columns of text")
+                raise DataError(
+                    f"the column {name!r} holds the labels; give only the columns of text"
+                )
 
 
-def read_texts(given: Any, *, columns: Sequence[str] | None = None, besides: Sequence[str] = ()) -> Texts:
+def read_texts(
+    given: Any, *, columns: Sequence[str] | None = None, besides: Sequence[str] = ()
+) -> Texts:
     r"""Read texts in any form.
 
-    These are a sequence or iterator of strings, of `Document`, or of dictionaries; a pandas or polars Series; a table
-    (DataFrame, Arrow table, array of strings) whose columns of text are joined by line breaks; an Arrow array; or a
-    `Corpus`. Rows of numbers are term vectors: an array, a sparse matrix, lists, or a table of numbers only.
+    These are a sequence or iterator of strings, of `Document`, or of dictionaries; a pandas or
+    polars Series; a table (DataFrame, Arrow table, array of strings) whose columns of text are
+    joined by line breaks; an Arrow array; or a `Corpus`. Rows of numbers are term vectors: an
+    array, a sparse matrix, lists, or a table of numbers only.
 
     Parameters
     ----------
@@ -93,14 +98,24 @@ def read_texts(given: Any, *, columns: Sequence[str] | None = None, besides: Seq
     ['Grain\nCorn rose.']
     """
     if isinstance(given, str | bytes | bytearray):
-        raise DataError(f"texts must be a list of texts, not one {type(given).__name__}: put it in brackets, [text]")
+        raise DataError(
+            f"texts must be a list of texts, not one {type(given).__name__}: put it in brackets, [text]"
+        )
     if sparse.issparse(given):
         return Texts(given, are_vectors=True)
-    if given is None or isinstance(given, Mapping) or not (isinstance(given, Iterable) or hasattr(given, "__array__")):
+    if (
+        given is None
+        or isinstance(given, Mapping)
+        or not (isinstance(given, Iterable) or hasattr(given, "__array__"))
+    ):
         kind = "None" if given is None else f"a {type(given).__name__}"
         raise DataError(f"texts must be a list of texts, a column or a table, not {kind}")
     if isinstance(given, Corpus):
-        return Texts(given.text_column) if given.vectors is None else Texts(given.vectors, are_vectors=True)
+        return (
+            Texts(given.text_column)
+            if given.vectors is None
+            else Texts(given.vectors, are_vectors=True)
+        )
     if hasattr(given, "to_arrow"):  # polars
         given = given.to_arrow()
     if isinstance(given, pa.Table | pa.RecordBatch):
@@ -117,7 +132,9 @@ def read_texts(given: Any, *, columns: Sequence[str] | None = None, besides: Seq
 
 def _arrow_strings(given: Any) -> Any:
     held = given.type.value_type if pa.types.is_dictionary(given.type) else given.type
-    if not (pa.types.is_string(held) or pa.types.is_large_string(held) or pa.types.is_string_view(held)):
+    if not (
+        pa.types.is_string(held) or pa.types.is_large_string(held) or pa.types.is_string_view(held)
+    ):
         raise DataError(f"texts must be strings, not {given.type}")
     if given.null_count:
         raise DataError(f"text {given.to_pylist().index(None)} is missing, not a string")
@@ -139,13 +156,21 @@ def _of_array(given: Array) -> Texts:
     if given.dtype.kind == "c":
         raise DataError("Complex data not supported: texts must be strings, vectors real numbers")
     if given.ndim == 2:
-        columns = [(str(j), given[:, j].tolist()) for j in range(given.shape[1])] if given.dtype.kind in "OU" else []
+        columns = (
+            [(str(j), given[:, j].tolist()) for j in range(given.shape[1])]
+            if given.dtype.kind in "OU"
+            else []
+        )
         if not any(_holds_text(values) for _, values in columns):
             return Texts(given.astype(np.float64), are_vectors=True)
         return replace(_joined(columns, None, ()), columns=(), table=())
     if given.ndim != 1 or given.dtype.kind not in "OU":
-        kind = f"an array of {given.dtype} with {given.ndim} dimension{'s' if given.ndim != 1 else ''}"
-        raise DataError(f"texts must be strings, not {kind}. Reshape your data to rows if they are vectors")
+        kind = (
+            f"an array of {given.dtype} with {given.ndim} dimension{'s' if given.ndim != 1 else ''}"
+        )
+        raise DataError(
+            f"texts must be strings, not {kind}. Reshape your data to rows if they are vectors"
+        )
     return Texts(given.tolist())
 
 
@@ -172,13 +197,20 @@ def _of_items(given: Iterable[Any], columns: Sequence[str] | None, besides: Sequ
 def _of_records(records: list[Any], columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
     for place, record in enumerate(records):
         if not isinstance(record, Mapping):
-            raise DataError(f"text {place} is of type {type(record).__name__}, others are dictionaries")
+            raise DataError(
+                f"text {place} is of type {type(record).__name__}, others are dictionaries"
+            )
     names = dict.fromkeys(name for record in records for name in record)
-    return _joined([(str(name), [record.get(name) for record in records]) for name in names], columns, besides)
+    return _joined(
+        [(str(name), [record.get(name) for record in records]) for name in names], columns, besides
+    )
 
 
 def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence[str]) -> Texts:
-    """The columns of text of a table, joined by line breaks; a row must have text in one of them."""
+    """The columns of text of a table, joined by line breaks.
+
+    A row must have text in one of them.
+    """
     names = [name for name, _ in table]
     for name in wanted or ():
         if name not in names:
@@ -195,7 +227,9 @@ def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence
         parts = [part for part in row if isinstance(part, str)]
         for part, (name, _) in zip(row, kept, strict=True):
             if not isinstance(part, str) and not is_missing(part):
-                raise DataError(f"text {place} is of type {type(part).__name__} in the column {name!r}, not a string")
+                raise DataError(
+                    f"text {place} is of type {type(part).__name__} in the column {name!r}, not a string"
+                )
         if not parts:
             raise DataError(f"text {place} is missing, not a string")
         texts.append("\n".join(part for part in parts if part))
@@ -214,12 +248,19 @@ def is_missing(value: Any) -> bool:
 
 
 Form = Literal["single", "sets", "indicator"]
-Container = Literal["array", "list", "tuple", "set", "frozenset", "csr_array", "csr_matrix", "DataFrame"]
+Container = Literal[
+    "array", "list", "tuple", "set", "frozenset", "csr_array", "csr_matrix", "DataFrame"
+]
 Label: TypeAlias = "bool | int | float | str"
 
 _KINDS = "text, whole numbers, or True and False"
 FORMS: tuple[str, ...] = get_args(Form)
-_COLLECTIONS: dict[str, type[Any]] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+_COLLECTIONS: dict[str, type[Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+}
 
 
 class LabelRows(list[Any]):
@@ -236,7 +277,8 @@ class LabelForm:
 
     Parameters
     ----------
-    form : "single", one label per text; "sets", a collection of labels; "indicator", a row of 0 and 1
+    form : "single", one label per text; "sets", a collection of labels; "indicator", a row of 0 and
+        1
     classes : the labels as they were given, or the names of the columns of an indicator
     dtype : NumPy's name for the type of single labels, or of the entries of an indicator
     container : what holds the labels of one text ("sets") or the rows ("indicator")
@@ -279,12 +321,17 @@ class LabelForm:
         return np.array(self.classes, dtype=None if kinds <= {int} or kinds <= {bool} else object)
 
     def decode(self, decisions: Array, *, index: Any = None) -> Any:
-        """Boolean decisions, texts x categories, in the form of the labels; `index` is that of a DataFrame."""
+        """Boolean decisions, texts x categories, in the form of the labels.
+
+        `index` is that of a DataFrame.
+        """
         if self.form == "single":
             return self.classes_array[np.argmax(decisions, axis=1)]
         if self.form == "sets":
             make = _COLLECTIONS.get(self.container or "tuple", tuple)
-            return LabelRows(make(self.classes[j] for j in np.flatnonzero(row)) for row in decisions)
+            return LabelRows(
+                make(self.classes[j] for j in np.flatnonzero(row)) for row in decisions
+            )
         entries = decisions.astype("int64" if self.dtype == "object" else self.dtype)
         if self.container == "csr_array":
             return sparse.csr_array(entries)
@@ -298,18 +345,27 @@ class LabelForm:
     def without(self, answers: Any, missing: Array) -> Any:
         """The answers of `decode` with None in some places."""
         if self.form == "indicator":
-            raise DataError("an indicator matrix has no place for None; leave out texts by their uncertainty")
+            raise DataError(
+                "an indicator matrix has no place for None; leave out texts by their uncertainty"
+            )
         if self.form == "single":
             some = answers.astype(object)
             some[missing] = None
             return some
-        return LabelRows(None if left_out else labels for labels, left_out in zip(answers, missing, strict=True))
+        return LabelRows(
+            None if left_out else labels for labels, left_out in zip(answers, missing, strict=True)
+        )
 
     def right(self, decisions: Array, labels: Labels) -> Array:
-        """Whether the decisions on each text are exactly its labels; for rows that are not left out."""
+        """Whether the decisions on each text are exactly its labels.
+
+        For rows that are not left out.
+        """
         if labels.form.multilabel != self.multilabel:
             forms = "one label per text", "none or several labels per text"
-            raise DataError(f"the model was fitted to {forms[self.multilabel]}, these are {forms[not self.multilabel]}")
+            raise DataError(
+                f"the model was fitted to {forms[self.multilabel]}, these are {forms[not self.multilabel]}"
+            )
         if not self.multilabel:
             self._refuse_strangers(labels.form)
             answers: Array = self.decode(decisions[labels.rows]) == labels.y
@@ -324,7 +380,11 @@ class LabelForm:
     def _columns_of(self, other: LabelForm) -> Array:
         """The column of each category of another form, -1 for one that is not ours."""
         frames = self.container == other.container == "DataFrame"
-        if "indicator" in (self.form, other.form) and len(self.classes) == len(other.classes) and not frames:
+        if (
+            "indicator" in (self.form, other.form)
+            and len(self.classes) == len(other.classes)
+            and not frames
+        ):
             return np.arange(len(self.classes))
         place = {name: j for j, name in enumerate(self.categories)}
         return np.array([place.get(name, -1) for name in other.categories], dtype=np.intp)
@@ -364,16 +424,20 @@ class Labels:
     n_missing: int
 
 
-def read_labels(labels: Any, *, categories: Iterable[Any] | None = None, multilabel: bool | None = None) -> Labels:
+def read_labels(
+    labels: Any, *, categories: Iterable[Any] | None = None, multilabel: bool | None = None
+) -> Labels:
     """Read labels in any form.
 
-    Single labels are text, whole numbers, or True and False; None, NaN and blanks are missing. Collections (lists,
-    tuples, sets) hold any number of them. An indicator matrix (array, sparse or DataFrame) holds 0 and 1.
+    Single labels are text, whole numbers, or True and False; None, NaN and blanks are missing.
+    Collections (lists, tuples, sets) hold any number of them. An indicator matrix (array, sparse or
+    DataFrame) holds 0 and 1.
 
     Parameters
     ----------
     categories : the columns of an indicator matrix, or all labels that collections may hold
-    multilabel : True makes collections of single labels, False single labels of collections; None keeps the form
+    multilabel : True makes collections of single labels, False single labels of collections; None
+        keeps the form
 
     Examples
     --------
@@ -382,9 +446,13 @@ def read_labels(labels: Any, *, categories: Iterable[Any] | None = None, multila
     (['ham', 'spam'], [0, 2], 1)
     """
     if labels is None:
-        raise DataError("there are no labels: fit requires y to be passed, but the target y is None")
+        raise DataError(
+            "there are no labels: fit requires y to be passed, but the target y is None"
+        )
     if isinstance(labels, str | bytes | Mapping | set | frozenset):
-        raise DataError(f"labels must be one per text, in a list or an array, not one {type(labels).__name__}")
+        raise DataError(
+            f"labels must be one per text, in a list or an array, not one {type(labels).__name__}"
+        )
     named = None if categories is None else tuple(_plain(name) for name in categories)
     matrix = _indicator_in(labels, named)
     if matrix is not None:
@@ -409,7 +477,9 @@ def labels_of(corpus: Corpus, *, multilabel: bool) -> Labels:
         return Labels(form, corpus.indicator, np.arange(len(corpus)), len(corpus), 0)
     several = int(np.count_nonzero(n_labels > 1))
     if several:
-        raise DataError(f"{several:,} texts have several labels; multilabel=False needs one for each")
+        raise DataError(
+            f"{several:,} texts have several labels; multilabel=False needs one for each"
+        )
     rows, codes = np.flatnonzero(n_labels), corpus.indicator.indices
     names = np.array(corpus.categories, dtype=object)
     form = LabelForm("single", tuple(sorted(names[np.unique(codes)])), "object")
@@ -417,7 +487,10 @@ def labels_of(corpus: Corpus, *, multilabel: bool) -> Labels:
 
 
 def _indicator_in(labels: Any, named: tuple[Label, ...] | None) -> Any:
-    """The matrix of 0 and 1 that labels are, or None; one dense column holds labels unless it is named."""
+    """The matrix of 0 and 1 that labels are, or None.
+
+    One dense column holds labels unless it is named.
+    """
     if sparse.issparse(labels):
         return labels
     if not hasattr(labels, "__array__"):
@@ -453,8 +526,12 @@ def _read_indicator(matrix: Any, labels: Any, named: tuple[Label, ...] | None) -
         matrix = np.array(matrix.tolist())  # nullable columns of pandas
         entries = matrix.ravel()
     if entries.dtype.kind not in "biuf" or not np.isin(entries, (0, 1)).all():
-        raise DataError(f"labels in {width} columns must be 0 and 1; for one label per text give one column")
-    container: Container = "DataFrame" if type(labels).__module__.split(".")[0] == "pandas" else "array"
+        raise DataError(
+            f"labels in {width} columns must be 0 and 1; for one label per text give one column"
+        )
+    container: Container = (
+        "DataFrame" if type(labels).__module__.split(".")[0] == "pandas" else "array"
+    )
     if sparse.issparse(labels):
         container = "csr_array" if isinstance(labels, sparse.sparray) else "csr_matrix"
     form = LabelForm("indicator", tuple(columns), matrix.dtype.name, container)
@@ -469,7 +546,9 @@ def _values_of(labels: Any) -> tuple[Any, str | None]:
         return labels.to_pylist(), None
     if not hasattr(labels, "__array__") or isinstance(labels, LabelRows):
         return list(labels), None
-    if not isinstance(getattr(labels, "dtype", np.dtype(object)), np.dtype):  # pandas: Int64, string, category, ...
+    if not isinstance(
+        getattr(labels, "dtype", np.dtype(object)), np.dtype
+    ):  # pandas: Int64, string, category, ...
         return labels.tolist(), None
     array = np.asarray(labels)
     if array.ndim != 1:
@@ -495,12 +574,17 @@ def _read_single(values: list[Any], dtype: str | None) -> Labels:
 
 
 def _read_collections(
-    values: list[Any], collected: list[bool], named: tuple[Label, ...] | None, multilabel: bool | None
+    values: list[Any],
+    collected: list[bool],
+    named: tuple[Label, ...] | None,
+    multilabel: bool | None,
 ) -> Labels:
     rows, kinds = [], set()
     for place, (value, is_collection) in enumerate(zip(values, collected, strict=True)):
         if not is_collection and not _is_unlabelled(value):
-            raise DataError(f"label {place} is {value!r:.40}, others are collections of labels; give all in one form")
+            raise DataError(
+                f"label {place} is {value!r:.40}, others are collections of labels; give all in one form"
+            )
         rows.append(value if is_collection else ())
         kinds |= {type(value).__name__} if is_collection else set()
     n_missing = collected.count(False)
@@ -509,20 +593,26 @@ def _read_collections(
         rows = [[label for label in row if label in known] for row in rows]
         several = sum(len(row) > 1 for row in rows)
         if several:
-            raise DataError(f"{several:,} texts have several labels; multilabel=False needs one for each")
+            raise DataError(
+                f"{several:,} texts have several labels; multilabel=False needs one for each"
+            )
         return _read_single([row[0] if row else None for row in rows], None)
     (kind,) = kinds if len(kinds) == 1 else {"tuple"}
     return _read_sets(rows, kind if kind in _COLLECTIONS else "list", named, n_missing)
 
 
-def _read_sets(rows: list[Any], container: Any, named: tuple[Label, ...] | None, n_missing: int) -> Labels:
+def _read_sets(
+    rows: list[Any], container: Any, named: tuple[Label, ...] | None, n_missing: int
+) -> Labels:
     plain = _distinct(label for row in rows for label in row)
     if not plain and not named:
         raise DataError("no text has a label")
     dtype = _dtype_of(plain.values()) if plain else "object"
     classes = named or tuple(np.unique(np.array(list(plain.values()), dtype=dtype)).tolist())
     form = LabelForm("sets", classes, "object", container)
-    y = indicator_of(([plain[label] for label in row if label in plain] for row in rows), form.categories)
+    y = indicator_of(
+        ([plain[label] for label in row if label in plain] for row in rows), form.categories
+    )
     return Labels(form, y, np.arange(len(rows)), len(rows), n_missing)
 
 
@@ -541,7 +631,9 @@ def _dtype_of(labels: Iterable[Label]) -> str:
     """The type of an array of plain labels; text and numbers do not mix."""
     examples: dict[str, Any] = {}
     for label in labels:
-        kind = "object" if isinstance(label, str) else "bool" if isinstance(label, bool) else "number"
+        kind = (
+            "object" if isinstance(label, str) else "bool" if isinstance(label, bool) else "number"
+        )
         examples.setdefault(kind, label)
     if len(examples) > 1:
         shown = sorted(f"{label!r:.40}" for label in examples.values())
@@ -563,7 +655,9 @@ def _plain(label: Any) -> Label:
 
 
 def _is_collection(value: Any) -> bool:
-    return isinstance(value, list | tuple | set | frozenset) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return isinstance(value, list | tuple | set | frozenset) or (
+        isinstance(value, np.ndarray) and value.ndim == 1
+    )
 
 
 def _is_unlabelled(label: Any) -> bool:
@@ -584,4 +678,6 @@ def _as_objects(values: Sequence[Any]) -> Array:
 
 
 def _some(labels: Sequence[Any]) -> str:
-    return ", ".join(f"{label!r:.40}" for label in labels[:3]) + (", ..." if len(labels) > 3 else "")
+    return ", ".join(f"{label!r:.40}" for label in labels[:3]) + (
+        ", ..." if len(labels) > 3 else ""
+    )

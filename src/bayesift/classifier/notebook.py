@@ -1,6 +1,7 @@
 """How explanations, evaluations and fitted classifiers show themselves in notebooks: small tables of HTML.
 
-Everything that comes from texts is escaped. Colours are those of the charts and readable on dark pages too.
+Everything that comes from texts is escaped. Colours are those of the charts and readable on dark
+pages too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 _FOR, _AGAINST = "#0b6bb0", "#b8480a"
 _LISTED = 10
-_BAR = Markup('<div style="position: relative; width: 160px; height: 10px"><div style="{}"></div></div>')
+_BAR = Markup(
+    '<div style="position: relative; width: 160px; height: 10px"><div style="{}"></div></div>'
+)
 _CELL_STYLE = "padding: 2px 10px 2px 0; text-align: {}"
 _CELL, _HEAD = Markup('<td style="{}">{}</td>'), Markup('<th style="{}">{}</th>')
 
@@ -28,7 +31,9 @@ def explanation_html(explanation: Explanation) -> str:
     parts = [_of_category(category) for category in explanation.categories]
     total = explanation.known + explanation.unseen
     seen = f"{explanation.unseen:,} of {total:,} tokens are not terms of the model"
-    names = ", ".join(explanation.unseen_terms[:_LISTED]) + (", ..." if len(explanation.unseen_terms) > _LISTED else "")
+    names = ", ".join(explanation.unseen_terms[:_LISTED]) + (
+        ", ..." if len(explanation.unseen_terms) > _LISTED else ""
+    )
     return _box(*parts, _line(f"{seen}: {names}" if names else seen))
 
 
@@ -36,10 +41,18 @@ def evaluation_html(measures: Scores, note: str = "") -> str:
     """The averages, and the largest categories."""
     head = f"{measures.n_documents:,} documents, accuracy {measures.accuracy:.4f}"
     averages = (("micro average", measures.micro), ("macro average", measures.macro))
-    rows = [(name, "", _number(a.precision), _number(a.recall), _number(a.f1)) for name, a in averages]
+    rows = [
+        (name, "", _number(a.precision), _number(a.recall), _number(a.f1)) for name, a in averages
+    ]
     largest = sorted(measures.categories, key=lambda row: -row.positives)[:_LISTED]
     rows += [
-        (row.category, f"{row.positives:,}", _number(row.precision), _number(row.recall), _number(row.f1))
+        (
+            row.category,
+            f"{row.positives:,}",
+            _number(row.precision),
+            _number(row.recall),
+            _number(row.f1),
+        )
         for row in largest
     ]
     parts = [_table(("", "documents", "precision", "recall", "F1"), rows)]
@@ -54,12 +67,15 @@ def evaluation_html(measures: Scores, note: str = "") -> str:
 def classifier_html(classifier: Any) -> str:
     """What a fitted classifier has learned, in one line and its categories."""
     names, corpus = classifier.categories_, classifier.corpus_
-    listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")
+    listed = ", ".join(names[:_LISTED]) + (
+        f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    )
     kind = type(classifier.estimator_.estimator_).__name__
     facts = [f"{kind} with {classifier.estimator_.n_features_in_:,} terms"]
     if corpus:
         facts.append(
-            f"learned from {corpus['documents']:,} documents" + (f" of {corpus['name']}" * bool(corpus["name"]))
+            f"learned from {corpus['documents']:,} documents"
+            + (f" of {corpus['name']}" * bool(corpus["name"]))
         )
     several = "none, one or several of" if classifier.multilabel_ else "one of"
     return _box(_line(", ".join(facts)), _line(f"{several} {len(names):,} categories: {listed}"))
@@ -72,7 +88,12 @@ def _of_category(category: CategoryExplanation) -> Markup:
     largest = max((abs(term.contribution) for term in category.terms), default=0) or 1.0
     rows = [("before any term", "", f"{category.prior:+.3f}", "")]
     rows += [
-        (term.term, f"{term.weight:.3g}", f"{term.contribution:+.3f}", _bar(term.contribution / largest))
+        (
+            term.term,
+            f"{term.weight:.3g}",
+            f"{term.contribution:+.3f}",
+            _bar(term.contribution / largest),
+        )
         for term in category.terms
     ]
     return _heading(head) + _table(("term", "weight", "log odds", ""), rows)
@@ -82,16 +103,16 @@ def _bar(share: float) -> Markup:
     """A bar from the middle, to the right for positive and to the left for negative shares."""
     side, colour = ("left", _FOR) if share >= 0 else ("right", _AGAINST)
     style = f"position: absolute; {side}: 50%; width: {abs(share) * 50:.1f}%; height: 10px; background: {colour}"
-    return Markup('<div style="position: relative; width: 160px; height: 10px"><div style="{}"></div></div>').format(
-        style
-    )
+    return Markup(
+        '<div style="position: relative; width: 160px; height: 10px"><div style="{}"></div></div>'
+    ).format(style)
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
     body = Markup().join(_row(_CELL, row) for row in rows)
-    return Markup('<table style="border-collapse: collapse"><thead>{}</thead><tbody>{}</tbody></table>').format(
-        _row(_HEAD, headings), body
-    )
+    return Markup(
+        '<table style="border-collapse: collapse"><thead>{}</thead><tbody>{}</tbody></table>'
+    ).format(_row(_HEAD, headings), body)
 
 
 def _row(cell: Markup, values: Sequence[Any]) -> Markup:

@@ -19,7 +19,15 @@ import bayesift
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.blocks import Blocks, TableColumns
-from bayesift.classifier.inputs import FORMS, LabelForm, Labels, Texts, labels_of, read_labels, read_texts
+from bayesift.classifier.inputs import (
+    FORMS,
+    LabelForm,
+    Labels,
+    Texts,
+    labels_of,
+    read_labels,
+    read_texts,
+)
 from bayesift.errors import DataError, DataWarning
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
@@ -36,7 +44,10 @@ if TYPE_CHECKING:
 
 
 def model_for(model: Any, *, multilabel: bool) -> Any:
-    """The model by name or as it is; one that takes no indicator matrix is to be fitted to each category in turn."""
+    """The model by name or as it is.
+
+    One that takes no indicator matrix is to be fitted to each category in turn.
+    """
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
     able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
@@ -55,7 +66,11 @@ def vectorizer_for(model: Any, vectorizer: TermVectorizer | None) -> TermVectori
 
 def may_use_pairs(model: Any, vectorizer: TermVectorizer) -> bool:
     """Whether a model can try word pairs, and the vectorizer makes plain words of texts."""
-    plain = vectorizer.analyzer == "word" and vectorizer.tokenizer is None and tuple(vectorizer.ngram_range) == (1, 1)
+    plain = (
+        vectorizer.analyzer == "word"
+        and vectorizer.tokenizer is None
+        and tuple(vectorizer.ngram_range) == (1, 1)
+    )
     able = has_fit_parameter(model, "ngram_lengths") and model.effort != "quick"
     return plain and able and vectorizer.weighting == "sublinear-tf-idf"
 
@@ -72,15 +87,23 @@ def with_block_scales(model: Any, blocks: tuple[tuple[str, int], ...]) -> Any:
     rule = BlockScales() if rule == "blocks" else rule
     if not isinstance(rule, BlockScales) or rule.blocks:
         return model
-    return clone(model).set_params(prior_scale=replace(rule, blocks=tuple(block for block in blocks if block[1])))
+    return clone(model).set_params(
+        prior_scale=replace(rule, blocks=tuple(block for block in blocks if block[1]))
+    )
 
 
-def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool, n_others: int = 0) -> dict[str, Any]:
+def feature_masks(
+    model: Any, selection: SelectTerms | None, *, multilabel: bool, n_others: int = 0
+) -> dict[str, Any]:
     """The `feature_mask` argument of `fit`, for a model that accepts it and a selection per category.
 
     All categories use the `n_others` columns behind the terms.
     """
-    if selection is None or not selection.per_category or not has_fit_parameter(model, "feature_mask"):
+    if (
+        selection is None
+        or not selection.per_category
+        or not has_fit_parameter(model, "feature_mask")
+    ):
         return {}
     kept = np.flatnonzero(selection.get_support())
     feature_mask = sparse.csr_array(sparse.csc_array(selection.feature_mask_)[:, kept])
@@ -88,11 +111,18 @@ def feature_masks(model: Any, selection: SelectTerms | None, *, multilabel: bool
         others = np.ones((feature_mask.shape[0], n_others), dtype=feature_mask.dtype)
         feature_mask = sparse.csr_array(sparse.hstack([feature_mask, sparse.csr_array(others)]))
     # Two classes share one model, that of the second.
-    return {"feature_mask": feature_mask if multilabel or len(selection.classes_) > 2 else feature_mask[[1]]}
+    return {
+        "feature_mask": feature_mask
+        if multilabel or len(selection.classes_) > 2
+        else feature_mask[[1]]
+    }
 
 
 def weigh_classes(
-    model: Any, class_weight: Mapping[Any, float] | str | None, target: Labels, weights: Array | None
+    model: Any,
+    class_weight: Mapping[Any, float] | str | None,
+    target: Labels,
+    weights: Array | None,
 ) -> tuple[Any, Array | None]:
     """The model and the weights of the texts, with the weights of the classes in the one or the other."""
     if isinstance(class_weight, Mapping):
@@ -135,7 +165,9 @@ def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent
     """The content of the model file of a fitted `TextClassifier`, with `bundle_vectors` also the vectors it needs."""
     model, arrays = classifier.estimator_.estimator_, Arrays()
     if not is_storable(model):
-        raise DataError(f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}")
+        raise DataError(
+            f"a {type(model).__name__} cannot be saved; these can: {', '.join(STORABLE)}"
+        )
     vectorizer, lists = None, {}
     if classifier.vectorizer_ is not None:
         vectorizer, own, lists["vocabulary"] = classifier.vectorizer_.get_state()
@@ -169,7 +201,9 @@ def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent
 
 
 def classifier_of(cls: Any, content: ModelContent) -> Any:
-    """The inverse of `content_of`, for `TextClassifier` or a subclass; refuses parts that do not fit together.
+    """The inverse of `content_of`, for `TextClassifier` or a subclass.
+
+    Refuses parts that do not fit together.
 
     A model that uses word vectors which are not in the file gets them by `attach_vectors`.
     """
@@ -188,7 +222,9 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     classifier.text_columns_ = _text_columns(header)
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     if header.get("abstention") is not None:
-        classifier.abstention_ = decode_fitted(header["abstention"], content.arrays, Abstention, "abstention")
+        classifier.abstention_ = decode_fitted(
+            header["abstention"], content.arrays, Abstention, "abstention"
+        )
     classifier.blocks_ = _blocks(content)
     _check_widths(classifier)
     return classifier
@@ -210,7 +246,9 @@ def _embedder(content: ModelContent) -> TextEmbedder:
     embedder = decode_fitted(content.header["embedder"], content.arrays, TextEmbedder, "embedder")
     if "vectors.table" in content.arrays:
         arrays, lists = _part(content.arrays, "vectors."), _part(content.lists, "vectors-")
-        found = WordVectors.unbundle(arrays, lists, source=embedder.source_, digest=embedder.digest_)
+        found = WordVectors.unbundle(
+            arrays, lists, source=embedder.source_, digest=embedder.digest_
+        )
         embedder.attach(found)
     return embedder
 
@@ -222,12 +260,16 @@ def attach_vectors(embedder: TextEmbedder, vectors: WordVectors | None) -> None:
     vectors = vectors or WordVectors.installed()
     if vectors is None:
         install = 'pip install "bayesift[embeddings]"'
-        raise DataError(f"the model needs the word vectors {embedder.source_}; give them, or run: {install}")
+        raise DataError(
+            f"the model needs the word vectors {embedder.source_}; give them, or run: {install}"
+        )
     embedder.attach(vectors)
 
 
 def _part(parts: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)
+    }
 
 
 def _stored_form(header: dict[str, Any]) -> LabelForm:
@@ -294,7 +336,10 @@ def _knowledge(description: Any) -> tuple[TermKnowledge | None, Coverage | None]
         return None, None
     try:
         parts = dict(description)
-        used, missing = parts.pop("used"), {str(c): tuple(map(str, words)) for c, words in parts.pop("missing").items()}
+        used, missing = (
+            parts.pop("used"),
+            {str(c): tuple(map(str, words)) for c, words in parts.pop("missing").items()},
+        )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"not knowledge of words ({error})") from error
     if not isinstance(used, int):
@@ -345,12 +390,18 @@ def learn_corpus(classifier: Any, corpus: Corpus, *, multilabel: bool) -> None:
         _learn(classifier, read_texts(corpus), target, None, None)
 
 
-def _learn(classifier: Any, given: Texts, target: Labels, classes: Any, weights: Array | None) -> None:
+def _learn(
+    classifier: Any, given: Texts, target: Labels, classes: Any, weights: Array | None
+) -> None:
     started = hasattr(classifier, "estimator_")
     rule, vectorizer = _unlearned_rule(classifier), _growing_vectorizer(classifier, given)
     if len(target.rows) < target.n_given:
         given, weights = given.take(target.rows), None if weights is None else weights[target.rows]
-    model = classifier.current_model if started else clone(classifier.new_model(multilabel=target.form.multilabel))
+    model = (
+        classifier.current_model
+        if started
+        else clone(classifier.new_model(multilabel=target.form.multilabel))
+    )
     more = _more(model, target, classes, weights)
     X = given.values if vectorizer is None else vectorizer.partial_fit_transform(given.values)
     model.partial_fit(X, target.y, **more)
@@ -378,8 +429,13 @@ def _unlearned_rule(classifier: Any) -> ThresholdRule:
     if started:
         blocks = bool(classifier.blocks_)
     else:
-        blocks = classifier.embedder not in ("auto", None) or bool(classifier.characters or classifier.columns)
-    if blocks or any(part is not None for part in (selection, classifier.knowledge or None, classifier.class_weight)):
+        blocks = classifier.embedder not in ("auto", None) or bool(
+            classifier.characters or classifier.columns
+        )
+    if blocks or any(
+        part is not None
+        for part in (selection, classifier.knowledge or None, classifier.class_weight)
+    ):
         raise DataError(
             "partial_fit takes no selection, knowledge, class_weight, embedder, characters or columns; "
             "use fit on all texts"
@@ -389,15 +445,21 @@ def _unlearned_rule(classifier: Any) -> ThresholdRule:
     else:
         rule = ThresholdedClassifier(classifier.current_model, rule=classifier.threshold).new_rule()
     if rule.needs_scores:
-        raise DataError(f"partial_fit cannot fit a {type(rule).__name__} rule, which needs all texts: use fit")
+        raise DataError(
+            f"partial_fit cannot fit a {type(rule).__name__} rule, which needs all texts: use fit"
+        )
     return rule
 
 
 def _growing_vectorizer(classifier: Any, given: Texts) -> Any:
     if not hasattr(classifier, "estimator_"):
-        return None if given.are_vectors else vectorizer_for(classifier.model, classifier.vectorizer)
+        return (
+            None if given.are_vectors else vectorizer_for(classifier.model, classifier.vectorizer)
+        )
     if given.are_vectors != (classifier.vectorizer_ is None):
-        raise DataError(f"the model was not trained on {'vectors' if given.are_vectors else 'texts'}")
+        raise DataError(
+            f"the model was not trained on {'vectors' if given.are_vectors else 'texts'}"
+        )
     return classifier.vectorizer_
 
 
@@ -417,4 +479,8 @@ def _grown_form(form: LabelForm, model: Any) -> LabelForm:
     if form.multilabel:
         return form
     known = np.asarray(model.classes_)
-    return replace(form, classes=tuple(known.tolist()), dtype="str" if known.dtype.kind == "U" else known.dtype.name)
+    return replace(
+        form,
+        classes=tuple(known.tolist()),
+        dtype="str" if known.dtype.kind == "U" else known.dtype.name,
+    )

@@ -35,7 +35,8 @@ class Predictions:
     decisions : documents x categories, whether assigned
     best : documents x k, columns of the highest scores, best first
     scores : documents x k, those scores
-    unsure : why the classifier abstained on a document, None where it decided; None where it was not to abstain
+    unsure : why the classifier abstained on a document, None where it decided; None where it was
+        not to abstain
 
     Examples
     --------
@@ -53,9 +54,17 @@ class Predictions:
 
     @classmethod
     def of(
-        cls, classifier: TextClassifier, texts: Any, *, top: int | None = None, abstain: float | None = None
+        cls,
+        classifier: TextClassifier,
+        texts: Any,
+        *,
+        top: int | None = None,
+        abstain: float | None = None,
     ) -> Predictions:
-        """Classify texts and keep the `top` highest scores of each, or all; `abstain` as in `predict`."""
+        """Classify texts and keep the `top` highest scores of each, or all.
+
+        `abstain` as in `predict`.
+        """
         unsure: list[str | None] | None = None
         if abstain is None:
             decisions, scores = classifier.decide(texts)
@@ -66,17 +75,30 @@ class Predictions:
             decisions = classifier.decisions_of(scores)
             decisions[rows] = False
             for row, reason in zip(
-                rows, reasons(doubts, rows, classifier.categories_, classifier.abstention_), strict=True
+                rows,
+                reasons(doubts, rows, classifier.categories_, classifier.abstention_),
+                strict=True,
             ):
                 unsure[row] = reason
         n_categories = scores.shape[1]
-        best = np.empty((len(scores), n_categories if top is None else min(top, n_categories)), dtype=np.int64)
+        best = np.empty(
+            (len(scores), n_categories if top is None else min(top, n_categories)), dtype=np.int64
+        )
         if best.shape[1]:
             highest(scores, best)
-        return cls(classifier.categories_, decisions, best, np.take_along_axis(scores, best, axis=1), unsure)
+        return cls(
+            classifier.categories_,
+            decisions,
+            best,
+            np.take_along_axis(scores, best, axis=1),
+            unsure,
+        )
 
     def assigned(self, names: Sequence[str] | None = None) -> pa.ListArray:
-        """The assigned categories of each document; `names` replaces the names of the categories."""
+        """The assigned categories of each document.
+
+        `names` replaces the names of the categories.
+        """
         offsets = np.concatenate([[0], np.cumsum(self.decisions.sum(axis=1))]).astype(np.int32)
         return pa.ListArray.from_arrays(offsets, self._named(np.nonzero(self.decisions)[1], names))
 
@@ -92,10 +114,14 @@ class Predictions:
         return self._named(self.best[:, k], names)
 
     def _named(self, columns: Array, names: Sequence[str] | None = None) -> pa.Array:
-        return pa.array(self.categories if names is None else names, pa.string()).take(pa.array(columns))
+        return pa.array(self.categories if names is None else names, pa.string()).take(
+            pa.array(columns)
+        )
 
 
-def deciding_terms(classifier: TextClassifier, texts: Any, decisions: Array, *, top: int) -> pa.ListArray:
+def deciding_terms(
+    classifier: TextClassifier, texts: Any, decisions: Array, *, top: int
+) -> pa.ListArray:
     """For each text the `top` terms with the largest contributions to each of its assigned categories.
 
     Examples
@@ -111,12 +137,18 @@ def deciding_terms(classifier: TextClassifier, texts: Any, decisions: Array, *, 
     parts = []
     for j in np.flatnonzero(decisions.any(axis=0)):
         rows = np.flatnonzero(decisions[:, j])
-        contributions, _ = model.contributions(X[rows], int(j) if classifier.multilabel_ else model.classes_[j])
+        contributions, _ = model.contributions(
+            X[rows], int(j) if classifier.multilabel_ else model.classes_[j]
+        )
         parts.append(_largest(contributions[:, : len(names)], rows, int(j), top))
-    document, category, term, value = map(np.concatenate, zip(*parts, strict=True)) if parts else np.empty((4, 0))
+    document, category, term, value = (
+        map(np.concatenate, zip(*parts, strict=True)) if parts else np.empty((4, 0))
+    )
     order = np.argsort(document, kind="stable")
     arrays = [
-        pa.array(classifier.categories_, pa.string()).take(pa.array(category[order].astype(np.int64))),
+        pa.array(classifier.categories_, pa.string()).take(
+            pa.array(category[order].astype(np.int64))
+        ),
         names.take(pa.array(term[order].astype(np.int64))),
         pa.array(value[order]),
     ]
@@ -125,25 +157,34 @@ def deciding_terms(classifier: TextClassifier, texts: Any, decisions: Array, *, 
     return pa.ListArray.from_arrays(ends.astype(np.int32), terms)
 
 
-def _largest(contributions: Any, rows: Array, category: int, top: int) -> tuple[Array, Array, Array, Array]:
+def _largest(
+    contributions: Any, rows: Array, category: int, top: int
+) -> tuple[Array, Array, Array, Array]:
     """Document, category, term and value of the contributions of each row that are largest in absolute value."""
     owner = np.repeat(np.arange(len(rows)), np.diff(contributions.indptr))
     order = np.lexsort((-np.abs(contributions.data), owner))
     rank = np.arange(len(order)) - contributions.indptr[owner[order]]
     kept = order[rank < top]
-    return rows[owner[kept]], np.full(len(kept), category), contributions.indices[kept], contributions.data[kept]
+    return (
+        rows[owner[kept]],
+        np.full(len(kept), category),
+        contributions.indices[kept],
+        contributions.data[kept],
+    )
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """The decisions of a classifier on a labelled corpus, and their measures.
 
-    Truth, decisions and scores are documents x categories of the classifier. Labels that the classifier does not know
-    have no column there; in the measures they are categories that were never assigned, so that they count as errors.
+    Truth, decisions and scores are documents x categories of the classifier. Labels that the
+    classifier does not know have no column there; in the measures they are categories that were
+    never assigned, so that they count as errors.
 
     Attributes
     ----------
-    unknown_labels : labels that the classifier does not know, with the number of their documents, most frequent first
+    unknown_labels : labels that the classifier does not know, with the number of their documents,
+        most frequent first
     n_unknown_documents : documents with such a label
     """
 
@@ -156,11 +197,16 @@ class Evaluation:
     n_unknown_documents: int
 
     def describe_unknown(self, limit: int = 5) -> str:
-        """One sentence about the labels that the classifier does not know; empty if it knows them all."""
+        """One sentence about the labels that the classifier does not know.
+
+        Empty if it knows them all.
+        """
         if not self.unknown_labels:
             return ""
         n, total = self.n_unknown_documents, len(self.corpus)
-        named = [f"{name!r} ({count:,})" for name, count in list(self.unknown_labels.items())[:limit]]
+        named = [
+            f"{name!r} ({count:,})" for name, count in list(self.unknown_labels.items())[:limit]
+        ]
         if len(self.unknown_labels) > limit:
             named.append(f"and {len(self.unknown_labels) - limit:,} more")
         have = "document has a label" if n == 1 else "documents have labels"
@@ -168,7 +214,10 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """The measures and the unknown labels, ready for JSON."""
-        unknown = {"unknown_labels": dict(self.unknown_labels), "n_unknown_documents": self.n_unknown_documents}
+        unknown = {
+            "unknown_labels": dict(self.unknown_labels),
+            "n_unknown_documents": self.n_unknown_documents,
+        }
         return {**self.measures.to_dict(), **unknown}
 
     def _repr_html_(self) -> str:
@@ -180,9 +229,10 @@ def evaluate(
 ) -> Evaluation:
     """Classify the documents of a labelled corpus and measure the decisions.
 
-    Documents without a label are left out with a `DataWarning`, unless the classifier may assign none. A label that the
-    classifier does not know counts as an error. Log loss and Brier score of one category per document are those of the
-    documents with a known label, since the classifier gives no probability to the others.
+    Documents without a label are left out with a `DataWarning`, unless the classifier may assign
+    none. A label that the classifier does not know counts as an error. Log loss and Brier score of
+    one category per document are those of the documents with a known label, since the classifier
+    gives no probability to the others.
 
     Parameters
     ----------
@@ -201,13 +251,19 @@ def evaluate(
     unknown = _unknown_labels(classifier, corpus)
     if not classifier.multilabel_:
         corpus = labelled_part(corpus)
-    truth = indicator_of((document.categories for document in corpus), classifier.categories_, skip_unknown=True)
+    truth = indicator_of(
+        (document.categories for document in corpus), classifier.categories_, skip_unknown=True
+    )
     scores = _scores(classifier, corpus, progress)
     decisions = classifier.decisions_of(scores)
-    strangers = indicator_of((document.categories for document in corpus), tuple(unknown), skip_unknown=True)
+    strangers = indicator_of(
+        (document.categories for document in corpus), tuple(unknown), skip_unknown=True
+    )
     measures = _measure(classifier, truth, decisions, scores)
     if unknown:
-        measures = _count_unknown(measures, classifier, (truth, strangers), decisions, scores, list(unknown))
+        measures = _count_unknown(
+            measures, classifier, (truth, strangers), decisions, scores, list(unknown)
+        )
     n_unknown = int(np.count_nonzero(np.diff(strangers.indptr)))
     return Evaluation(corpus, truth, decisions, scores, measures, unknown, n_unknown)
 
@@ -222,21 +278,32 @@ def labelled_part(corpus: Corpus) -> Corpus:
 
 
 def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int]:
-    """The labels that the classifier does not know, the most frequent first; an error if it knows none."""
+    """The labels that the classifier does not know, the most frequent first.
+
+    An error if it knows none.
+    """
     if not len(corpus):
         raise DataError("there are no documents to evaluate")
     counts = Counter(name for document in corpus for name in document.categories)
     if not counts:
-        raise DataError("no document has a label, so that there is nothing to measure by; --label names their column")
+        raise DataError(
+            "no document has a label, so that there is nothing to measure by; --label names their column"
+        )
     known = set(classifier.categories_)
     unknown = {name: count for name, count in counts.most_common() if name not in known}
     if len(unknown) == len(counts):
-        theirs, ours = (", ".join(map(repr, list(names)[:3])) for names in (unknown, classifier.categories_))
-        raise DataError(f"the model knows none of the labels ({theirs}, ...); its own are {ours}, ...")
+        theirs, ours = (
+            ", ".join(map(repr, list(names)[:3])) for names in (unknown, classifier.categories_)
+        )
+        raise DataError(
+            f"the model knows none of the labels ({theirs}, ...); its own are {ours}, ..."
+        )
     return unknown
 
 
-def _scores(classifier: TextClassifier, corpus: Corpus, progress: Callable[[int], None] | None) -> Array:
+def _scores(
+    classifier: TextClassifier, corpus: Corpus, progress: Callable[[int], None] | None
+) -> Array:
     documents: Any = corpus.texts if corpus.vectors is None else corpus.vectors
     if progress is None:
         return classifier.scores_of(classifier.vectors(documents))
@@ -247,14 +314,21 @@ def _scores(classifier: TextClassifier, corpus: Corpus, progress: Callable[[int]
     return np.concatenate(parts)
 
 
-def _measure(classifier: TextClassifier, truth: sparse.csr_array, decisions: Array, scores: Array) -> Scores:
-    """The measures; if every document has one category, its probabilities are one forecast over all categories."""
+def _measure(
+    classifier: TextClassifier, truth: sparse.csr_array, decisions: Array, scores: Array
+) -> Scores:
+    """The measures.
+
+    If every document has one category, its probabilities are one forecast over all categories.
+    """
     names = list(classifier.categories_)
     probabilities = scores if classifier.has_probabilities_ else None
     if classifier.multilabel_ or (np.diff(truth.indptr) != 1).any():
         return evaluate_decisions(truth, decisions, probabilities, categories=names)
     decided = [names[j] for j in np.argmax(decisions, axis=1)]
-    return evaluate_decisions([names[j] for j in truth.indices], decided, probabilities, categories=names)
+    return evaluate_decisions(
+        [names[j] for j in truth.indices], decided, probabilities, categories=names
+    )
 
 
 def _count_unknown(
@@ -277,5 +351,7 @@ def _count_unknown(
         known = np.flatnonzero(np.diff(truth.indptr))
         of_known = _measure(classifier, truth[known], decisions[known], scores[known]).probabilities
         assert of_known is not None
-        probabilities = replace(probabilities, log_loss=of_known.log_loss, brier_score=of_known.brier_score)
+        probabilities = replace(
+            probabilities, log_loss=of_known.log_loss, brier_score=of_known.brier_score
+        )
     return replace(counted, categories=rows, probabilities=probabilities)

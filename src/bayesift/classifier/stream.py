@@ -1,4 +1,7 @@
-"""Learning from a stream of texts: predict, then learn; judgements may come late; the state survives a kill."""
+"""Learning from a stream of texts: predict, then learn.
+
+Judgements may come late; the state survives a kill.
+"""
 
 from __future__ import annotations
 
@@ -66,14 +69,16 @@ class StreamAnswer:
 class StreamLearner:
     """Predicts every document of a stream, then learns its labels with an `OnlineStackedClassifier`.
 
-    Labels are one per document, or collections of any number; the first label says which. New labels become new
-    categories. The results do not depend on how a stream is cut into batches.
+    Labels are one per document, or collections of any number; the first label says which. New
+    labels become new categories. The results do not depend on how a stream is cut into batches.
 
     Parameters
     ----------
-    vectorizer : unfitted; its weights should have no idf, which the model takes from the documents so far
+    vectorizer : unfitted; its weights should have no idf, which the model takes from the documents
+        so far
     max_terms : once so many words are known, further ones are ignored, so that memory stays bounded
-    max_waiting : how many documents without a label are kept for late judgements; beyond it the oldest is dropped
+    max_waiting : how many documents without a label are kept for late judgements; beyond it the
+        oldest is dropped
     top : how many probabilities and reasons an answer lists
     reasons : whether answers hold reasons
     drift : watches how the stream changes; None does not
@@ -129,7 +134,10 @@ class StreamLearner:
 
     @property
     def mean_loss(self) -> float:
-        """The mean log loss of the predictions of documents that came with a label; nan before the first."""
+        """The mean log loss of the predictions of documents that came with a label.
+
+        Nan before the first.
+        """
         return self.total_loss / self.n_measured if self.n_measured else math.nan
 
     def changed_words(self) -> list[ChangedWord]:
@@ -145,7 +153,9 @@ class StreamLearner:
             raise DataError("only one category was seen; a classifier needs two")
         single = bool(self.single)
         form = (
-            LabelForm("single", self._names(), "str") if single else LabelForm("sets", self._names(), "object", "list")
+            LabelForm("single", self._names(), "str")
+            if single
+            else LabelForm("sets", self._names(), "object", "list")
         )
         rule = ThresholdedClassifier(self.model, rule="auto").new_rule()
         rule.fit(np.zeros((1, form.n_scores)), None)
@@ -188,7 +198,10 @@ class StreamLearner:
         """Documents x words known so far, at most `max_terms`; new words get the next columns."""
         if not texts:
             return sparse.csr_array((0, 1))
-        if not hasattr(self.vectorizer, "vocabulary_") or len(self.vectorizer.vocabulary_) < self.max_terms:
+        if (
+            not hasattr(self.vectorizer, "vocabulary_")
+            or len(self.vectorizer.vocabulary_) < self.max_terms
+        ):
             self.vectorizer = self.vectorizer.partial_fit(texts).first_terms(self.max_terms)
         X = self.vectorizer.transform(texts)
         X.resize((X.shape[0], max(X.shape[1], 1)))
@@ -203,7 +216,9 @@ class StreamLearner:
         if self.reasons or not known.issuperset(_as_tuple(batch[start].labels)):
             return start + 1
         for end in range(start + 1, len(batch)):
-            if (batch[end].labels is None) != kind or not known.issuperset(_as_tuple(batch[end].labels)):
+            if (batch[end].labels is None) != kind or not known.issuperset(
+                _as_tuple(batch[end].labels)
+            ):
                 return end
         return len(batch)
 
@@ -235,7 +250,9 @@ class StreamLearner:
         rows = [row for row, item in enumerate(run) for _ in _as_tuple(item.labels)]
         columns = [place[label] for item in run for label in _as_tuple(item.labels)]
         shape = len(run), len(self.categories)
-        return self.model.progressive_proba(X, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape))
+        return self.model.progressive_proba(
+            X, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        )
 
     def _names(self) -> tuple[str, ...]:
         """The categories in the order of their probabilities."""
@@ -254,8 +271,12 @@ class StreamLearner:
         member = self._member(run)
         clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
         if self.single:
-            return [float(-np.log(row[place][0])) for row, place in zip(clipped, member, strict=True)]
-        losses: list[float] = (-np.where(member, np.log(clipped), np.log1p(-clipped)).mean(axis=1)).tolist()
+            return [
+                float(-np.log(row[place][0])) for row, place in zip(clipped, member, strict=True)
+            ]
+        losses: list[float] = (
+            -np.where(member, np.log(clipped), np.log1p(-clipped)).mean(axis=1)
+        ).tolist()
         return losses
 
     def _answers(
@@ -273,7 +294,11 @@ class StreamLearner:
             best = np.argsort(-row, kind="stable")
             assigned = best[:1] if self.single else best[row[best] > 0.5]
             scores = {names[place]: float(row[place]) for place in best[: self.top]}
-            answers.append(StreamAnswer(item.id, tuple(names[place] for place in assigned), scores, loss, reason))
+            answers.append(
+                StreamAnswer(
+                    item.id, tuple(names[place] for place in assigned), scores, loss, reason
+                )
+            )
         return answers
 
     def _reasons(self, X: sparse.csr_array) -> tuple[tuple[str, float], ...]:
@@ -283,7 +308,9 @@ class StreamLearner:
         best = self.model.classes_[np.argmax(self.model.predict_proba(X)[0])]
         parts, _ = self.model.contributions(X, best)
         order = np.argsort(-np.abs(parts.data), kind="stable")[: self.top]
-        terms = self.vectorizer.vocabulary_.table.words.take(parts.indices[order].astype(np.int64)).to_strings()
+        terms = self.vectorizer.vocabulary_.table.words.take(
+            parts.indices[order].astype(np.int64)
+        ).to_strings()
         return tuple(zip(terms, parts.data[order].tolist(), strict=True))
 
 
@@ -297,8 +324,9 @@ def _as_tuple(labels: str | tuple[str, ...] | None) -> tuple[str, ...]:
 class StreamFolder:
     """A folder with the state of a `StreamLearner`: a snapshot, and the lines that came after it.
 
-    Lines are added to the journal after they were learned and answered. A process that is killed loses nothing but the
-    batch it was working on: opening the folder learns the lines of the journal again, with the same result.
+    Lines are added to the journal after they were learned and answered. A process that is killed
+    loses nothing but the batch it was working on: opening the folder learns the lines of the
+    journal again, with the same result.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -321,7 +349,9 @@ class StreamFolder:
 
     def add(self, lines: Sequence[bytes]) -> None:
         """Note lines that were learned."""
-        self._journal.write(b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines))
+        self._journal.write(
+            b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+        )
         self._journal.flush()
 
     def save(self, learner: StreamLearner) -> None:
@@ -374,8 +404,12 @@ class StreamFolder:
                 learner.drift = StreamDrift.from_record(state["drift"])
             classifier = TextClassifier.load(self.folder / state["model"])
         except (KeyError, TypeError, ValueError, OSError) as error:
-            raise DataError(f"is not the state of a stream ({error})", file=self.folder / STATE) from error
-        if classifier.vectorizer_ is None or not isinstance(classifier.estimator_.estimator_, OnlineStackedClassifier):
+            raise DataError(
+                f"is not the state of a stream ({error})", file=self.folder / STATE
+            ) from error
+        if classifier.vectorizer_ is None or not isinstance(
+            classifier.estimator_.estimator_, OnlineStackedClassifier
+        ):
             raise DataError("is not the model of a stream", file=self.folder / state["model"])
         learner.vectorizer, learner.model = classifier.vectorizer_, classifier.estimator_.estimator_
 
@@ -385,7 +419,9 @@ class StreamFolder:
         except (KeyError, TypeError, ValueError) as error:
             raise DataError("is not the journal of a stream", file=self.folder / JOURNAL) from error
         if not 0 <= after <= saved:
-            raise DataError("does not follow the snapshot of its folder", file=self.folder / JOURNAL)
+            raise DataError(
+                "does not follow the snapshot of its folder", file=self.folder / JOURNAL
+            )
         return after
 
 
@@ -397,7 +433,8 @@ def read_items(
 ) -> Iterator[Any]:
     """A `StreamItem` for each JSON line, or the `DataError` that says what is wrong with it.
 
-    `names` are the fields of id, text and label; documents without an id are named by the number of their line.
+    `names` are the fields of id, text and label; documents without an id are named by the number of
+    their line.
     """
     for number, line in enumerate(lines, first):
         try:
@@ -419,6 +456,14 @@ def _read_item(line: bytes, names: tuple[str, str, str], number: int) -> StreamI
     if text is not None and not isinstance(text, str):
         raise DataError(f"line {number}: {names[1]!r} is not a text")
     if text is None and (key is None or label is None):
-        raise DataError(f"line {number} has no {names[1]!r}; a late judgement has {names[0]!r} and {names[2]!r}")
-    labels = label if label is None else tuple(map(str, label)) if isinstance(label, list) else str(label)
+        raise DataError(
+            f"line {number} has no {names[1]!r}; a late judgement has {names[0]!r} and {names[2]!r}"
+        )
+    labels = (
+        label
+        if label is None
+        else tuple(map(str, label))
+        if isinstance(label, list)
+        else str(label)
+    )
     return StreamItem(str(number if key is None else key), text, labels)

@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
-from bayesift.classifier.blocks import Blocks, beside, characters_for, columns_of, embedder_for, fit_blocks
+from bayesift.classifier.blocks import (
+    Blocks,
+    beside,
+    characters_for,
+    columns_of,
+    embedder_for,
+    fit_blocks,
+)
 from bayesift.classifier.explanation import Explanation, explain_text
 from bayesift.classifier.inputs import LabelForm, Labels, Texts, labels_of, read_labels, read_texts
 from bayesift.classifier.notebook import classifier_html
@@ -54,36 +61,43 @@ def _has_probabilities(classifier: TextClassifier) -> bool:
     """Whether the model has probabilities, for `available_if`."""
     model = classifier.current_model
     if not hasattr(model, "predict_proba"):
-        raise AttributeError(f"a {type(model).__name__} has no probabilities; decision_function gives its scores")
+        raise AttributeError(
+            f"a {type(model).__name__} has no probabilities; decision_function gives its scores"
+        )
     return True
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
     """Classifies texts: a vectorizer, a term selection, a model and a decision rule in one estimator.
 
-    Texts are strings in any form of `read_texts`, or term vectors. Labels are one or a collection per text, or an
-    indicator matrix, in any form of `read_labels`; predictions have the form and type of the labels.
+    Texts are strings in any form of `read_texts`, or term vectors. Labels are one or a collection
+    per text, or an indicator matrix, in any form of `read_labels`; predictions have the form and
+    type of the labels.
 
     Parameters
     ----------
     model : a name of `bayesift.models.LEARNERS`, or a classifier
-    vectorizer : a `TermVectorizer`; None is one with default parameters. One without a weighting gets that of the model
-    selection : a `SelectTerms`; None keeps all terms. With `per_category`, a model that accepts `feature_mask` uses
-        for each category the terms selected for it; other models use the terms selected for any category
-    threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule; "auto" is "bayes" for probabilities and
-        "sign" for other scores
-    threshold_cv : number of folds of the cross-validated scores to fit the rule on; None uses the training scores
+    vectorizer : a `TermVectorizer`; None is one with default parameters. One without a weighting
+        gets that of the model
+    selection : a `SelectTerms`; None keeps all terms. With `per_category`, a model that accepts
+        `feature_mask` uses for each category the terms selected for it; other models use the terms
+        selected for any category
+    threshold : a name of `bayesift.thresholds.THRESHOLD_RULES`, or a rule; "auto" is "bayes" for
+        probabilities and "sign" for other scores
+    threshold_cv : number of folds of the cross-validated scores to fit the rule on; None uses the
+        training scores
     random_state : seed of the folds
     knowledge : what people know about words, for models with a prior of weights
-    class_weight : weights of the labels as a dictionary, or "balanced"; for models that have `class_weight`, or for one
-        label per text take sample weights
-    embedder : a `TextEmbedder`, whose columns stand beside those of the terms; None for terms only. "auto" is one with
-        the vectors of the extra `embeddings`, where that is installed and the model is "auto", which uses them where
-        they lower the loss of documents held out
-    characters : True puts n-grams of three to five characters within words beside the terms, for misspellings and words
-        like known ones; or a `TermVectorizer` of characters. The model "auto" uses them where they lower the loss
-    columns : names of columns of a table, numbers or categories, whose values stand beside the terms; the model "auto"
-        uses them where they lower the loss
+    class_weight : weights of the labels as a dictionary, or "balanced"; for models that have
+        `class_weight`, or for one label per text take sample weights
+    embedder : a `TextEmbedder`, whose columns stand beside those of the terms; None for terms only.
+        "auto" is one with the vectors of the extra `embeddings`, where that is installed and the
+        model is "auto", which uses them where they lower the loss of documents held out
+    characters : True puts n-grams of three to five characters within words beside the terms, for
+        misspellings and words like known ones; or a `TermVectorizer` of characters. The model
+        "auto" uses them where they lower the loss
+    columns : names of columns of a table, numbers or categories, whose values stand beside the
+        terms; the model "auto" uses them where they lower the loss
 
     Attributes
     ----------
@@ -94,9 +108,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     vectorizer_, selection_, estimator_ : the fitted parts; `estimator_.estimator_` is the model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
-    blocks_ : what stands beside the terms in the model: `embedder`, `characters` and `table`, None where it does not
+    blocks_ : what stands beside the terms in the model: `embedder`, `characters` and `table`, None
+        where it does not
     embedder_ : the fitted `TextEmbedder`; None where the model does not use vectors
-    abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no documents were
+    abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
+        documents were
 
     Examples
     --------
@@ -151,11 +167,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : texts and labels, in any form of `read_texts` and `read_labels`. Texts without a label (None, NaN, blank)
-            are left out with a `DataWarning`, unless texts may have several labels: then they have no category
+        X, y : texts and labels, in any form of `read_texts` and `read_labels`. Texts without a
+            label (None, NaN, blank) are left out with a `DataWarning`, unless texts may have
+            several labels: then they have no category
         sample_weight : one weight per text, for models that take it; decision rules do not
-        categories : names of the columns of an indicator matrix, or all labels that collections may hold
-        multilabel : True lets texts have none or several labels, False one; None decides by the form of the labels
+        categories : names of the columns of an indicator matrix, or all labels that collections may
+            hold
+        multilabel : True lets texts have none or several labels, False one; None decides by the
+            form of the labels
         """
         given = read_texts(X, besides=columns_of(self.columns))
         target = read_labels(y, categories=categories, multilabel=multilabel)
@@ -172,13 +191,21 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         form, y = target.form, target.y
         if self.knowledge is not None:
             self.knowledge.check_categories(form.categories)
-        model, weights = weigh_classes(self.new_model(multilabel=form.multilabel), self.class_weight, target, weights)
+        model, weights = weigh_classes(
+            self.new_model(multilabel=form.multilabel), self.class_weight, target, weights
+        )
         vectorizer = None if given.are_vectors else vectorizer_for(self.model, self.vectorizer)
-        pairs = vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
+        pairs = (
+            vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
+        )
         if vectorizer is not None and pairs:
             vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
         columns = columns_of(self.columns)
-        parts = embedder_for(self.embedder, model, given), characters_for(self.characters, given), columns
+        parts = (
+            embedder_for(self.embedder, model, given),
+            characters_for(self.characters, given),
+            columns,
+        )
         given = given.whole() if any(parts) else given
         X = given.values if vectorizer is None else vectorizer.fit_transform(given.values)
         if X.shape[0] != y.shape[0]:
@@ -198,7 +225,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             kept = None if selection is None else selection.get_support()
             terms = TermIndex.of(vectorizer, X, kept, n_others)
             one_model = not form.multilabel and len(form.categories) == 2
-            model, coverage = apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
+            model, coverage = apply_knowledge(
+                model, self.knowledge, form.categories, terms, one_model=one_model
+            )
         estimator = ThresholdedClassifier(
             model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
@@ -213,9 +242,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             estimator.estimator_.keep_columns(np.flatnonzero(used))
             blocks = blocks.only(estimator.estimator_.column_kinds_)
             if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:
-                vectorizer, X = vectorizer.only_words(), X[:, np.flatnonzero(vectorizer.ngram_lengths_ == 1)]
+                vectorizer, X = (
+                    vectorizer.only_words(),
+                    X[:, np.flatnonzero(vectorizer.ngram_lengths_ == 1)],
+                )
         self.blocks_ = blocks
-        self.label_form_, self.vectorizer_, self.selection_, self.estimator_ = form, vectorizer, selection, estimator
+        self.label_form_, self.vectorizer_, self.selection_, self.estimator_ = (
+            form,
+            vectorizer,
+            selection,
+            estimator,
+        )
         self.text_columns_ = given.column_names
         self.coverage_ = coverage
         self.corpus_: dict[str, Any] | None = None
@@ -227,17 +264,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return None
         rows = self._words_of(X if self.selection_ is None else self.selection_.transform(X))
         n_terms = np.diff(rows.indptr)
-        are_all_known = self.selection_ is None and (self.vectorizer_ is None or self.vectorizer_.keeps_all_words)
+        are_all_known = self.selection_ is None and (
+            self.vectorizer_ is None or self.vectorizer_.keeps_all_words
+        )
         if self.vectorizer_ is not None and given.n_texts is not None and not are_all_known:
             n_terms = np.maximum(self._n_words(given.values), n_terms)
-        return abstention_from_fit(self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_)
+        return abstention_from_fit(
+            self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_
+        )
 
     def _words_of(self, vectors: Any) -> sparse.csr_array:
         """The columns of the shortest n-grams: one word can be unknown, its pairs are too."""
         rows = sparse.csr_array(vectors)
         if self.blocks_:
             rows = rows[:, : len(self.terms())]
-        if self.vectorizer_ is None or self.vectorizer_.ngram_range[0] == self.vectorizer_.ngram_range[1]:
+        if (
+            self.vectorizer_ is None
+            or self.vectorizer_.ngram_range[0] == self.vectorizer_.ngram_range[1]
+        ):
             return rows
         lengths = self.vectorizer_.ngram_lengths_
         lengths = lengths if self.selection_ is None else lengths[self.selection_.get_support()]
@@ -246,13 +290,18 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def _n_words(self, texts: Any) -> Array:
         assert self.vectorizer_ is not None
         shortest = self.vectorizer_.ngram_range[0]
-        counter: TermVectorizer = clone(self.vectorizer_).set_params(ngram_range=(shortest, shortest))
+        counter: TermVectorizer = clone(self.vectorizer_).set_params(
+            ngram_range=(shortest, shortest)
+        )
         return counter.n_terms(texts)
 
     def fit_abstention(self, X: Any) -> Self:
-        """Learn from texts like those to come how unsure the model usually is; it must not have been fitted to them.
+        """Learn from texts like those to come how unsure the model usually is.
 
-        They need no labels. The default model has done so with documents that it held out; others have not.
+        It must not have been fitted to them.
+
+        They need no labels. The default model has done so with documents that it held out; others
+        have not.
         """
         self.abstention_ = Abstention.of(self.doubts(X))
         return self
@@ -264,7 +313,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y : texts and labels as in `fit`, labels always in the same form
-        classes : all labels that may come; naive Bayes takes new ones at any time, others know those of the first call
+        classes : all labels that may come; naive Bayes takes new ones at any time, others know
+            those of the first call
         sample_weight : one weight per text, for models that take it
         """
         learn_batch(self, X, y, classes, sample_weight)
@@ -274,7 +324,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
         """Learn from the documents of one more corpus, such as those of `bayesift.datasets.load_chunks`.
 
-        Documents without a category are left out with a `DataWarning`, unless they may have several (`multilabel`).
+        Documents without a category are left out with a `DataWarning`, unless they may have several
+        (`multilabel`).
 
         Examples
         --------
@@ -306,13 +357,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def fit_corpus(self, corpus: Corpus, *, multilabel: bool | None = None) -> Self:
         """Fit to the documents of a corpus.
 
-        Documents without a category are left out with a `DataWarning`, unless they may have several: then they are
-        documents of no category. `multilabel` says which; None asks `corpus.is_multilabel`.
+        Documents without a category are left out with a `DataWarning`, unless they may have
+        several: then they are documents of no category. `multilabel` says which; None asks
+        `corpus.is_multilabel`.
         """
         if not corpus.n_labels.any():
             are_records = any(note.what == RECORDS for note in corpus.notes)
             cure = (
-                "bayesift screen ranks records without any" if are_records else "name the column of labels with --label"
+                "bayesift screen ranks records without any"
+                if are_records
+                else "name the column of labels with --label"
             )
             raise DataError(f"no document has a category; {cure}")
         several = corpus.is_multilabel if multilabel is None else multilabel
@@ -322,7 +376,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(missing_message(target), DataWarning, stacklevel=2)
             given = given.take(target.rows)
         self._fit(given, target, None)
-        self.corpus_ = {"name": corpus.name, "documents": len(target.rows), "fingerprint": corpus.fingerprint}
+        self.corpus_ = {
+            "name": corpus.name,
+            "documents": len(target.rows),
+            "fingerprint": corpus.fingerprint,
+        }
         return self
 
     @property
@@ -365,9 +423,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, *, abstain: float | None = None) -> Any:
         """The labels of texts, in the form and of the type of the training labels.
 
-        Single labels come as an array, collections as a list of collections of the same kind, an indicator matrix as
-        an array, a sparse array or a DataFrame. With `abstain`, texts that the model is unsure of get None: about this
-        share of documents like the training documents, and more of others (see `uncertainty`).
+        Single labels come as an array, collections as a list of collections of the same kind, an
+        indicator matrix as an array, a sparse array or a DataFrame. With `abstain`, texts that the
+        model is unsure of get None: about this share of documents like the training documents, and
+        more of others (see `uncertainty`).
         """
         given = self.read(X) if abstain is None else self.read(X).whole()
         vectors = self._vectors(given)
@@ -381,8 +440,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def uncertainty(self, X: Any) -> Array:
         """How unsure the model is of each text: the share of documents held out that it is surer of, from 0 to 1.
 
-        For models without such documents (`abstention_` is None) it is 1 - p (1 - u), p the highest probability and u
-        the share of the text's terms that the model does not know.
+        For models without such documents (`abstention_` is None) it is 1 - p (1 - u), p the highest
+        probability and u the share of the text's terms that the model does not know.
         """
         doubts = self.doubts(X)
         if self.abstention_ is None:
@@ -398,7 +457,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _doubts(self, given: Texts, vectors: Any, scores: Array) -> Doubts:
         if not self.has_probabilities_:
-            raise DataError(f"a {type(self.estimator_.estimator_).__name__} has no probabilities to be unsure by")
+            raise DataError(
+                f"a {type(self.estimator_.estimator_).__name__} has no probabilities to be unsure by"
+            )
         n_known = np.diff(self._words_of(vectors).indptr)
         n_terms = n_known if self.vectorizer_ is None else self._n_words(given.values)
         return Doubts(scores, np.maximum(n_terms, n_known), n_known)
@@ -423,7 +484,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(chosen[:, None] == np.arange(len(self.categories_)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of texts whose predicted labels are exactly theirs; texts without a label are left out."""
+        """The share of texts whose predicted labels are exactly theirs.
+
+        Texts without a label are left out.
+        """
         given, target = self.read(X), read_labels(y)
         weights = check_lengths(given, target, sample_weight)
         decisions, _ = self._decide(given)
@@ -451,7 +515,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return logarithms
 
     def decision_function(self, X: Any) -> Array:
-        """Scores minus thresholds, texts x categories; for two classes one number per text, positive for the second."""
+        """Scores minus thresholds, texts x categories.
+
+        For two classes one number per text, positive for the second.
+        """
         vectors = self.vectors(X)
         return self.estimator_.decision_function(vectors)
 
@@ -476,7 +543,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         given = given.whole() if self.blocks_ else given
         X = given.values if self.vectorizer_ is None else self.vectorizer_.transform(given.values)
         X = X if self.selection_ is None else self.selection_.transform(X)
-        return beside(X, self.blocks_.rows(given), self.blocks_.sizes, None)[0] if self.blocks_ else X
+        return (
+            beside(X, self.blocks_.rows(given), self.blocks_.sizes, None)[0] if self.blocks_ else X
+        )
 
     def scores_of(self, X: Any) -> Array:
         """Probabilities of vectors, or scores of a model without probabilities, texts x categories."""
@@ -487,13 +556,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             probabilities: Array = np.asarray(model.predict_proba(X))
             return probabilities
         scores = self.estimator_.decision_scores(X)
-        return np.column_stack([-scores, scores]) if scores.shape[1] == 1 and not self.multilabel_ else scores
+        return (
+            np.column_stack([-scores, scores])
+            if scores.shape[1] == 1 and not self.multilabel_
+            else scores
+        )
 
     def terms(self) -> list[str]:
-        """The terms of the model, in the order of its columns; those of `blocks_` come after them."""
+        """The terms of the model, in the order of its columns.
+
+        Those of `blocks_` come after them.
+        """
         check_is_fitted(self)
         if self.vectorizer_ is None:
-            n_terms = self.estimator_.n_features_in_ if self.selection_ is None else self.selection_.n_features_in_
+            n_terms = (
+                self.estimator_.n_features_in_
+                if self.selection_ is None
+                else self.selection_.n_features_in_
+            )
             names = [f"term {j}" for j in range(n_terms)]
         else:
             names = self.vectorizer_.vocabulary_.names
@@ -501,8 +581,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return names
         return [names[j] for j in np.flatnonzero(self.selection_.get_support())]
 
-    def explain(self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10) -> Explanation:
-        """Explain categories of a text, each by its `top` terms; the text is a string or a row of a table (dictionary).
+    def explain(
+        self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10
+    ) -> Explanation:
+        """Explain categories of a text, each by its `top` terms.
+
+        The text is a string or a row of a table (dictionary).
 
         By default these are the five most probable assigned ones and the most probable one.
         """
@@ -511,17 +595,20 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path: str | Path, *, bundle_vectors: bool = False) -> None:
         """Save the model: to one zip file if the path ends in .zip, else to a folder.
 
-        A model that uses word vectors knows them by their digest and needs the same ones again, unless
-        `bundle_vectors` puts them into the file: of vectors of whole words those of the training texts.
+        A model that uses word vectors knows them by their digest and needs the same ones again,
+        unless `bundle_vectors` puts them into the file: of vectors of whole words those of the
+        training texts.
         """
         save_model(content_of(self, bundle_vectors=bundle_vectors), path)
 
     @classmethod
-    def load(cls, path: str | Path, *, mapped: bool = False, vectors: WordVectors | None = None) -> Self:
+    def load(
+        cls, path: str | Path, *, mapped: bool = False, vectors: WordVectors | None = None
+    ) -> Self:
         """Load a saved model; no code in the file is executed. `mapped` as in `load_model`.
 
-        `vectors` are the word vectors that it was fitted with, if they are neither in the file nor of the extra
-        `embeddings`; others are refused.
+        `vectors` are the word vectors that it was fitted with, if they are neither in the file nor
+        of the extra `embeddings`; others are refused.
         """
         content = load_model(path, mapped=mapped)
         try:
@@ -545,7 +632,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return model_for(self.model, multilabel=multilabel)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; `deep` adds those of the parts, also of a model by name and of the default vectorizer."""
+        """The parameters.
+
+        `deep` adds those of the parts, also of a model by name and of the default
+        vectorizer.
+        """
         parameters: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for name, part in self._default_parts().items():
@@ -553,7 +644,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; `model__` and `vectorizer__` reach those of a model by name and of the default vectorizer."""
+        """Set parameters.
+
+        `model__` and `vectorizer__` reach those of a model by name and of the default
+        vectorizer.
+        """
         own = {name: value for name, value in params.items() if "__" not in name}
         super().set_params(**own)
         rest = {name: value for name, value in params.items() if "__" in name}
@@ -565,7 +660,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _default_parts(self) -> dict[str, Any]:
         """What stands for the model by name and for no vectorizer."""
-        parts: dict[str, Any] = {} if self.vectorizer is not None else {"vectorizer": TermVectorizer()}
+        parts: dict[str, Any] = (
+            {} if self.vectorizer is not None else {"vectorizer": TermVectorizer()}
+        )
         if isinstance(self.model, str) and self.model in LEARNERS:
             parts["model"] = make_learner(self.model)
         return parts

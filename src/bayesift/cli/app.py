@@ -21,11 +21,19 @@ from bayesift.cli.learn import learn
 from bayesift.cli.options import add_command, command_group
 from bayesift.cli.warm_up import warm_up
 
-_FIRST, _MORE, _SERVICES = "First steps", "More about models", "Corpora, streams, reviews and services"
+_FIRST, _MORE, _SERVICES = (
+    "First steps",
+    "More about models",
+    "Corpora, streams, reviews and services",
+)
 
-app = command_group("bayesift", "Sort texts into categories, with probabilities and reasons.", no_args_is_help=False)
+app = command_group(
+    "bayesift", "Sort texts into categories, with probabilities and reasons.", no_args_is_help=False
+)
 
-add_command(app, check, "check reviews.csv", "check mails.jsonl --text body --label folder", panel=_FIRST)
+add_command(
+    app, check, "check reviews.csv", "check mails.jsonl --text body --label folder", panel=_FIRST
+)
 add_command(
     app,
     fit,
@@ -100,4 +108,6 @@ def _print_first_steps(ctx: typer.Context) -> None:
     for command in (check, fit, classify, evaluate, explain):
         rows.add_row(f"  {command.__name__}", (command.__doc__ or "").partition("\n")[0])
     console.print(rows)
-    console.print("\nAll commands: bayesift --help. Options and examples of one: bayesift fit --help.")
+    console.print(
+        "\nAll commands: bayesift --help. Options and examples of one: bayesift fit --help."
+    )

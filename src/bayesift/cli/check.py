@@ -33,8 +33,16 @@ def check(
     with busy(f"checking {len(loaded):,} documents"):
         findings = check_corpus(loaded)
     if as_json:
-        summary = {"documents": len(loaded), "categories": len(loaded.categories), "splits": loaded.splits}
-        print(json.dumps({**summary, "findings": [finding.as_dict() for finding in findings]}, indent=2))
+        summary = {
+            "documents": len(loaded),
+            "categories": len(loaded.categories),
+            "splits": loaded.splits,
+        }
+        print(
+            json.dumps(
+                {**summary, "findings": [finding.as_dict() for finding in findings]}, indent=2
+            )
+        )
     else:
         _print_findings(loaded, findings)
     return findings
@@ -52,7 +60,9 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
     rows.columns[1].ratio, rows.columns[2].ratio = 3, 2
     for finding in findings:
         style = _STYLES[finding.severity]
-        rows.add_row(f"[{style}]{finding.severity}[/{style}]", escape(finding.message), escape(finding.cure))
+        rows.add_row(
+            f"[{style}]{finding.severity}[/{style}]", escape(finding.message), escape(finding.cure)
+        )
     console.print()
     console.print(rows)
 

@@ -39,10 +39,16 @@ def classify(
     ] = "-",
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="File that ends in .csv, .jsonl or .parquet; by default JSON lines on stdout."),
+        Option(
+            "--output",
+            "-o",
+            help="File that ends in .csv, .jsonl or .parquet; by default JSON lines on stdout.",
+        ),
     ] = None,
     top: Annotated[int, Option(help="List this many categories with their scores.", min=0)] = 3,
-    stream: Annotated[bool, Option("--stream", help="Answer each document at once, instead of in batches.")] = False,
+    stream: Annotated[
+        bool, Option("--stream", help="Answer each document at once, instead of in batches.")
+    ] = False,
     abstain: Annotated[
         float | None,
         Option(
@@ -75,14 +81,20 @@ def classify(
             raise typer.BadParameter("not on Spark", param_hint="--abstain")
         from bayesift.cli.spark import classify_on_spark
 
-        return classify_on_spark(engine.master, model, documents, output, top, source.columns, quiet=quiet)
+        return classify_on_spark(
+            engine.master, model, documents, output, top, source.columns, quiet=quiet
+        )
     with busy(f"loading {model}", quiet=quiet):
         classifier = TextClassifier.load(model)
     if abstain is not None:
         _check_can_abstain(classifier, model, stream=stream, quiet=quiet)
     log = ProblemLog(skip=source.skip_bad)
-    reader = TextReader(_place_of(documents), source.columns, source.format, log, batch=1 if stream else None)
-    done, unsure = _answer(classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet)
+    reader = TextReader(
+        _place_of(documents), source.columns, source.format, log, batch=1 if stream else None
+    )
+    done, unsure = _answer(
+        classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
+    )
     print_problems(log.problems)
     if not quiet:
         print_notes(documents, reader.notes)
@@ -102,7 +114,10 @@ def _answer(
     *,
     quiet: bool,
 ) -> tuple[int, int]:
-    """Write the predictions of all batches; returns the number of documents, and of those it is unsure about."""
+    """Write the predictions of all batches.
+
+    Returns the number of documents, and of those it is unsure about.
+    """
     from bayesift.classifier import Predictions
     from bayesift.threads import in_order_by
 
@@ -129,19 +144,25 @@ def _place_of(documents: str) -> Path | BinaryIO:
 
     if " " in documents and not Path(documents).exists():
         raise DataError(
-            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL", file=documents
+            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
+            file=documents,
         )
     return sys.stdin.buffer if documents == "-" else Path(documents)
 
 
-def _check_can_abstain(classifier: TextClassifier, model: Path, *, stream: bool, quiet: bool) -> None:
+def _check_can_abstain(
+    classifier: TextClassifier, model: Path, *, stream: bool, quiet: bool
+) -> None:
     """A model without held-out documents can only compare documents of a batch with one another."""
     from bayesift.errors import DataError
 
     if not classifier.has_probabilities_:
         raise DataError("a model without probabilities cannot abstain; fit another one", file=model)
     if classifier.abstention_ is None and stream:
-        raise DataError("it kept no documents held out to compare one document with; fit --model auto does", file=model)
+        raise DataError(
+            "it kept no documents held out to compare one document with; fit --model auto does",
+            file=model,
+        )
     if classifier.abstention_ is None and not quiet:
         print(
             f"{model} kept no documents held out (auto does, if there are enough): "
@@ -155,7 +176,10 @@ def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array,
     import pyarrow as pa
 
     scores = _significant(predictions.scores)
-    return [(predictions.at_rank(k, names), pa.array(scores[:, k])) for k in range(predictions.best.shape[1])]
+    return [
+        (predictions.at_rank(k, names), pa.array(scores[:, k]))
+        for k in range(predictions.best.shape[1])
+    ]
 
 
 def _significant(values: Array) -> Array:
@@ -229,7 +253,11 @@ class _Parquet:
         from pyarrow import parquet
 
         scored = pa.struct([("category", pa.string()), ("score", pa.float64())])
-        fields = [("id", pa.string()), ("categories", pa.list_(pa.string())), ("top", pa.list_(scored))]
+        fields = [
+            ("id", pa.string()),
+            ("categories", pa.list_(pa.string())),
+            ("top", pa.list_(scored)),
+        ]
         self._schema = pa.schema([*fields, ("unsure", pa.string())] if unsure else fields)
         self.writer = parquet.ParquetWriter(stream, self._schema)
 
@@ -243,8 +271,13 @@ class _Parquet:
 
 
 @contextmanager
-def open_output(path: Path | None, *, unsure: bool = False) -> Iterator[_JsonLines | _Csv | _Parquet]:
-    """A writer to a file of the kind its suffix names, or of JSON lines to stdout; `unsure` for a column of reasons."""
+def open_output(
+    path: Path | None, *, unsure: bool = False
+) -> Iterator[_JsonLines | _Csv | _Parquet]:
+    """A writer to a file of the kind its suffix names, or of JSON lines to stdout.
+
+    `unsure` for a column of reasons.
+    """
     if path is None:
         yield _JsonLines(sys.stdout.buffer)
         return

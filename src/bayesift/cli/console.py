@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -55,7 +63,11 @@ class _Compilation:
     def _listen(self) -> None:
         # Numba is imported late, and not here.
         event = sys.modules.get("numba.core.event")
-        if event is None or not hasattr(event, "register") or "numba.core.dispatcher" not in sys.modules:
+        if (
+            event is None
+            or not hasattr(event, "register")
+            or "numba.core.dispatcher" not in sys.modules
+        ):
             return
         compilation = self
 
@@ -96,7 +108,9 @@ def _display(*, quiet: bool) -> Progress:
         _Count(),
         TimeElapsedColumn(),
     )
-    return Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+    return Progress(
+        *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+    )
 
 
 class _Start:
@@ -141,7 +155,10 @@ class Steps:
         self._task = progress.add_task(escape(message), total=total, counted=True)
 
     def first(self, after: str | None = None) -> Callable[[int], None]:
-        """A function of the number of items done in the first step; `after` is shown when all are done."""
+        """A function of the number of items done in the first step.
+
+        `after` is shown when all are done.
+        """
         total = self._progress.tasks[0].total
 
         def update(done: int) -> None:
@@ -164,7 +181,10 @@ class Steps:
     def _begin(self, message: str, total: int | None, *, counted: bool) -> None:
         """Show another step in place of the last one."""
         self._progress.remove_task(self._task)
-        self._message, self._task = message, self._progress.add_task(escape(message), total=total, counted=counted)
+        self._message, self._task = (
+            message,
+            self._progress.add_task(escape(message), total=total, counted=counted),
+        )
 
 
 @contextmanager

@@ -14,7 +14,15 @@ from rich.table import Table
 from typer import Argument
 
 from bayesift.cli.console import busy, stderr, stdout, table
-from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, DataDir, add_command, command_group, usage_errors
+from bayesift.cli.options import (
+    AsJson,
+    CorpusName,
+    CorpusOptions,
+    DataDir,
+    add_command,
+    command_group,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -84,9 +92,16 @@ add_command(app, fetch_corpus, "datasets fetch 20newsgroups", name="fetch")
 def _download_bars() -> Iterator[_Bars]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     console = stderr()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
         yield _Bars(progress)
 
 
@@ -140,7 +155,13 @@ def _categories(summary: CorpusSummary) -> str:
 def _split_table(summary: CorpusSummary) -> Table:
     rows = table("split", "documents", "labelled", "labels", "title only", "empty")
     for split in summary.splits:
-        numbers = (split.documents, split.labelled, split.assignments, split.title_only, split.empty)
+        numbers = (
+            split.documents,
+            split.labelled,
+            split.assignments,
+            split.title_only,
+            split.empty,
+        )
         name = "(none)" if split.name is None else escape(split.name)
         rows.add_row(name, *(f"{number:,}" for number in numbers))
     return rows

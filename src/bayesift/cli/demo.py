@@ -26,9 +26,9 @@ _NEWCOMER = "Give the record to every handler of this logger, unless its level i
 
 
 def demo(
-    out: Annotated[Path, Option(help="Folder for the model, the report and the picture.", file_okay=False)] = Path(
-        "out/demo"
-    ),
+    out: Annotated[
+        Path, Option(help="Folder for the model, the report and the picture.", file_okay=False)
+    ] = Path("out/demo"),
 ) -> None:
     """Show what bayesift does, on a corpus that needs no download."""
     console = stdout()
@@ -37,7 +37,11 @@ def demo(
     _draw_zipf(console, classifier.vectorizer_, out / "zipf.svg")
     evaluation = _evaluate(console, classifier, corpus)
     _compare(console, corpus, evaluation, seconds)
-    _heading(console, "Why", f"what the model makes of a sentence it has never seen: [italic]{_NEWCOMER}[/italic]")
+    _heading(
+        console,
+        "Why",
+        f"what the model makes of a sentence it has never seen: [italic]{_NEWCOMER}[/italic]",
+    )
     print_explanation(console, classifier.explain(_NEWCOMER, top=6))
     _report(console, classifier, evaluation, out / "report.html")
 
@@ -60,7 +64,9 @@ def _show_corpus(console: Console) -> Corpus:
     )
     document = corpus.split("test").documents[0]
     excerpt = " ".join(document.full_text.split())[:150]
-    console.print(f"  [cyan]{escape(document.id)}[/cyan] of [green]{document.categories[0]}[/green]:")
+    console.print(
+        f"  [cyan]{escape(document.id)}[/cyan] of [green]{document.categories[0]}[/green]:"
+    )
     console.print(f"  [dim]{escape(excerpt)} ...[/dim]")
     return corpus
 
@@ -122,17 +128,27 @@ def _compare(console: Console, corpus: Corpus, evaluation: Evaluation, seconds: 
     rival, rival_seconds = _timed_fit(_RIVAL, corpus.split("train"))
     measured = evaluate(rival, corpus.split("test"))
     systems = {_MODEL: (evaluation, seconds), _RIVAL: (measured, rival_seconds)}
-    table = significance_table(evaluation.truth, {name: e.decisions for name, (e, _) in systems.items()})
+    table = significance_table(
+        evaluation.truth, {name: e.decisions for name, (e, _) in systems.items()}
+    )
     _heading(console, "Compared", "the default learner and naive Bayes, on the same documents")
     print_comparison(systems, table)
 
 
-def _report(console: Console, classifier: TextClassifier, evaluation: Evaluation, path: Path) -> None:
+def _report(
+    console: Console, classifier: TextClassifier, evaluation: Evaluation, path: Path
+) -> None:
     from bayesift.report import evaluation_report, report_content
 
     with console.status("Writing the report ..."):
         content = report_content(classifier, evaluation)
         with whole_file(path, "w") as stream:
             stream.write(evaluation_report(content))
-    _heading(console, "The report", f"open [cyan]{path}[/cyan] in a browser: curves, words, the worst mistakes")
-    console.print("[dim]Now with your own: bayesift fit texts.csv -o model && bayesift classify model new.csv[/dim]")
+    _heading(
+        console,
+        "The report",
+        f"open [cyan]{path}[/cyan] in a browser: curves, words, the worst mistakes",
+    )
+    console.print(
+        "[dim]Now with your own: bayesift fit texts.csv -o model && bayesift classify model new.csv[/dim]"
+    )

@@ -45,7 +45,9 @@ DEFAULT_MODELS = "auto, naive-bayes, logistic-gaussian, logistic-laplace, svm, c
 def evaluate(
     model: ModelPath,
     corpus: CorpusName,
-    split: Annotated[str | None, Option(help="Split to measure on; `test` by default, if there is one.")] = None,
+    split: Annotated[
+        str | None, Option(help="Split to measure on; `test` by default, if there is one.")
+    ] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
     *,
@@ -61,7 +63,9 @@ def evaluate(
 
     if engine.is_spark:
         if report is not None or split is not None:
-            raise typer.BadParameter("takes no --report and no --split", param_hint="--engine spark")
+            raise typer.BadParameter(
+                "takes no --report and no --split", param_hint="--engine spark"
+            )
         from bayesift.cli.spark import evaluate_on_spark
 
         counted = evaluate_on_spark(engine.master, model, corpus, source, quiet=quiet)
@@ -88,7 +92,9 @@ def evaluate(
 def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
     """The measures that Spark counts; those of rankings are not among them."""
     if evaluation.n_unreadable:
-        print(f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr)
+        print(
+            f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr
+        )
     if as_json:
         more = {"log_loss": evaluation.log_loss, "brier_score": evaluation.brier_score}
         print(json.dumps({**evaluation.measures.to_dict(), **more}, indent=2))
@@ -99,8 +105,14 @@ def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
 
 
 def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
-    if classifier.corpus_ and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint:
-        print("these are the documents the model was trained on: the scores say little", file=sys.stderr)
+    if (
+        classifier.corpus_
+        and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint
+    ):
+        print(
+            "these are the documents the model was trained on: the scores say little",
+            file=sys.stderr,
+        )
     if evaluation.unknown_labels:
         print(evaluation.describe_unknown(), file=sys.stderr)
 
@@ -114,7 +126,9 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
     )
     averages = table("", "precision", "recall", "F1")
     for name, average in (("micro", scores.micro), ("macro (mean of F1)", scores.macro)):
-        averages.add_row(name, *(f"{value:.4f}" for value in (average.precision, average.recall, average.f1)))
+        averages.add_row(
+            name, *(f"{value:.4f}" for value in (average.precision, average.recall, average.f1))
+        )
     console.print(averages)
     if scores.probabilities is not None:
         console.print()
@@ -132,7 +146,9 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
     console.print()
     console.print(rows)
     if len(scores.categories) > len(largest):
-        console.print(f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has all)[/dim]")
+        console.print(
+            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has all)[/dim]"
+        )
 
 
 def _probabilities(measured: Probabilities) -> Table:
@@ -158,7 +174,8 @@ def compare(
         ),
     ] = DEFAULT_MODELS,
     test_folds: Annotated[
-        int, Option(help="Without a test split, hold out one of this many folds for testing.", min=2)
+        int,
+        Option(help="Without a test split, hold out one of this many folds for testing.", min=2),
     ] = 4,
     as_json: AsJson = False,
     report: ReportPath = None,
@@ -169,8 +186,8 @@ def compare(
 ) -> Systems:
     """Compare models on one corpus.
 
-    Each learns from the train split and is measured on the test split. Without splits, a quarter of the texts is held
-    out for testing. Differences are tested for significance.
+    Each learns from the train split and is measured on the test split. Without splits, a quarter of
+    the texts is held out for testing. Differences are tested for significance.
     """
     source.check_path(corpus)
     from bayesift.evaluation import significance_table
@@ -187,10 +204,14 @@ def compare(
     systems = {}
     for place, name in enumerate(names, 1):
         with (
-            working(f"{name}, {place} of {len(names)}: reading texts", len(train), quiet=quiet) as steps,
+            working(
+                f"{name}, {place} of {len(names)}: reading texts", len(train), quiet=quiet
+            ) as steps,
             usage_errors(),
         ):
-            systems[name] = _run(*adjusted[name], train, test, steps, f"{name}, {place} of {len(names)}", source)
+            systems[name] = _run(
+                *adjusted[name], train, test, steps, f"{name}, {place} of {len(names)}", source
+            )
     first = next(iter(systems.values()))[0]
     decisions = {name: evaluation.decisions for name, (evaluation, _) in systems.items()}
     unit: Any = "documents" if test.is_single_label else "decisions"
@@ -225,7 +246,9 @@ def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOp
             )
         changes[option] = _value(value.strip())
         if not isinstance(changes[option], kinds[option]):
-            raise typer.BadParameter(f"{description!r}: {option} cannot be {value!r}", param_hint="--models")
+            raise typer.BadParameter(
+                f"{description!r}: {option} cannot be {value!r}", param_hint="--models"
+            )
     return name, replace(learner, **changes)
 
 
@@ -236,7 +259,9 @@ def _value(text: str) -> Any:
         return text
 
 
-def _train_and_test(corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool) -> tuple[Corpus, Corpus]:
+def _train_and_test(
+    corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool
+) -> tuple[Corpus, Corpus]:
     """The train and test splits, or one of `test_folds` folds as the test part, stratified by category."""
     import numpy as np
 
@@ -246,7 +271,8 @@ def _train_and_test(corpus: Corpus, test_folds: int, seed: int, *, multilabel: b
     if {"train", "test"} <= set(corpus.splits):
         return corpus.split("train"), corpus.split("test")
     if not (multilabel or corpus.is_multilabel):
-        # A class without a training document cannot be learned: the folds keep one of each class in training.
+        # A class without a training document cannot be learned: the folds keep one of each class in
+        # training.
         corpus = labelled_part(corpus)
     folds = category_folds(corpus.indicator, n_folds=test_folds, random_state=seed)
     return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
@@ -296,14 +322,25 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
     scores = table("model", "accuracy", "micro F1", "macro F1", "log loss", "ECE", "s")
     for name, (evaluation, seconds) in systems.items():
         m, p = evaluation.measures, evaluation.measures.probabilities
-        calibration = ("", "") if p is None else (f"{p.log_loss:.4f}", f"{p.top_label_calibration_error_width:.4f}")
+        calibration = (
+            ("", "")
+            if p is None
+            else (f"{p.log_loss:.4f}", f"{p.top_label_calibration_error_width:.4f}")
+        )
         scores.add_row(
-            name, f"{m.accuracy:.4f}", f"{m.micro.f1:.4f}", f"{m.macro.f1:.4f}", *calibration, f"{seconds:.2f}"
+            name,
+            f"{m.accuracy:.4f}",
+            f"{m.micro.f1:.4f}",
+            f"{m.macro.f1:.4f}",
+            *calibration,
+            f"{seconds:.2f}",
         )
     console.print(scores)
     console.print("[dim]ECE: calibration error of the top label; s: seconds to fit[/dim]")
     if len(systems) > 1:
-        console.print("\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:")
+        console.print(
+            "\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:"
+        )
         console.print("[dim]>> or << P <= 0.01, > or < P <= 0.05, ~ neither[/dim]\n")
         console.print(_significance(significance))
         console.print(f"\n{escape(_describe_winner(systems, significance))}")
@@ -314,7 +351,9 @@ def _significance(tests: SignificanceTable) -> Table:
     rows = table("", *map(str, range(1, len(tests.systems) + 1)), numbers=False)
     for place, row in enumerate(tests.systems, 1):
         pairs = [tests.symbols(row, column) for column in tests.systems]
-        rows.add_row(f"{place} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs))
+        rows.add_row(
+            f"{place} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs)
+        )
     return rows
 
 
@@ -336,7 +375,9 @@ def _describe_winner(systems: Systems, significance: SignificanceTable) -> str:
     rest = [name for name in others if name not in worse]
     said = [f"significantly better than {_listed(worse)}" if worse else ""]
     if rest:
-        said.append(f"no significant difference to {_listed(rest) if worse or len(rest) < 3 else 'the others'}")
+        said.append(
+            f"no significant difference to {_listed(rest) if worse or len(rest) < 3 else 'the others'}"
+        )
     return f"Best {measure}: {best}, {value:.4f}; {'; '.join(filter(None, said))}."
 
 

@@ -18,7 +18,12 @@ from bayesift.cli.console import busy, stdout, table
 from bayesift.cli.options import AsJson, ModelPath
 
 if TYPE_CHECKING:
-    from bayesift.classifier import CategoryExplanation, Explanation, TermContribution, TextClassifier
+    from bayesift.classifier import (
+        CategoryExplanation,
+        Explanation,
+        TermContribution,
+        TextClassifier,
+    )
 
 _BAR = 16  # columns of a bar
 _TERM = 24  # columns of a term at most
@@ -27,17 +32,21 @@ _SHOWN_UNSEEN = 8
 
 def explain(
     model: ModelPath,
-    text: Annotated[str, Argument(metavar="[TEXT|-]", help="The text; - or nothing reads it from stdin.")] = "-",
+    text: Annotated[
+        str, Argument(metavar="[TEXT|-]", help="The text; - or nothing reads it from stdin.")
+    ] = "-",
     category: Annotated[
-        list[str] | None, Option(help="Explain this category; can be repeated. Else the assigned ones.")
+        list[str] | None,
+        Option(help="Explain this category; can be repeated. Else the assigned ones."),
     ] = None,
     top: Annotated[int, Option(help="Number of words to list for each category.", min=1)] = 10,
     as_json: AsJson = False,
 ) -> Explanation:
     """Show which words speak for a category, and which against.
 
-    With a model fitted with --posterior, the uncertainty of the probability and of each word is shown, too; with a
-    spike-and-slab model also how probable it is that each word matters to the category.
+    With a model fitted with --posterior, the uncertainty of the probability and of each word is
+    shown, too; with a spike-and-slab model also how probable it is that each word matters to the
+    category.
     """
     from bayesift.classifier import TextClassifier
 
@@ -50,11 +59,15 @@ def explain(
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
-        print_explanation(stdout(), explanation, score="probability" if classifier.has_probabilities_ else "score")
+        print_explanation(
+            stdout(), explanation, score="probability" if classifier.has_probabilities_ else "score"
+        )
     return explanation
 
 
-def print_explanation(console: Console, explanation: Explanation, *, score: str = "probability") -> None:
+def print_explanation(
+    console: Console, explanation: Explanation, *, score: str = "probability"
+) -> None:
     """Print the contributions of terms as bars: to the right for a category, to the left against it."""
     for category in explanation.categories:
         console.print(_decision(category, score))
@@ -91,7 +104,12 @@ def _bars(category: CategoryExplanation) -> Table:
     longest = min(_TERM, max(len(name) for name, _, _ in rows))
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     table.add_column(
-        "", justify="right", no_wrap=True, overflow="ellipsis", min_width=min(_TERM, longest), max_width=_TERM
+        "",
+        justify="right",
+        no_wrap=True,
+        overflow="ellipsis",
+        min_width=min(_TERM, longest),
+        max_width=_TERM,
     )
     table.add_column(f"{'against':>{_BAR - 1}} │ for", no_wrap=True, min_width=2 * _BAR + 1)
     table.add_column("log odds", justify="right", no_wrap=True, min_width=8)
@@ -166,7 +184,11 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
         "bytes": sum(file.stat().st_size for file in files),
         "terms": classifier.estimator_.n_features_in_,
         "vectorizer": _vectorizer(classifier),
-        "rule": next(name for name, rule in THRESHOLD_RULES.items() if rule is type(classifier.estimator_.rule_)),
+        "rule": next(
+            name
+            for name, rule in THRESHOLD_RULES.items()
+            if rule is type(classifier.estimator_.rule_)
+        ),
         "knowledge": header.get("knowledge"),
         "categories": [
             {
@@ -177,7 +199,9 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
                 "deviations": [word.deviation for word in listed],
                 "inclusion": [word.inclusion for word in listed],
             }
-            for category, threshold, listed in zip(classifier.categories_, _thresholds(classifier), words, strict=True)
+            for category, threshold, listed in zip(
+                classifier.categories_, _thresholds(classifier), words, strict=True
+            )
         ],
     }
 
@@ -187,7 +211,11 @@ def _vectorizer(classifier: TextClassifier) -> dict[str, Any] | None:
     vectorizer = classifier.vectorizer_
     if vectorizer is None:
         return None
-    parameters = {name: value for name, value in vectorizer.get_params().items() if name not in ("n_jobs", "progress")}
+    parameters = {
+        name: value
+        for name, value in vectorizer.get_params().items()
+        if name not in ("n_jobs", "progress")
+    }
     if not isinstance(vectorizer.stop_words, str | None):
         parameters["stop_words"] = sorted(vectorizer.stop_words)
     return {**parameters, "n_documents": vectorizer.n_documents_}
@@ -198,12 +226,19 @@ def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
     thresholds = getattr(classifier.estimator_.rule_, "thresholds_", None)
     if thresholds is None or len(thresholds) != len(classifier.categories_):
         return [None] * len(classifier.categories_)
-    return [{math.inf: "never", -math.inf: "always"}.get(value, value) for value in map(float, thresholds)]
+    return [
+        {math.inf: "never", -math.inf: "always"}.get(value, value)
+        for value in map(float, thresholds)
+    ]
 
 
 def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     corpus = facts["corpus"]
-    learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}" if corpus else ""
+    learned = (
+        f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
+        if corpus
+        else ""
+    )
     console.print(f"[bold]{facts['model']}[/bold]{learned}, by bayesift {facts['bayesift']}")
     weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
     console.print(
@@ -216,7 +251,13 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     rows = table("category", "threshold", "top words", numbers=False)
     for row in facts["categories"]:
         threshold = row["threshold"]
-        shown = "" if threshold is None else f"{threshold:.4g}" if isinstance(threshold, float) else str(threshold)
+        shown = (
+            ""
+            if threshold is None
+            else f"{threshold:.4g}"
+            if isinstance(threshold, float)
+            else str(threshold)
+        )
         rows.add_row(escape(row["category"]), shown, escape(_words(row)))
     console.print(rows)
 
@@ -225,7 +266,9 @@ def _words(row: dict[str, Any]) -> str:
     """The words of a category, with weight, standard deviation and inclusion probability if the model has them."""
     words = zip(row["top_terms"], row["weights"], row["deviations"], row["inclusion"], strict=True)
     return ", ".join(
-        word if sd is None else f"{word} {weight:.2f}±{sd:.2f}{'' if share is None else f' ({_share(share)})'}"
+        word
+        if sd is None
+        else f"{word} {weight:.2f}±{sd:.2f}{'' if share is None else f' ({_share(share)})'}"
         for word, weight, sd, share in words
     )
 
@@ -242,5 +285,7 @@ def models() -> None:
 
     rows = table("name", "what", "can be saved", numbers=False)
     for learner in LEARNERS.values():
-        rows.add_row(learner.name, learner.description, "yes" if is_storable(learner.make()) else "no")
+        rows.add_row(
+            learner.name, learner.description, "yes" if is_storable(learner.make()) else "no"
+        )
     stdout().print(rows)

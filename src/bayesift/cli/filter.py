@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 def run(
     profiles: Annotated[Path, Argument(metavar="PROFILES", help="YAML file of profiles.")],
     state: Annotated[
-        Path | None, Option(help="Folder of the filter's state; PROFILES with the suffix .filter by default.")
+        Path | None,
+        Option(help="Folder of the filter's state; PROFILES with the suffix .filter by default."),
     ] = None,
     save_every: Annotated[int, Option(help="Lines between two checkpoints.", min=1)] = 100_000,
     from_start: Annotated[
@@ -47,13 +48,16 @@ def run(
             help="The input starts from its beginning: skip the lines read before, and write no answer twice.",
         ),
     ] = False,
-    stream: Annotated[bool, Option("--stream", help="Answer each document at once instead of in batches.")] = False,
+    stream: Annotated[
+        bool, Option("--stream", help="Answer each document at once instead of in batches.")
+    ] = False,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
     """Filter JSON lines from stdin to stdout.
 
-    Documents and judgements come in one stream. The state is kept, so that a run resumes where the last one stopped.
+    Documents and judgements come in one stream. The state is kept, so that a run resumes where the
+    last one stopped.
     """
     from bayesift.filtering import FilterRun
 
@@ -69,7 +73,9 @@ def run(
         output=sys.stdout,
     )
     with opened.log, _Reading() as reading, counting("lines", None, quiet=quiet) as progress:
-        for answer in runner.feed(reading.lines(progress), skip=opened.position if from_start else 0):
+        for answer in runner.feed(
+            reading.lines(progress), skip=opened.position if from_start else 0
+        ):
             print(answer, flush=stream)
     _tell(problems, runner.n_lines, runner.n_retrieved, quiet=quiet)
     if reading.stopped:
@@ -83,7 +89,11 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
     if not (folder / START).exists():
         return create_filter(folder, engine_of(profiles))
     opened = open_filter(folder, roll_back=from_start)
-    if from_start and not (opened.output is not None and opened.output.cut(sys.stdout)) and not quiet:
+    if (
+        from_start
+        and not (opened.output is not None and opened.output.cut(sys.stdout))
+        and not quiet
+    ):
         print(
             f"resumes after line {opened.position:,}; answers that an earlier run wrote after it are repeated",
             file=sys.stderr,
@@ -100,7 +110,9 @@ class _Reading:
         self._earlier: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._earlier = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._earlier = {
+            number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)
+        }
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -143,7 +155,11 @@ app = command_group("filter", "Filter a stream of documents, learning from every
 add_command(app, run, "filter run profiles.yaml < documents.jsonl > answers.jsonl")
 
 
-@app.command("review", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    "review",
+    hidden=True,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
 def _review() -> None:
     raise typer.BadParameter("`bayesift filter review` is now `bayesift screen simulate`")
 
@@ -153,18 +169,34 @@ class ProfileOptions:
     """Options of profiles."""
 
     target: Annotated[
-        int, Option(help="Number of documents to retrieve: the target of T9P and of the query schedule.", min=1)
+        int,
+        Option(
+            help="Number of documents to retrieve: the target of T9P and of the query schedule.",
+            min=1,
+        ),
     ] = 50
-    gain: Annotated[str, Option(help="Formula of the information gain: paper, exact or gaussian.")] = "paper"
+    gain: Annotated[
+        str, Option(help="Formula of the information gain: paper, exact or gaussian.")
+    ] = "paper"
     kappa: Annotated[float, Option(help="Probability that a label is wrong.")] = 0.1
-    n_epochs: Annotated[int, Option(help="Passes over the labelled documents of the batch phase.", min=1)] = 3
-    cut: Annotated[float, Option(help="Likelihood ratio, -2 ln lambda, above which a word is added.")] = 12.13
-    max_terms: Annotated[int | None, Option(help="Maximum number of words of a profile.", min=1)] = None
+    n_epochs: Annotated[
+        int, Option(help="Passes over the labelled documents of the batch phase.", min=1)
+    ] = 3
+    cut: Annotated[
+        float, Option(help="Likelihood ratio, -2 ln lambda, above which a word is added.")
+    ] = 12.13
+    max_terms: Annotated[
+        int | None, Option(help="Maximum number of words of a profile.", min=1)
+    ] = None
     half_life: Annotated[
-        float | None, Option(help="With +rel, draw past relevant documents at random, older ones less often.")
+        float | None,
+        Option(help="With +rel, draw past relevant documents at random, older ones less often."),
     ] = None
     model: Annotated[
-        str, Option(help="What decides: perceptron, or stack, which mixes it with an online stack over all words.")
+        str,
+        Option(
+            help="What decides: perceptron, or stack, which mixes it with an online stack over all words."
+        ),
     ] = "perceptron"
     seed: Annotated[int, Option(help="Random seed.")] = 0
 
@@ -186,22 +218,34 @@ class ProfileOptions:
 
 def simulate(
     corpus: CorpusName,
-    profiles: Annotated[str | None, Option(help="Categories, separated by commas; all by default.")] = None,
+    profiles: Annotated[
+        str | None, Option(help="Categories, separated by commas; all by default.")
+    ] = None,
     strategy: Annotated[
-        str, Option(help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with each.")
+        str,
+        Option(
+            help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with each."
+        ),
     ] = "plain,+rel,+ig,+rel+ig,+roi,+rnd",
     batch: Annotated[
-        int | None, Option(help="Documents of the batch phase; by default the train split, else a quarter.")
+        int | None,
+        Option(help="Documents of the batch phase; by default the train split, else a quarter."),
     ] = None,
-    min_relevant: Annotated[int, Option(help="Leave out topics with fewer relevant documents in the stream.")] = 1,
+    min_relevant: Annotated[
+        int, Option(help="Leave out topics with fewer relevant documents in the stream.")
+    ] = 1,
     max_relevant: Annotated[
         int | None, Option(help="Leave out topics with more relevant documents in the stream.")
     ] = None,
     min_batch_relevant: Annotated[
         int, Option(help="Leave out topics with fewer relevant documents in the batch phase.")
     ] = 1,
-    splits: Annotated[str | None, Option(help="Only documents of these splits, separated by commas.")] = None,
-    order: Annotated[str, Option(help="Order of the stream: date (if the documents have dates) or corpus.")] = "date",
+    splits: Annotated[
+        str | None, Option(help="Only documents of these splits, separated by commas.")
+    ] = None,
+    order: Annotated[
+        str, Option(help="Order of the stream: date (if the documents have dates) or corpus.")
+    ] = "date",
     plots: Annotated[Path | None, Option(help="Folder for charts (SVG).", file_okay=False)] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
@@ -219,7 +263,9 @@ def simulate(
 
     names = [name.strip() for name in strategy.split(",") if name.strip()]
     if order not in ("date", "corpus"):
-        raise typer.BadParameter(f"no order {order!r}; there are: date, corpus", param_hint="--order")
+        raise typer.BadParameter(
+            f"no order {order!r}; there are: date, corpus", param_hint="--order"
+        )
     with usage_errors():
         settings = learning.settings()
     read = _part(_whole(source.read(corpus, quiet=quiet), corpus), splits, dated=order == "date")
@@ -261,8 +307,12 @@ def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
     """The documents of some splits; without dates they keep the order of the corpus."""
     if splits is not None:
         wanted = {name.strip() for name in splits.split(",")}
-        corpus = corpus.select([row for row, document in enumerate(corpus) if document.split in wanted])
-    return corpus if dated else replace(corpus, documents=tuple(replace(d, date=None) for d in corpus))
+        corpus = corpus.select(
+            [row for row, document in enumerate(corpus) if document.split in wanted]
+        )
+    return (
+        corpus if dated else replace(corpus, documents=tuple(replace(d, date=None) for d in corpus))
+    )
 
 
 def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
@@ -271,7 +321,10 @@ def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
         return None
     from bayesift.datasets import load_trec9_topics
 
-    return {topic.number: f"{topic.title}\n{topic.description}" for topic in load_trec9_topics(source.data_dir)}
+    return {
+        topic.number: f"{topic.title}\n{topic.description}"
+        for topic in load_trec9_topics(source.data_dir)
+    }
 
 
 def _write_report(simulation: Simulation, path: Path | None) -> None:
@@ -285,7 +338,13 @@ def _write_report(simulation: Simulation, path: Path | None) -> None:
 def _write_plots(simulation: Simulation, folder: Path | None) -> None:
     if folder is None:
         return
-    from bayesift.filtering import Strategy, reading_figure, recall_figure, terms_figure, theta_figure
+    from bayesift.filtering import (
+        Strategy,
+        reading_figure,
+        recall_figure,
+        terms_figure,
+        theta_figure,
+    )
 
     figures = {
         "theta": theta_figure(Strategy(query="gain", target=simulation.target)),

@@ -43,16 +43,23 @@ class ModelOptions:
             help="The learner; `bayesift models` lists them. auto by default, naive-bayes on Spark and out of core."
         ),
     ] = None
-    effort: Annotated[str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")] = None
+    effort: Annotated[
+        str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")
+    ] = None
     budget: Annotated[
-        float | None, Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS")
+        float | None,
+        Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS"),
     ] = None
     knowledge: Annotated[
-        Path | None, Option(help="YAML or JSON file of what you know about words; for linear models.")
+        Path | None,
+        Option(help="YAML or JSON file of what you know about words; for linear models."),
     ] = None
     posterior: Annotated[
         bool,
-        Option("--posterior", help="Keep the uncertainty of each weight for explain and inspect; linear models."),
+        Option(
+            "--posterior",
+            help="Keep the uncertainty of each weight for explain and inspect; linear models.",
+        ),
     ] = False
     prior_scale: Annotated[
         str | None,
@@ -84,11 +91,14 @@ class ModelOptions:
         from bayesift.models import LEARNERS, is_storable
 
         if model in LEARNERS and not is_storable(LEARNERS[model].make()):
-            raise typer.BadParameter(f"{model} cannot be saved, only compared (bayesift compare)", param_hint="--model")
+            raise typer.BadParameter(
+                f"{model} cannot be saved, only compared (bayesift compare)", param_hint="--model"
+            )
         for name in ("knowledge", "posterior", "prior_scale") if model == "auto" else ():
             if getattr(self, name):
                 raise typer.BadParameter(
-                    "auto has several priors; use --model logistic-gaussian", param_hint=f"--{name.replace('_', '-')}"
+                    "auto has several priors; use --model logistic-gaussian",
+                    param_hint=f"--{name.replace('_', '-')}",
                 )
 
 
@@ -104,10 +114,15 @@ def fit(
     ] = None,
     *,
     choice: ModelOptions = ModelOptions(),
-    split: Annotated[str | None, Option(help="Split to learn from; `train` by default, if there is one.")] = None,
+    split: Annotated[
+        str | None, Option(help="Split to learn from; `train` by default, if there is one.")
+    ] = None,
     bundle_vectors: Annotated[
         bool,
-        Option("--bundle-vectors", help="Put the word vectors into the model file; done for those of --vectors."),
+        Option(
+            "--bundle-vectors",
+            help="Put the word vectors into the model file; done for those of --vectors.",
+        ),
     ] = False,
     out_of_core: Annotated[
         bool,
@@ -137,10 +152,16 @@ def fit(
         from bayesift.cli.spark import fit_on_spark
 
         with usage_errors():
-            classifier = fit_on_spark(engine.master, model, corpus, learner, source, choice.parameters, quiet=quiet)
+            classifier = fit_on_spark(
+                engine.master, model, corpus, learner, source, choice.parameters, quiet=quiet
+            )
     elif out_of_core:
-        _refuse("--out-of-core", knowledge=choice.knowledge, budget=choice.budget, effort=choice.effort)
-        classifier = _fit_chunks(corpus, model, learner, source, choice.parameters, split, quiet=quiet)
+        _refuse(
+            "--out-of-core", knowledge=choice.knowledge, budget=choice.budget, effort=choice.effort
+        )
+        classifier = _fit_chunks(
+            corpus, model, learner, source, choice.parameters, split, quiet=quiet
+        )
     else:
         knowledge = choice.read_knowledge()
         part = part_of(source.read(corpus, quiet=quiet), split, default="train")
@@ -148,9 +169,13 @@ def fit(
             print_findings(corpus, part, strip_html=learner.strip_html)
         start = time.perf_counter()
         multilabel = source.multilabel
-        classifier = _fit_part(part, model, learner, knowledge, choice.parameters, multilabel=multilabel, quiet=quiet)
+        classifier = _fit_part(
+            part, model, learner, knowledge, choice.parameters, multilabel=multilabel, quiet=quiet
+        )
     bundle = bundle_vectors or learner.has_vectors
-    _save(classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet)
+    _save(
+        classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet
+    )
     return classifier
 
 
@@ -174,7 +199,9 @@ def _fit_part(
     with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
         if has_parameter(model, "progress"):
             parameters = {**parameters, "progress": steps.then("learning")}
-        classifier = learner.classifier(model, steps.first("learning"), knowledge=knowledge, parameters=parameters)
+        classifier = learner.classifier(
+            model, steps.first("learning"), knowledge=knowledge, parameters=parameters
+        )
         return classifier.fit_corpus(part, multilabel=multilabel or None)
 
 
@@ -194,7 +221,9 @@ def _fit_chunks(
         classifier = learner.classifier(model, None, parameters=parameters)
         if not hasattr(classifier, "partial_fit_corpus"):
             able = ", ".join(learners_that_grow())
-            raise typer.BadParameter(f"{model} needs all documents at once; use one of {able}", param_hint="--model")
+            raise typer.BadParameter(
+                f"{model} needs all documents at once; use one of {able}", param_hint="--model"
+            )
         n_documents, is_first = 0, True
         for chunk in source.chunks(corpus, quiet=quiet):
             if is_first and split is None and "train" in chunk.splits:
@@ -206,24 +235,38 @@ def _fit_chunks(
                 n_documents += len(part)
                 progress(n_documents)
     if not hasattr(classifier, "estimator_"):
-        raise DataError("no document has a category; name the column of labels with --label", file=Path(corpus))
+        raise DataError(
+            "no document has a category; name the column of labels with --label", file=Path(corpus)
+        )
     return classifier
 
 
 def default_place(corpus: str) -> Path:
-    """Where the model of a corpus is saved if nobody says where; files of other kinds than CSV keep their suffix.
+    """Where the model of a corpus is saved if nobody says where.
+
+    Files of other kinds than CSV keep their suffix.
 
     Examples
     --------
     >>> [str(default_place(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
     ['2026.model.zip', '2026.xlsx.model.zip', 'stdin.model.zip']
     """
-    name = "stdin" if corpus == "-" else re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
+    name = (
+        "stdin"
+        if corpus == "-"
+        else re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
+    )
     return Path(f"{name or 'bayesift'}.model.zip")
 
 
 def _save(
-    classifier: TextClassifier, output: Path, model: str, seconds: float, *, bundle_vectors: bool, quiet: bool
+    classifier: TextClassifier,
+    output: Path,
+    model: str,
+    seconds: float,
+    *,
+    bundle_vectors: bool,
+    quiet: bool,
 ) -> None:
     with busy(f"saving {output}", quiet=quiet):
         classifier.save(output, bundle_vectors=bundle_vectors)
@@ -252,7 +295,9 @@ def _statement(classifier: TextClassifier) -> list[str]:
         return []
     quality = expected_quality(classifier)
     expect = (
-        "too few documents to say" if quality is None else f"{quality}, by {quality.n_documents:,} documents held out"
+        "too few documents to say"
+        if quality is None
+        else f"{quality}, by {quality.n_documents:,} documents held out"
     )
     return [f"model: {model.describe()}", f"to expect: {expect}"]
 

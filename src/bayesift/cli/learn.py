@@ -26,12 +26,18 @@ class StateOptions:
     """What is kept of a stream between two runs."""
 
     state: Annotated[
-        Path | None, Option(help="Folder that keeps what was learned; a later run goes on from there.")
+        Path | None,
+        Option(help="Folder that keeps what was learned; a later run goes on from there."),
     ] = None
-    save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = 20_000
+    save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = (
+        20_000
+    )
     from_start: Annotated[
         bool,
-        Option("--from-start", help="The input starts from its beginning: skip the lines that the state has learned."),
+        Option(
+            "--from-start",
+            help="The input starts from its beginning: skip the lines that the state has learned.",
+        ),
     ] = False
 
     def __post_init__(self) -> None:
@@ -45,9 +51,13 @@ class AnswerOptions:
 
     PANEL: ClassVar[str] = OUTPUT
 
-    reasons: Annotated[bool, Option("--reasons", help="List the words behind the likeliest category; slower.")] = False
+    reasons: Annotated[
+        bool, Option("--reasons", help="List the words behind the likeliest category; slower.")
+    ] = False
     top: Annotated[int, Option(help="How many probabilities and reasons to list.", min=1)] = 5
-    no_answers: Annotated[bool, Option("--no-answers", help="Only learn; print no answers.")] = False
+    no_answers: Annotated[bool, Option("--no-answers", help="Only learn; print no answers.")] = (
+        False
+    )
     drift: Annotated[
         Path | None,
         Option(
@@ -65,7 +75,9 @@ class FieldOptions:
 
     id_field: Annotated[str, Option("--id", help="Field of the id.")] = "id"
     text_field: Annotated[str, Option("--text", help="Field of the text.")] = "text"
-    label_field: Annotated[str, Option("--label", help="Field of the label, or of a list of labels.")] = "label"
+    label_field: Annotated[
+        str, Option("--label", help="Field of the label, or of a list of labels.")
+    ] = "label"
     skip_bad: SkipBad = False
 
     @property
@@ -80,20 +92,34 @@ class WordOptions:
 
     PANEL: ClassVar[str] = TERMS
 
-    max_terms: Annotated[int, Option(help="Ignore new words once so many are known, to bound memory.", min=1)] = 100_000
-    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = None
+    max_terms: Annotated[
+        int, Option(help="Ignore new words once so many are known, to bound memory.", min=1)
+    ] = 100_000
+    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = (
+        None
+    )
     stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
 
 
 def learn(
     documents: Annotated[
-        str, Argument(metavar="DOCUMENTS", help="A file of JSON lines or a table; - for JSON lines from stdin.")
+        str,
+        Argument(
+            metavar="DOCUMENTS",
+            help="A file of JSON lines or a table; - for JSON lines from stdin.",
+        ),
     ] = "-",
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="Save the model when the input ends: a folder, or a file that ends in .zip."),
+        Option(
+            "--output",
+            "-o",
+            help="Save the model when the input ends: a folder, or a file that ends in .zip.",
+        ),
     ] = None,
-    stream: Annotated[bool, Option("--stream", help="Answer each line at once instead of in batches.")] = False,
+    stream: Annotated[
+        bool, Option("--stream", help="Answer each line at once instead of in batches.")
+    ] = False,
     wait: Annotated[
         int, Option(help="How many documents without a label to keep for late judgements.", min=0)
     ] = 10_000,
@@ -106,10 +132,11 @@ def learn(
 ) -> StreamLearner:
     """Predict each document of a stream, then learn its label.
 
-    Reads JSON lines {"id": ..., "text": ..., "label": ...} and writes a line for each text: the categories predicted
-    before its label was learned, their probabilities, and the loss. A text without a label is only predicted; its label
-    may come later, as {"id": ..., "label": ...}. A label is one name or a list of names; new ones become categories.
-    The rows of a table (CSV, Excel, Parquet) are such lines; its columns are guessed.
+    Reads JSON lines {"id": ..., "text": ..., "label": ...} and writes a line for each text: the
+    categories predicted before its label was learned, their probabilities, and the loss. A text
+    without a label is only predicted; its label may come later, as {"id": ..., "label": ...}. A
+    label is one name or a list of names; new ones become categories. The rows of a table (CSV,
+    Excel, Parquet) are such lines; its columns are guessed.
     """
     from bayesift.model_file import check_place
 
@@ -117,9 +144,14 @@ def learn(
         check_place(output)
     learner = _new_learner(answers, words, wait)
     run = _Run(learner, fields, progress=_Progress(quiet=quiet))
-    with _opened(documents, fields, quiet=quiet) as source, _folder_of(run, kept, quiet=quiet) as folder:
+    with (
+        _opened(documents, fields, quiet=quiet) as source,
+        _folder_of(run, kept, quiet=quiet) as folder,
+    ):
         lines = islice(source, learner.n_lines if kept.from_start else 0, None)
-        _learn_lines(run, lines, folder, answers, size=1 if stream else 256, save_every=kept.save_every)
+        _learn_lines(
+            run, lines, folder, answers, size=1 if stream else 256, save_every=kept.save_every
+        )
     if output is not None:
         learner.classifier.save(output)
     run.tell(quiet=quiet)
@@ -183,14 +215,20 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
 
     changed = learner.changed_words()
     windows = learner.drift.calibration() if learner.drift is not None else []
-    record = {"changed_words": [asdict(word) for word in changed], "calibration": [asdict(part) for part in windows]}
+    record = {
+        "changed_words": [asdict(word) for word in changed],
+        "calibration": [asdict(part) for part in windows],
+    }
     with whole_file(path, "w") as stream:
         json.dump(record, stream, indent=2, ensure_ascii=False)
     if quiet:
         return
     for word in changed[:5]:
         side = "for" if word.after > 0 else "against"
-        print(f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}", file=sys.stderr)
+        print(
+            f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}",
+            file=sys.stderr,
+        )
     slipped = [part for part in windows if part.slipped]
     since = f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
     print(
@@ -226,19 +264,25 @@ def _is_table(path: Path) -> bool:
 def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
     """The rows of a table as JSON lines; a column that was not named is guessed."""
     names, usual = fields.names, FieldOptions().names
-    identity, text, label = (None if name == other else name for name, other in zip(names, usual, strict=True))
+    identity, text, label = (
+        None if name == other else name for name, other in zip(names, usual, strict=True)
+    )
     table = CorpusOptions(text=text, label=label, identity=identity, skip_bad=fields.skip_bad)
     for chunk in table.chunks(str(path), quiet=quiet):
         for document in chunk:
             labels = document.categories
             given = labels[0] if len(labels) == 1 else labels or None
-            yield json.dumps(dict(zip(names, (document.id, document.full_text, given), strict=True))).encode()
+            yield json.dumps(
+                dict(zip(names, (document.id, document.full_text, given), strict=True))
+            ).encode()
 
 
 class _Run:
     """Learns batches of lines and counts what was wrong with them."""
 
-    def __init__(self, learner: StreamLearner, fields: FieldOptions, *, progress: _Progress) -> None:
+    def __init__(
+        self, learner: StreamLearner, fields: FieldOptions, *, progress: _Progress
+    ) -> None:
         self.learner = learner
         self.progress = progress
         self.problems: list[str] = []
@@ -283,10 +327,17 @@ class _Run:
     def tell(self, *, quiet: bool) -> None:
         """Say what was done."""
         if self.n_problems:
-            print(f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}", file=sys.stderr)
+            print(
+                f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}",
+                file=sys.stderr,
+            )
         if not quiet:
             learner = self.learner
-            loss = "" if math.isnan(learner.mean_loss) else f", mean log loss before learning {learner.mean_loss:.4f}"
+            loss = (
+                ""
+                if math.isnan(learner.mean_loss)
+                else f", mean log loss before learning {learner.mean_loss:.4f}"
+            )
             print(
                 f"{learner.n_lines:,} lines read, {learner.n_learned:,} documents learned, "
                 f"{len(learner.categories):,} categories{loss}",

@@ -40,24 +40,34 @@ _LOCAL, _SPARK = "local", "spark"
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., None]:
-    """Make a command of a function: each field of a dataclass parameter becomes an option; the result is dropped.
+    """Make a command of a function: each field of a dataclass parameter becomes an option.
+
+    The result is dropped.
 
     The help shows the options of a dataclass under its `PANEL`, unless an option names another.
     """
-    given = SimpleNamespace(__annotations__={n: a for n, a in function.__annotations__.items() if n != "return"})
+    given = SimpleNamespace(
+        __annotations__={n: a for n, a in function.__annotations__.items() if n != "return"}
+    )
     hints = get_type_hints(given, function.__globals__, include_extras=True)
-    groups = {name: hints[name] for name in signature(function).parameters if is_dataclass(hints[name])}
+    groups = {
+        name: hints[name] for name in signature(function).parameters if is_dataclass(hints[name])
+    }
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
         if name in groups:
             parameters += _fields_as_parameters(groups[name])
         else:
-            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+            parameters.append(
+                parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
+            )
 
     @wraps(function)
     def command(**given: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group) if f.name in given})
+            given[name] = group(
+                **{f.name: given.pop(f.name) for f in fields(group) if f.name in given}
+            )
         with starting(quiet=given.get("quiet", False)):
             function(**given)
 
@@ -70,7 +80,10 @@ def _fields_as_parameters(group: Any) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         Parameter(
-            field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=_in_panel(hints[field.name], group)
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=_in_panel(hints[field.name], group),
         )
         for field in fields(group)
     ]
@@ -104,24 +117,42 @@ def _existing(model: Path) -> Path:
     return model
 
 
-ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model saved by `bayesift fit`.", callback=_existing)]
+ModelPath = Annotated[
+    Path, Argument(metavar="MODEL", help="A model saved by `bayesift fit`.", callback=_existing)
+]
 CorpusName = Annotated[
     str,
-    Argument(metavar="CORPUS", help="The path of your corpus, - for stdin, or a name from `bayesift datasets list`."),
+    Argument(
+        metavar="CORPUS",
+        help="The path of your corpus, - for stdin, or a name from `bayesift datasets list`.",
+    ),
 ]
-Jobs = Annotated[int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=OUTPUT)]
+Jobs = Annotated[
+    int, Option(help="Number of threads; -1 for all cores.", min=-1, rich_help_panel=ENGINE)
+]
+Quiet = Annotated[
+    bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=OUTPUT)
+]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
 ReportPath = Annotated[
     Path | None,
-    Option("--report", help="Write an HTML report to this file.", callback=_check_report, rich_help_panel=OUTPUT),
+    Option(
+        "--report",
+        help="Write an HTML report to this file.",
+        callback=_check_report,
+        rich_help_panel=OUTPUT,
+    ),
 ]
 DataDir = Annotated[
     Path | None,
-    Option(help="Folder of the corpora; else $BAYESIFT_DATA, else your cache folder.", rich_help_panel=INPUT),
+    Option(
+        help="Folder of the corpora; else $BAYESIFT_DATA, else your cache folder.",
+        rich_help_panel=INPUT,
+    ),
 ]
 SkipBad = Annotated[
-    bool, Option("--skip-bad", help="Skip and count records that cannot be read.", rich_help_panel=INPUT)
+    bool,
+    Option("--skip-bad", help="Skip and count records that cannot be read.", rich_help_panel=INPUT),
 ]
 Seed = Annotated[int, Option(help="Seed of the random numbers.", rich_help_panel=ENGINE)]
 
@@ -135,9 +166,15 @@ class TableOptions:
     text: Annotated[str | None, Option(help="Column of the text.")] = None
     identity: Annotated[str | None, Option("--id", help="Column of the document id.")] = None
     title: Annotated[str | None, Option(help="Column of the title.")] = None
-    encoding: Annotated[str | None, Option(help="Encoding of the text, such as utf-8 or cp1252.")] = None
-    delimiter: Annotated[str | None, Option(help="Delimiter of the fields: comma, semicolon, tab, pipe, ...")] = None
-    header: Annotated[bool | None, Option("--header/--no-header", help="Whether the first row names columns.")] = None
+    encoding: Annotated[
+        str | None, Option(help="Encoding of the text, such as utf-8 or cp1252.")
+    ] = None
+    delimiter: Annotated[
+        str | None, Option(help="Delimiter of the fields: comma, semicolon, tab, pipe, ...")
+    ] = None
+    header: Annotated[
+        bool | None, Option("--header/--no-header", help="Whether the first row names columns.")
+    ] = None
     sheet: Annotated[str | None, Option(help="Sheet of a spreadsheet: its name or number.")] = None
     skip_bad: SkipBad = False
 
@@ -162,9 +199,15 @@ class CorpusOptions(TableOptions):
     """How to read a corpus."""
 
     label: Annotated[str | None, Option(help="Column of the categories.")] = None
-    separator: Annotated[str | None, Option(help="Separator of several categories in one field.")] = None
+    separator: Annotated[
+        str | None, Option(help="Separator of several categories in one field.")
+    ] = None
     multilabel: Annotated[
-        bool, Option("--multilabel", help="Documents may have several categories, or none: keep those without a label.")
+        bool,
+        Option(
+            "--multilabel",
+            help="Documents may have several categories, or none: keep those without a label.",
+        ),
     ] = False
     date: Annotated[str | None, Option(help="Column of the date.")] = None
     split_column: Annotated[str | None, Option(help="Column of the split: train or test.")] = None
@@ -175,7 +218,9 @@ class CorpusOptions(TableOptions):
         """The columns that were named."""
         from bayesift.datasets import Columns
 
-        return Columns(self.text, self.label, self.identity, self.title, self.date, self.split_column)
+        return Columns(
+            self.text, self.label, self.identity, self.title, self.date, self.split_column
+        )
 
     @staticmethod
     def check_path(name: str) -> None:
@@ -199,18 +244,30 @@ class CorpusOptions(TableOptions):
             from bayesift.datasets.loading import reading_progress
 
             columns, written = self.columns, asdict(self.format)
-            given = {"columns": None if columns == Columns() else columns, "separator": self.separator} | written
+            given = {
+                "columns": None if columns == Columns() else columns,
+                "separator": self.separator,
+            } | written
             with usage_errors(), reading_progress(progress):
                 if name == "-":
-                    return load_table(BytesIO(sys.stdin.buffer.read()), skip_bad=self.skip_bad, **given)
+                    return load_table(
+                        BytesIO(sys.stdin.buffer.read()), skip_bad=self.skip_bad, **given
+                    )
                 return load(name, data_dir=self.data_dir, skip_bad=self.skip_bad, **given)
 
     def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
-        """The corpora of the chunks of a table, "-" for stdin; skipped records and guesses are printed to stderr."""
+        """The corpora of the chunks of a table, "-" for stdin.
+
+        Skipped records and guesses are printed to stderr.
+        """
         from bayesift.datasets import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
-        given: dict[str, Any] = {"columns": self.columns, "separator": self.separator, **asdict(self.format)}
+        given: dict[str, Any] = {
+            "columns": self.columns,
+            "separator": self.separator,
+            **asdict(self.format),
+        }
         for chunk in load_chunks(source, skip_bad=self.skip_bad, **given):
             print_problems(chunk.problems)
             if not quiet:
@@ -225,7 +282,9 @@ class EngineOptions:
     PANEL: ClassVar[str] = ENGINE
 
     engine: Annotated[str, Option(help="local, or spark for Parquet files.")] = _LOCAL
-    master: Annotated[str, Option(help="Spark master, such as spark://host:7077 or yarn.")] = "local[*]"
+    master: Annotated[str, Option(help="Spark master, such as spark://host:7077 or yarn.")] = (
+        "local[*]"
+    )
 
     @property
     def is_spark(self) -> bool:
@@ -241,19 +300,31 @@ class LearnerOptions:
     PANEL: ClassVar[str] = TERMS
 
     weighting: Annotated[
-        str | None, Option(help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the model.")
+        str | None,
+        Option(
+            help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the model."
+        ),
     ] = None
-    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = None
-    stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
-    min_df: Annotated[int, Option(help="Leave out terms in fewer documents than this.")] = 1
-    ngrams: Annotated[int | None, Option(help="Maximum length of n-grams: by default 1 of words, 3 of characters.")] = (
+    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = (
         None
     )
+    stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
+    min_df: Annotated[int, Option(help="Leave out terms in fewer documents than this.")] = 1
+    ngrams: Annotated[
+        int | None,
+        Option(help="Maximum length of n-grams: by default 1 of words, 3 of characters."),
+    ] = None
     analyzer: Annotated[
-        str, Option(help="Terms are words (word), or n-grams of characters: char, or char_wb within words.")
+        str,
+        Option(
+            help="Terms are words (word), or n-grams of characters: char, or char_wb within words."
+        ),
     ] = "word"
     unspaced: Annotated[
-        str, Option(help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words at spaces.")
+        str,
+        Option(
+            help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words at spaces."
+        ),
     ] = "ngrams"
     vectors: Annotated[
         str | None,
@@ -264,13 +335,25 @@ class LearnerOptions:
         ),
     ] = None
     characters: Annotated[
-        bool, Option("--characters", help="Put n-grams of 3 to 5 characters beside words; auto uses them if they help.")
+        bool,
+        Option(
+            "--characters",
+            help="Put n-grams of 3 to 5 characters beside words; auto uses them if they help.",
+        ),
     ] = False
-    strip_html: Annotated[bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")] = False
-    terms: Annotated[int | None, Option(help="Keep this many terms, those with the highest scores.")] = None
+    strip_html: Annotated[
+        bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")
+    ] = False
+    terms: Annotated[
+        int | None, Option(help="Keep this many terms, those with the highest scores.")
+    ] = None
     score: Annotated[str, Option(help="Score of terms, used by --terms.")] = "likelihood-ratio"
-    score_above: Annotated[float | None, Option(help="Keep only terms with a higher score than this.")] = None
-    per_category: Annotated[bool, Option("--per-category", help="Select terms for each category separately.")] = False
+    score_above: Annotated[
+        float | None, Option(help="Keep only terms with a higher score than this.")
+    ] = None
+    per_category: Annotated[
+        bool, Option("--per-category", help="Select terms for each category separately.")
+    ] = False
     soft: Annotated[
         float | None,
         Option(help="Scale priors by sqrt(score / (score + SOFT)); for online-perceptron."),
@@ -285,7 +368,11 @@ class LearnerOptions:
     ] = "auto"
     threshold_folds: Annotated[
         int | None,
-        Option(help="Fit the rule on scores cross-validated over this many folds.", min=2, rich_help_panel=DECISIONS),
+        Option(
+            help="Fit the rule on scores cross-validated over this many folds.",
+            min=2,
+            rich_help_panel=DECISIONS,
+        ),
     ] = None
     seed: Seed = 0
     jobs: Jobs = -1
@@ -313,7 +400,9 @@ class LearnerOptions:
         if self.has_vectors:
             embedder = TextEmbedder(self.vectors, n_jobs=self.jobs)
         vectorizer = TermVectorizer(
-            weighting=cast("WeightingName", self.weighting) if self.weighting else LEARNERS[model].weighting,
+            weighting=cast("WeightingName", self.weighting)
+            if self.weighting
+            else LEARNERS[model].weighting,
             stop_words=self.stop_words,
             stemmer=self.stemmer,
             min_df=self.min_df,
@@ -342,7 +431,9 @@ class LearnerOptions:
         from bayesift.features import SelectTerms
 
         each = self.per_category or self.soft is not None
-        return SelectTerms(self.score, k=self.terms, threshold=self.score_above, per_category=each, soft=self.soft)
+        return SelectTerms(
+            self.score, k=self.terms, threshold=self.score_above, per_category=each, soft=self.soft
+        )
 
     def check_names(self, model: str, *, option: str = "--model") -> None:
         """Refuse names of a learner, a score, a weighting or an analyzer that do not exist."""
@@ -381,7 +472,9 @@ def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
     for name in parameters:
         if not has_parameter(model, name):
             option = f"--{name.replace('_', '-')}"
-            raise typer.BadParameter(f"{model} does not take it; the linear models do", param_hint=option)
+            raise typer.BadParameter(
+                f"{model} does not take it; the linear models do", param_hint=option
+            )
     return make_learner(model, **parameters)
 
 
@@ -395,7 +488,9 @@ def _rule(description: str) -> ThresholdRule | str:
     _one_of("--threshold", name, THRESHOLD_RULES)
     parameters = dict(part.partition("=")[::2] for part in assignments.split(",") if part)
     try:
-        return threshold_rule(name, **{key.strip(): json.loads(value) for key, value in parameters.items()})
+        return threshold_rule(
+            name, **{key.strip(): json.loads(value) for key, value in parameters.items()}
+        )
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(f"{description!r}: {error}", param_hint="--threshold") from error
 
@@ -425,7 +520,10 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Turn refused requests and parameters into usage errors (exit code 2); bad data stays a DataError (1)."""
+    """Turn refused requests and parameters into usage errors (exit code 2).
+
+    Bad data stays a DataError (1).
+    """
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -440,7 +538,10 @@ def split_names(text: str) -> list[str]:
 
 
 def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
-    """The split of that name; without a name the default split if there is one, else the whole corpus."""
+    """The split of that name.
+
+    Without a name the default split if there is one, else the whole corpus.
+    """
     if split is not None:
         return corpus.split(split)
     return corpus.split(default) if default in corpus.splits else corpus
@@ -451,7 +552,9 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters by panel, with short names of their types."""
-        return sorted((_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_place_of_panel)
+        return sorted(
+            (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_place_of_panel
+        )
 
 
 class Group(TyperGroup):
@@ -477,7 +580,10 @@ def _place_of_panel(parameter: Any) -> int:
 
 def command_group(name: str, text: str, *, no_args_is_help: bool = True) -> typer.Typer:
     """An empty group of commands."""
-    options: dict[str, Any] = {"no_args_is_help": no_args_is_help, "pretty_exceptions_enable": False}
+    options: dict[str, Any] = {
+        "no_args_is_help": no_args_is_help,
+        "pretty_exceptions_enable": False,
+    }
     return typer.Typer(name=name, help=text, cls=Group, **options)
 
 
@@ -489,8 +595,14 @@ def add_command(
     panel: str | None = None,
 ) -> None:
     """Add a function to a group as a command, with examples of its use in its help."""
-    lines = "".join(f"\n    {'' if '|' in example else 'bayesift '}{example}" for example in examples)
+    lines = "".join(
+        f"\n    {'' if '|' in example else 'bayesift '}{example}" for example in examples
+    )
     epilog = f"Examples:\n{lines}" if examples else None
     # Typer keeps the line ends of paragraphs after the first.
-    text = "\n\n".join(" ".join(part.split()) for part in cleandoc(function.__doc__ or "").split("\n\n"))
-    app.command(name, cls=Command, help=text, epilog=epilog, rich_help_panel=panel)(grouped(function))
+    text = "\n\n".join(
+        " ".join(part.split()) for part in cleandoc(function.__doc__ or "").split("\n\n")
+    )
+    app.command(name, cls=Command, help=text, epilog=epilog, rich_help_panel=panel)(
+        grouped(function)
+    )

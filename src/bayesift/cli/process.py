@@ -1,7 +1,10 @@
-"""How the process starts and ends: 0 done, 1 bad data, 2 bad use, 130 interrupted; whatever goes wrong is one line.
+"""How the process starts and ends: 0 done, 1 bad data, 2 bad use, 130 interrupted.
 
-An interrupt (Ctrl-C) ends the process where it is. A KeyboardInterrupt could rise anywhere, also inside an import, a
-compiler or a callback from C, where it is lost, printed or becomes another error; and threads would be waited for.
+Whatever goes wrong is one line.
+
+An interrupt (Ctrl-C) ends the process where it is. A KeyboardInterrupt could rise anywhere, also
+inside an import, a compiler or a callback from C, where it is lost, printed or becomes another
+error; and threads would be waited for.
 """
 
 from __future__ import annotations
@@ -22,12 +25,19 @@ if TYPE_CHECKING:
 
 _NAME = "bayesift"
 _INTERRUPTED = 130
-_COLLECT_AFTER = (50_000, 20, 50)  # documents and modules are many objects without cycles: look through them less often
+_COLLECT_AFTER = (
+    50_000,
+    20,
+    50,
+)  # documents and modules are many objects without cycles: look through them less often
 _CLEAR_LINE = "\r\x1b[2K\x1b[?25h"  # erases the line of the progress and shows the cursor
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; without arguments it takes those of the process and an interrupt ends the process."""
+    """Run the command line.
+
+    Without arguments it takes those of the process and an interrupt ends the process.
+    """
     # A shell starts jobs in the background with interrupts ignored: so they stay.
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end_interrupted)
@@ -41,7 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run commands and exit with their code; bad use and bad data end in one line, never in a traceback."""
+    """Run commands and exit with their code.
+
+    Bad use and bad data end in one line, never in a traceback.
+    """
     import typer
 
     from bayesift.cli.console import one_line_warnings
@@ -51,14 +64,17 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
     try:
         with one_line_warnings(name):
             command = typer.main.get_command(commands)
-            code = command.main(args=arguments, prog_name=_NAME if name == _NAME else None, standalone_mode=False)
+            code = command.main(
+                args=arguments, prog_name=_NAME if name == _NAME else None, standalone_mode=False
+            )
         sys.stdout.flush()
     except typer.TyperException as error:
         _fail(name, _with_help(error), error.exit_code)
     except BayesiftError as error:
         _fail(name, str(error), 1)
     except BrokenPipeError:
-        # The reader of our output has gone; point stdout at nothing so that the flush at exit is quiet.
+        # The reader of our output has gone; point stdout at nothing so that the flush at exit is
+        # quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

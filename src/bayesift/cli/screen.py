@@ -42,44 +42,71 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-ProjectPath = Annotated[Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)]
+ProjectPath = Annotated[
+    Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)
+]
 
 VectorsPath = Annotated[
-    Path | None, Option(help="Word vectors, a file or folder: records are also ranked by meaning.", exists=True)
+    Path | None,
+    Option(help="Word vectors, a file or folder: records are also ranked by meaning.", exists=True),
 ]
 
 
 def open_review(
     files: Annotated[
         list[Path],
-        Argument(metavar="FILE...", help="Exports of databases and reference managers, or a project folder."),
+        Argument(
+            metavar="FILE...",
+            help="Exports of databases and reference managers, or a project folder.",
+        ),
     ],
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Folder of the project; named after the first file by default.")
+        Path | None,
+        Option(
+            "--output", "-o", help="Folder of the project; named after the first file by default."
+        ),
     ] = None,
-    query: Annotated[str, Option(help="What is looked for, in words; ranks records before the first decision.")] = "",
+    query: Annotated[
+        str, Option(help="What is looked for, in words; ranks records before the first decision.")
+    ] = "",
     criteria: Annotated[
-        Path | None, Option(help="Text file of inclusion and exclusion criteria.", exists=True, dir_okay=False)
+        Path | None,
+        Option(help="Text file of inclusion and exclusion criteria.", exists=True, dir_okay=False),
     ] = None,
     prior: Annotated[
         Path | None,
-        Option(help="Labelled records of an older review; kept in the project.", exists=True, dir_okay=False),
+        Option(
+            help="Labelled records of an older review; kept in the project.",
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     vectors: VectorsPath = None,
-    reviewer: Annotated[str | None, Option(help="Your name; the name of your account by default.")] = None,
-    double: Annotated[bool, Option("--double", help="Every record is screened by two reviewers.")] = False,
-    keep_duplicates: Annotated[bool, Option("--keep-duplicates", help="Do not join duplicates.")] = False,
+    reviewer: Annotated[
+        str | None, Option(help="Your name; the name of your account by default.")
+    ] = None,
+    double: Annotated[
+        bool, Option("--double", help="Every record is screened by two reviewers.")
+    ] = False,
+    keep_duplicates: Annotated[
+        bool, Option("--keep-duplicates", help="Do not join duplicates.")
+    ] = False,
     ignore_decisions: Annotated[
         bool, Option("--ignore-decisions", help="Screen anew what the files say was decided.")
     ] = False,
-    serve: Annotated[bool, Option("--serve", help="Open the review on a web page instead of the terminal.")] = False,
+    serve: Annotated[
+        bool, Option("--serve", help="Open the review on a web page instead of the terminal.")
+    ] = False,
     port: Annotated[int, Option(help="Port of the page.", min=1, max=65535)] = 8765,
-    plain: Annotated[bool, Option("--plain", help="Read commands line by line, as when input is no terminal.")] = False,
+    plain: Annotated[
+        bool, Option("--plain", help="Read commands line by line, as when input is no terminal.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Screen records in the terminal, or on a web page.
 
-    Begins a new project, or goes on with one. Every decision is on disk before the next record is shown.
+    Begins a new project, or goes on with one. Every decision is on disk before the next record is
+    shown.
     """
     from bayesift.cli.screen_terminal import screen_in_terminal, screen_line_by_line
     from bayesift.cli.serve import serve_review
@@ -91,7 +118,14 @@ def open_review(
         folder = output or files[0].with_suffix(".review")
         if not is_project(folder):
             settings = _settings(query, criteria, double=double)
-            _begin(files, folder, settings, joined=not keep_duplicates, decided=not ignore_decisions, quiet=quiet)
+            _begin(
+                files,
+                folder,
+                settings,
+                joined=not keep_duplicates,
+                decided=not ignore_decisions,
+                quiet=quiet,
+            )
         elif not quiet:
             print(f"going on with {folder}; the files are not read again", file=sys.stderr)
     name = reviewer or _account()
@@ -101,7 +135,9 @@ def open_review(
         if prior is not None:
             _keep_prior(project, name, _labelled(prior))
         if serve and vectors is not None:
-            raise typer.BadParameter("the web page ranks without word vectors", param_hint="--vectors")
+            raise typer.BadParameter(
+                "the web page ranks without word vectors", param_hint="--vectors"
+            )
         if serve:
             serve_review(project, name, port)
             return
@@ -121,11 +157,18 @@ def _word_vectors(path: Path | None) -> WordVectors | None:
 
 def export(
     project: ProjectPath,
-    output: Annotated[Path, Option("--output", "-o", help="File to write; its suffix names the format.")],
+    output: Annotated[
+        Path, Option("--output", "-o", help="File to write; its suffix names the format.")
+    ],
     only: Annotated[
-        str | None, Option(help="Write only records that are: included, excluded, maybe, open, or several with commas.")
+        str | None,
+        Option(
+            help="Write only records that are: included, excluded, maybe, open, or several with commas."
+        ),
     ] = None,
-    sources: Annotated[bool, Option("--sources", help="Write every source of a record, duplicates too.")] = False,
+    sources: Annotated[
+        bool, Option("--sources", help="Write every source of a record, duplicates too.")
+    ] = False,
     vectors: VectorsPath = None,
     quiet: Quiet = False,
 ) -> None:
@@ -140,7 +183,9 @@ def export(
         )
     with _opened(project, writing=False) as opened:
         with busy("ranking the records", quiet=quiet):
-            ranked = RankedRecords(opened, snapshots=opened.snapshot_folder, word_vectors=_word_vectors(vectors))
+            ranked = RankedRecords(
+                opened, snapshots=opened.snapshot_folder, word_vectors=_word_vectors(vectors)
+            )
             written = ranked.references(only=wanted, sources=sources)
         write_references(written, output)
     if not quiet:
@@ -148,7 +193,13 @@ def export(
 
 
 def _begin(
-    files: list[Path], folder: Path, settings: ProjectSettings, *, joined: bool, decided: bool, quiet: bool
+    files: list[Path],
+    folder: Path,
+    settings: ProjectSettings,
+    *,
+    joined: bool,
+    decided: bool,
+    quiet: bool,
 ) -> None:
     from bayesift.datasets.references import read_references
     from bayesift.screening import Duplicates, Project, find_duplicates
@@ -166,12 +217,19 @@ def _begin(
         n_decided = _take_over_decisions(project) if decided else 0
     if not quiet:
         print(
-            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates joined", file=sys.stderr
+            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates joined",
+            file=sys.stderr,
         )
         if duplicates.possible:
-            print(f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined", file=sys.stderr)
+            print(
+                f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined",
+                file=sys.stderr,
+            )
         if n_decided:
-            print(f"  {n_decided:,} decisions came with the files; --ignore-decisions screens anew", file=sys.stderr)
+            print(
+                f"  {n_decided:,} decisions came with the files; --ignore-decisions screens anew",
+                file=sys.stderr,
+            )
 
 
 def _take_over_decisions(project: Project) -> int:
@@ -256,7 +314,10 @@ add_command(
     name=_DEFAULT,
 )
 add_command(
-    app, export, "screen export migraine -o screened.ris", "screen export migraine -o included.xlsx --only included"
+    app,
+    export,
+    "screen export migraine -o screened.ris",
+    "screen export migraine -o included.xlsx --only included",
 )
 add_command(app, stats, "screen stats migraine --chart flow.svg")
 add_command(app, simulate, "screen simulate labelled.csv --starts 5 --chart recall.svg")

@@ -27,16 +27,25 @@ ORDERS = ("relevance", "information", "mixture")
 
 def simulate(
     corpus: CorpusName,
-    category: Annotated[str | None, Option(help="Category of the relevant documents; the first by default.")] = None,
+    category: Annotated[
+        str | None, Option(help="Category of the relevant documents; the first by default.")
+    ] = None,
     by: Annotated[str, Option(help=f"Order of reading: {', '.join(ORDERS)}.")] = "relevance",
     starts: Annotated[
-        int, Option(help="Number of starts, each from one relevant and one irrelevant document.", min=1)
+        int,
+        Option(help="Number of starts, each from one relevant and one irrelevant document.", min=1),
     ] = 3,
     query: Annotated[str | None, Option(help="Start once, from these words and no labels.")] = None,
     batch: Annotated[int, Option(help="Documents judged between two rankings.", min=1)] = 1,
-    recall: Annotated[float, Option(help="Recall that the stopping rules aim at.", min=0.0, max=1.0)] = 0.95,
-    rules: Annotated[bool, Option("--rules", help="Compare all stopping rules, not only the first two.")] = False,
-    chart: Annotated[Path | None, Option(help="Write the recall curves to this file, as SVG.", dir_okay=False)] = None,
+    recall: Annotated[
+        float, Option(help="Recall that the stopping rules aim at.", min=0.0, max=1.0)
+    ] = 0.95,
+    rules: Annotated[
+        bool, Option("--rules", help="Compare all stopping rules, not only the first two.")
+    ] = False,
+    chart: Annotated[
+        Path | None, Option(help="Write the recall curves to this file, as SVG.", dir_okay=False)
+    ] = None,
     as_json: AsJson = False,
     *,
     source: CorpusOptions,
@@ -44,24 +53,30 @@ def simulate(
 ) -> None:
     """Simulate the screening of a labelled pool.
 
-    It shows how soon relevant documents are found, and when to stop. ATD, WSS@95, RRF@10, loss and NDCG are those of
-    ASReview: the records of the start do not count.
+    It shows how soon relevant documents are found, and when to stop. ATD, WSS@95, RRF@10, loss and
+    NDCG are those of ASReview: the records of the start do not count.
     """
     import numpy as np
 
     from bayesift.screening import Pool, chao_rule, random_start, recall_curves, simulate_review
 
     if by not in ORDERS:
-        raise typer.BadParameter(f"no order {by!r}; there are: {', '.join(ORDERS)}", param_hint="--by")
+        raise typer.BadParameter(
+            f"no order {by!r}; there are: {', '.join(ORDERS)}", param_hint="--by"
+        )
     order: Any = by
     if chart is not None and chart.suffix.lower() != ".svg":
-        raise typer.BadParameter("a chart is an SVG file: choose a name that ends in .svg", param_hint="--chart")
+        raise typer.BadParameter(
+            "a chart is an SVG file: choose a name that ends in .svg", param_hint="--chart"
+        )
     read = source.read(corpus, quiet=quiet)
     labels = _labels(read, category)
     texts = [document.full_text for document in read]
     with busy("reading words", quiet=quiet):
         asked = [] if query is None else [query]
-        pool = Pool.of_texts([*texts, *asked], titles=[*(document.title for document in read), *asked])
+        pool = Pool.of_texts(
+            [*texts, *asked], titles=[*(document.title for document in read), *asked]
+        )
     simulated: dict[str, Any] = {"by": order, "batch": batch}
     curves: dict[str, ReviewCurve] = {}
     with counting("starts", 1 if query else starts, quiet=quiet) as progress, usage_errors():
@@ -104,11 +119,15 @@ def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
     return chosen
 
 
-def _measures(name: str, curve: ReviewCurve, rules: Mapping[str, StoppingRule], found_before: int) -> dict[str, Any]:
+def _measures(
+    name: str, curve: ReviewCurve, rules: Mapping[str, StoppingRule], found_before: int
+) -> dict[str, Any]:
     """The measures of one start; shares are of the documents to read."""
     from bayesift.screening import stop_points
 
-    points = stop_points(curve, rules, found_before=found_before, seed=int(name) if found_before else 0)
+    points = stop_points(
+        curve, rules, found_before=found_before, seed=int(name) if found_before else 0
+    )
     return {
         "start": name,
         "atd": curve.average_time_to_discovery,
@@ -117,7 +136,8 @@ def _measures(name: str, curve: ReviewCurve, rules: Mapping[str, StoppingRule], 
         "loss": curve.loss,
         "ndcg": curve.ndcg,
         "stopping": {
-            rule: {"read": point.n_read / curve.n_documents, "recall": point.recall} for rule, point in points.items()
+            rule: {"read": point.n_read / curve.n_documents, "recall": point.recall}
+            for rule, point in points.items()
         },
     }
 
@@ -130,7 +150,9 @@ def _labels(corpus: Corpus, category: str | None) -> Any:
         raise DataError(f"no category {name!r} in this corpus")
     labels = np.array([name in document.categories for document in corpus])
     if not 2 <= labels.sum() < len(labels):
-        raise DataError(f"{labels.sum()} of {len(labels)} documents are {name!r}; a review needs two, and others")
+        raise DataError(
+            f"{labels.sum()} of {len(labels)} documents are {name!r}; a review needs two, and others"
+        )
     return labels
 
 
@@ -142,7 +164,9 @@ def _print(played: list[dict[str, Any]], labels: Any, recall: float) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("start", "ATD", "WSS@95", "RRF@10", "loss", "NDCG"):
         table.add_column(heading, justify="right")
-    rows = np.array([[row[name] for name in ("atd", "wss95", "rrf10", "loss", "ndcg")] for row in played])
+    rows = np.array(
+        [[row[name] for name in ("atd", "wss95", "rrf10", "loss", "ndcg")] for row in played]
+    )
     shown = [*zip((row["start"] for row in played), rows, strict=True)]
     for name, values in [*shown, ("mean", rows.mean(0))] if len(played) > 1 else shown:
         table.add_row(name, f"{values[0]:.1f}", *(f"{value:.3f}" for value in values[1:]))

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 
 def stats(
-    project: Annotated[Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)],
+    project: Annotated[
+        Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)
+    ],
     chart: Annotated[
-        Path | None, Option(help="Write the PRISMA flow diagram to this file, as SVG.", dir_okay=False)
+        Path | None,
+        Option(help="Write the PRISMA flow diagram to this file, as SVG.", dir_okay=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -29,10 +32,16 @@ def stats(
     from bayesift.screening import PrismaFlow, Project
 
     if chart is not None and chart.suffix.lower() != ".svg":
-        raise typer.BadParameter("a chart is an SVG file: choose a name that ends in .svg", param_hint="--chart")
+        raise typer.BadParameter(
+            "a chart is an SVG file: choose a name that ends in .svg", param_hint="--chart"
+        )
     with Project(project) as opened:
         flow = PrismaFlow.of(opened)
-        found = {"prisma": _flow(flow), "reviewers": _reviewers(opened), "agreement": _agreement(opened)}
+        found = {
+            "prisma": _flow(flow),
+            "reviewers": _reviewers(opened),
+            "agreement": _agreement(opened),
+        }
     if chart is not None:
         flow.chart().save(chart)
         print(f"chart: {chart}", file=sys.stderr)
@@ -75,14 +84,20 @@ def _agreement(project: Project) -> dict[str, Any] | None:
 
     names = dict.fromkeys(by for held in project.decisions.values() for by in held)
     ratings = [
-        {record: held[name].verdict for record, held in project.decisions.items() if name in held} for name in names
+        {record: held[name].verdict for record, held in project.decisions.items() if name in held}
+        for name in names
     ]
     if len(ratings) < 2:
         return None
     found = Agreement.of(ratings)
     if not found.n_records:
         return None
-    values = {"agreement": found.agreement, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
+    values = {
+        "agreement": found.agreement,
+        "kappa": found.kappa,
+        "ac1": found.ac1,
+        "alpha": found.alpha,
+    }
     known = {name: None if value != value else value for name, value in values.items()}
     return {"records": found.n_records, **known, "prevalence": dict(found.prevalence)}
 
@@ -97,7 +112,11 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
     counts.add_row("screened", f"{flow.n_screened:,}")
     for reason, count in flow.excluded.items():
         counts.add_row(f"excluded{f': {reason}' if reason else ''}", f"{count:,}")
-    for name, count in (("maybe", flow.maybe), ("included", flow.included), ("not yet screened", flow.open)):
+    for name, count in (
+        ("maybe", flow.maybe),
+        ("included", flow.included),
+        ("not yet screened", flow.open),
+    ):
         counts.add_row(name, f"{count:,}")
     console.print(counts)
     if found["reviewers"]:

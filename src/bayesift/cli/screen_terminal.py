@@ -45,7 +45,15 @@ words WORD=STRENGTH ...              say which words speak for relevance, or aga
 split                                the sources of this record are different publications
 status                               progress, and what is left
 help | quit                          (? q)"""
-_SHORT = {"i": "include", "e": "exclude", "m": "maybe", "n": "note", "u": "undo", "s": "skip", "/": "search"}
+_SHORT = {
+    "i": "include",
+    "e": "exclude",
+    "m": "maybe",
+    "n": "note",
+    "u": "undo",
+    "s": "skip",
+    "/": "search",
+}
 _SHORT |= {"?": "help", "h": "help", "q": "quit", "r": "exclude", "o": "open", "w": "words"}
 _FOR, _AGAINST = "bold green", "dim red"
 _SHOWN = 15
@@ -100,7 +108,9 @@ class Session:
     def _decide(self, verdict: Verdict, reason: str) -> None:
         record = self._current()
         reasons = [reason] if reason else []
-        self.review.decide(record.id, verdict, reasons=reasons, seconds=time.monotonic() - self.shown_at)
+        self.review.decide(
+            record.id, verdict, reasons=reasons, seconds=time.monotonic() - self.shown_at
+        )
         self.message = f"{record.id}: {verdict}{f' ({reason})' if reason else ''}"
         self.show(self.review.next())
 
@@ -121,7 +131,9 @@ class Session:
 
     def _search(self, words: str) -> None:
         found = self.review.search(words)
-        lines = [f"{record.id}: {record.reference.title or '(no title)'}" for record in found[:_SHOWN]]
+        lines = [
+            f"{record.id}: {record.reference.title or '(no title)'}" for record in found[:_SHOWN]
+        ]
         self.message = "\n".join([f"{len(found):,} records hold {words!r}", *lines])
 
     def _open(self, number: str) -> None:
@@ -131,13 +143,22 @@ class Session:
 
     def _words(self, text: str) -> None:
         try:
-            words = {name: float(value or 1) for name, _, value in (part.partition("=") for part in text.split())}
+            words = {
+                name: float(value or 1)
+                for name, _, value in (part.partition("=") for part in text.split())
+            }
         except ValueError:
-            raise DataError("words are given as WORD=STRENGTH, such as placebo=1 animal=-1") from None
+            raise DataError(
+                "words are given as WORD=STRENGTH, such as placebo=1 animal=-1"
+            ) from None
         coverage = self.review.set_words({**self.review.project.words, **words})
         missing = {word for of_category in coverage.missing.values() for word in of_category}
         unknown = [word for word in words if word in missing]
-        self.message = f"no record holds {', '.join(unknown)}" if unknown else "the ranking follows these words"
+        self.message = (
+            f"no record holds {', '.join(unknown)}"
+            if unknown
+            else "the ranking follows these words"
+        )
         self.show(self.review.next())
 
     def _split(self, _: str) -> None:
@@ -187,7 +208,9 @@ def _print_record(session: Session, target: TextIO) -> None:
     verdict = session.review.project.verdict(record.id)
     chance = session.review.probability(record.id)
     head = f"[{record.id}] {reference.title or '(no title)'}"
-    told = ", ".join(part for part in (_byline(record), f"probability {chance:.2f}", verdict or "") if part)
+    told = ", ".join(
+        part for part in (_byline(record), f"probability {chance:.2f}", verdict or "") if part
+    )
     for text in ("", head, told, reference.abstract or "(no abstract)"):
         print(*_wrapped(text, width), sep="\n", file=target)
     target.flush()
@@ -197,7 +220,9 @@ def _byline(record: Record) -> str:
     reference = record.reference
     authors = "; ".join(reference.authors[:3]) + (" et al." if len(reference.authors) > 3 else "")
     sources = f"{len(record.sources)} sources" if len(record.sources) > 1 else ""
-    return ", ".join(part for part in (authors, reference.journal, str(reference.year or ""), sources) if part)
+    return ", ".join(
+        part for part in (authors, reference.journal, str(reference.year or ""), sources) if part
+    )
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -243,9 +268,16 @@ def page(session: Session, width: int, height: int, scroll: int = 0) -> list[Tex
         ]
         if reference.keywords:
             parts += [Text(""), Text("; ".join(reference.keywords), style="dim")]
-        parts += [Text(f"Note: {note}", style="yellow") for note in review.project.notes.get(record.id, ())]
+        parts += [
+            Text(f"Note: {note}", style="yellow")
+            for note in review.project.notes.get(record.id, ())
+        ]
         body = [line for part in parts for line in part.wrap(console, width)]
-    foot = [line for text in session.message.splitlines() for line in Text(text, style="yellow").wrap(console, width)]
+    foot = [
+        line
+        for text in session.message.splitlines()
+        for line in Text(text, style="yellow").wrap(console, width)
+    ]
     foot += Text(status_line(review), style="reverse").wrap(console, width)
     foot += Text("  ".join(f"{key} {name}" for key, name in KEYS), style="dim").wrap(console, width)
     room = max(1, height - len(foot))
@@ -262,7 +294,10 @@ def screen_in_terminal(review: Review) -> None:
     session = Session(review)
     session.show(review.next())
     scroll = 0
-    with console.screen(hide_cursor=True), _keys(lambda: _draw(console, session, scroll)) as read_key:
+    with (
+        console.screen(hide_cursor=True),
+        _keys(lambda: _draw(console, session, scroll)) as read_key,
+    ):
         while True:
             _draw(console, session, scroll)
             key = read_key()
@@ -309,7 +344,9 @@ def _act(console: Console, session: Session, key: str, read_key: Callable[[], st
                 if number:
                     session.run("open", number)
     elif key == "?":
-        session.message = "\n".join(f"{name}: {text}" for name, text in (*KEYS, ("space, b", "scroll")))
+        session.message = "\n".join(
+            f"{name}: {text}" for name, text in (*KEYS, ("space, b", "scroll"))
+        )
     elif key in _SHORT:
         session.run(_SHORT[key])
 

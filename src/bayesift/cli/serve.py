@@ -1,4 +1,7 @@
-"""`bayesift serve`: reviews and filters as a service with a web page; `bayesift users`: who may use it."""
+"""`bayesift serve`: reviews and filters as a service with a web page.
+
+`bayesift users`: who may use it.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +37,31 @@ class Role(Enum):
 DataFolder = Annotated[Path, Option(help="Folder of the service.", file_okay=False)]
 Database = Annotated[
     str | None,
-    Option(help="postgresql://user@host/name; default: a SQLite file in the folder.", envvar="BAYESIFT_DATABASE"),
+    Option(
+        help="postgresql://user@host/name; default: a SQLite file in the folder.",
+        envvar="BAYESIFT_DATABASE",
+    ),
 ]
 users = command_group("users", "List the people of a service, add them, and give them new tokens.")
 
 
 def serve(
     data: DataFolder = Path("bayesift-data"),
-    host: Annotated[str, Option(help="Address to listen on; leave TLS to a proxy in front.")] = "127.0.0.1",
+    host: Annotated[
+        str, Option(help="Address to listen on; leave TLS to a proxy in front.")
+    ] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=1, max=65535)] = 8765,
     database: Database = None,
-    workers: Annotated[int, Option(help="Threads that answer read requests, beside the writer.", min=1, max=64)] = 8,
+    workers: Annotated[
+        int, Option(help="Threads that answer read requests, beside the writer.", min=1, max=64)
+    ] = 8,
     proxy: Annotated[
-        str | None, Option(help="Address of a proxy in front; only its X-Forwarded-For is believed.")
+        str | None,
+        Option(help="Address of a proxy in front; only its X-Forwarded-For is believed."),
     ] = None,
     demo: Annotated[
-        bool, Option("--demo", help="Fill a new folder with Python's documentation and two profiles.")
+        bool,
+        Option("--demo", help="Fill a new folder with Python's documentation and two profiles."),
     ] = False,
 ) -> None:
     """Serve filters to browsers and programs.
@@ -61,7 +73,9 @@ def serve(
 
     os.umask(0o077)
     with busy("opening the filter"):
-        service = Service(ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy))
+        service = Service(
+            ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy)
+        )
     _greet(service, host, port)
     if demo:
         _fill(service)
@@ -81,9 +95,12 @@ def _greet(service: Service, host: str, port: int) -> None:
     if service.first_token is not None:
         if service.is_first_start:
             print(
-                "bayesift: open the address on this machine within an hour to set up the first admin", file=sys.stderr
+                "bayesift: open the address on this machine within an hour to set up the first admin",
+                file=sys.stderr,
             )
-        print(f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}")
+        print(
+            f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}"
+        )
     sys.stdout.flush()
 
 
@@ -99,12 +116,17 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
         known = service.people.has(reviewer)
         token = service.writer.submit(
             reviewer,
-            lambda unit: reset_token(unit.tx, reviewer) if known else add_user(unit.tx, reviewer, "admin"),
+            lambda unit: (
+                reset_token(unit.tx, reviewer) if known else add_user(unit.tx, reviewer, "admin")
+            ),
         ).result()
         service.people.reload()
         review = service.mirror(project, reviewer)
     address = f"http://127.0.0.1:{port}/#/token/{token}/review/{review.id}/screen"
-    print(f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}", flush=True)
+    print(
+        f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}",
+        flush=True,
+    )
     if sys.stdout.isatty():
         webbrowser.open(address)
     run(service, host="127.0.0.1", port=port)
@@ -151,7 +173,9 @@ def add_person(
 
 
 def reset(
-    name: Annotated[str, Argument(help="Name of the person; the first admin is called admin.")] = "admin",
+    name: Annotated[
+        str, Argument(help="Name of the person; the first admin is called admin.")
+    ] = "admin",
     data: DataFolder = Path("bayesift-data"),
     database: Database = None,
 ) -> None:
@@ -169,5 +193,7 @@ def _print_token(name: str, token: str) -> None:
 
 
 add_command(users, list_users, "users list", name="list")
-add_command(users, add_person, "users add ann", "users add bob --role admin --data reviews", name="add")
+add_command(
+    users, add_person, "users add ann", "users add bob --role admin --data reviews", name="add"
+)
 add_command(users, reset, "users reset", "users reset ann --data reviews", name="reset")

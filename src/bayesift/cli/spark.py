@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session(master: str, *, quiet: bool) -> Iterator[SparkSession]:
-    """A Spark session, stopped at the end unless it was running before; errors of Spark become one line."""
+    """A Spark session, stopped at the end unless it was running before.
+
+    Errors of Spark become one line.
+    """
     from bayesift.spark import running_session, spark_session
 
     running = running_session()
@@ -58,31 +61,58 @@ def _read_parquet(
     if labelled and columns.label is None:
         raise DataError("no column of categories; name it with --label", file=path)
     assert columns.text is not None
-    return df if columns.title is None else with_titles(df, columns.text, columns.title), columns.text, columns
+    return (
+        df if columns.title is None else with_titles(df, columns.text, columns.title),
+        columns.text,
+        columns,
+    )
 
 
 def classify_on_spark(
-    master: str, model: Path, documents: str, output: Path | None, top: int, wanted: Columns, *, quiet: bool
+    master: str,
+    model: Path,
+    documents: str,
+    output: Path | None,
+    top: int,
+    wanted: Columns,
+    *,
+    quiet: bool,
 ) -> int:
-    """Classify a Parquet file, or a folder of them, into a new folder; returns the number of documents."""
+    """Classify a Parquet file, or a folder of them, into a new folder.
+
+    Returns the number of documents.
+    """
     from bayesift.classifier import TextClassifier
 
     if output is None or documents == "-":
-        raise typer.BadParameter("Spark reads and writes Parquet: name INPUT and --output", param_hint="--engine")
+        raise typer.BadParameter(
+            "Spark reads and writes Parquet: name INPUT and --output", param_hint="--engine"
+        )
     if output.exists():
         raise DataError("is there already; Spark writes a new folder", file=output)
     classifier = TextClassifier.load(model)
     with session(master, quiet=quiet) as spark:
         n_documents, n_errors = _classify(spark, classifier, documents, output, top, wanted)
     if not quiet:
-        print(f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read", file=sys.stderr)
+        print(
+            f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read",
+            file=sys.stderr,
+        )
     return n_documents
 
 
 def _classify(
-    spark: SparkSession, classifier: TextClassifier, documents: str, output: Path, top: int, wanted: Columns
+    spark: SparkSession,
+    classifier: TextClassifier,
+    documents: str,
+    output: Path,
+    top: int,
+    wanted: Columns,
 ) -> tuple[int, int]:
-    """By executors that read and write the files; by a DataFrame where texts have titles or folders are partitions."""
+    """By executors that read and write the files.
+
+    By a DataFrame where texts have titles or folders are partitions.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     from bayesift.spark import score, score_files
@@ -121,7 +151,9 @@ def fit_on_spark(
         return fit_one_vs_rest(df, text, columns.label or "", **options).classifier
 
 
-def evaluate_on_spark(master: str, model: Path, corpus: str, source: CorpusOptions, *, quiet: bool) -> SparkEvaluation:
+def evaluate_on_spark(
+    master: str, model: Path, corpus: str, source: CorpusOptions, *, quiet: bool
+) -> SparkEvaluation:
     """Evaluate a model on a labelled Parquet file."""
     from bayesift.classifier import TextClassifier
     from bayesift.spark import evaluate

@@ -20,23 +20,27 @@ def warm_up(
     models: Annotated[
         str | None,
         Option(
-            help="The learners to prepare, with commas (default: five that large corpora need).", show_default=False
+            help="The learners to prepare, with commas (default: five that large corpora need).",
+            show_default=False,
         ),
     ] = None,
     quiet: Quiet = False,
 ) -> Path:
     """Compile the kernels that large corpora need, once per machine.
 
-    A small corpus needs few kernels or none; on a large one each is compiled when it is first called. Together they
-    take a minute or two. They are kept in your cache folder, or in the one that BAYESIFT_CACHE names, and serve every
-    environment with the same versions of bayesift, Numba and Python on the same kind of processor.
+    A small corpus needs few kernels or none; on a large one each is compiled when it is first
+    called. Together they take a minute or two. They are kept in your cache folder, or in the one
+    that BAYESIFT_CACHE names, and serve every environment with the same versions of bayesift, Numba
+    and Python on the same kind of processor.
     """
     from bayesift.kernels.compile import cache_folder
     from bayesift.models import LEARNERS
 
     folder = cache_folder()
     if folder is None:
-        raise DataError("the cache of kernels cannot be written; BAYESIFT_CACHE names another place")
+        raise DataError(
+            "the cache of kernels cannot be written; BAYESIFT_CACHE names another place"
+        )
     names = MODELS if models is None else [name.strip() for name in models.split(",")]
     unknown = [name for name in names if name not in LEARNERS]
     if unknown:
@@ -50,7 +54,9 @@ def warm_up(
     if not quiet:
         files = [file for file in Path(folder).iterdir() if file.suffix == ".nbc"]
         size = sum(file.stat().st_size for file in files) / 1e6
-        print(f"{folder}: {len(files):,} kernels, {size:.1f} MB, {time.perf_counter() - start:.1f} s")
+        print(
+            f"{folder}: {len(files):,} kernels, {size:.1f} MB, {time.perf_counter() - start:.1f} s"
+        )
     return Path(folder)
 
 
@@ -63,11 +69,16 @@ def _corpus() -> tuple[list[str], list[str]]:
     categories = draw.integers(3, size=_TEXTS)
     texts = [" ".join(map("w{:x}".format, row)) for row in words.tolist()]
     texts[:2] = ["naïve " + texts[0], "東京の天気 " + texts[1]]
-    return [f"{text} class{c}" for text, c in zip(texts, categories, strict=True)], [f"c{c}" for c in categories]
+    return [f"{text} class{c}" for text, c in zip(texts, categories, strict=True)], [
+        f"c{c}" for c in categories
+    ]
 
 
 def _use(name: str, texts: list[str], labels: list[Any]) -> None:
-    """Fit a learner to one label per text and to several, and classify; word pairs are tried by `auto`."""
+    """Fit a learner to one label per text and to several, and classify.
+
+    Word pairs are tried by `auto`.
+    """
     import warnings
 
     from bayesift.classifier import TextClassifier

@@ -12,7 +12,11 @@ from bayesift.datasets.pydocs import load_pydocs
 from bayesift.datasets.rcv1 import load_rcv1, load_rcv1_topic_names
 from bayesift.datasets.reuters import load_reuters, load_reuters_descriptions
 from bayesift.datasets.screening import load_review, load_screening
-from bayesift.datasets.sentences import load_customer_reviews, load_subjectivity, load_trec_questions
+from bayesift.datasets.sentences import (
+    load_customer_reviews,
+    load_subjectivity,
+    load_trec_questions,
+)
 from bayesift.datasets.spam import load_enron, load_sms_spam
 from bayesift.datasets.summary import CorpusSummary, summarise
 from bayesift.datasets.svmlight import load_svmlight

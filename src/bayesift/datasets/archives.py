@@ -32,18 +32,22 @@ SPLITS |= dict.fromkeys(("dev", "val", "valid", "validation"), "validation")
 
 _Member: TypeAlias = tuple[str, int, Callable[[], bytes]]
 
-# zipfile raises NotImplementedError for an unknown compression, RuntimeError for an encrypted member.
+# zipfile raises NotImplementedError for an unknown compression, RuntimeError for an encrypted
+# member.
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 _DAMAGE = (*_BROKEN, NotImplementedError, RuntimeError)
 
 
 def read_members(
-    path: Path, *, max_bytes: int = MAX_UNPACKED_BYTES, wanted: Callable[[str], bool] = lambda name: True
+    path: Path,
+    *,
+    max_bytes: int = MAX_UNPACKED_BYTES,
+    wanted: Callable[[str], bool] = lambda name: True,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of every regular file, in the order of the archive, or by name in a folder.
 
-    Nothing is written to disk. Paths outside the archive, links, special files, and archives that unpack to more than
-    `max_bytes` are refused.
+    Nothing is written to disk. Paths outside the archive, links, special files, and archives that
+    unpack to more than `max_bytes` are refused.
     """
     if not path.exists():
         raise DataError("there is no such file or folder", file=path)
@@ -73,7 +77,9 @@ def _list_members(path: Path) -> Iterator[_Member]:
 def _list_folder(path: Path) -> Iterator[_Member]:
     for folder, subfolders, files in os.walk(path, onerror=_raise):
         subfolders.sort()
-        for name in sorted(files) + [name for name in subfolders if Path(folder, name).is_symlink()]:
+        for name in sorted(files) + [
+            name for name in subfolders if Path(folder, name).is_symlink()
+        ]:
             file = Path(folder, name)
             relative = file.relative_to(path).as_posix()
             status = file.lstat()
@@ -110,7 +116,9 @@ def _list_zip(path: Path) -> Iterator[_Member]:
                 continue
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind not in (0, stat.S_IFREG):
-                raise DataError(f"{member.filename} is a link or a special file; refused", file=path)
+                raise DataError(
+                    f"{member.filename} is a link or a special file; refused", file=path
+                )
             yield member.filename, member.file_size, partial(archive.read, member)
 
 
@@ -128,14 +136,15 @@ def _printable(name: str) -> str:
 def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool = False) -> Corpus:
     """Load a folder, or a tar or zip archive, with a subfolder for each category and a text file for each document.
 
-    If all top folders are named train, test or the like, they are splits, and the categories are one level below. A
-    document's id is its path; files whose name starts with a dot are skipped.
+    If all top folders are named train, test or the like, they are splits, and the categories are
+    one level below. A document's id is its path; files whose name starts with a dot are skipped.
 
     Parameters
     ----------
     path : the folder or archive
     encoding : of the texts; guessed by default, for each text that is not UTF-8
-    skip_bad : skip files that cannot be read and list them in `problems`, instead of refusing the folder
+    skip_bad : skip files that cannot be read and list them in `problems`, instead of refusing the
+        folder
 
     Examples
     --------
@@ -149,7 +158,11 @@ def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool
     path = Path(path)
     check_encoding(encoding or "utf-8")
     log = ProblemLog(skip=skip_bad)
-    members = [(PurePosixPath(name), content) for name, content in read_members(path) if not _is_hidden(name)]
+    members = [
+        (PurePosixPath(name), content)
+        for name, content in read_members(path)
+        if not _is_hidden(name)
+    ]
     depth = _common_depth([name for name, _ in members]) if path.is_file() else 0
     tops = {name.parts[depth] for name, _ in members if len(name.parts) > depth + 1}
     has_splits = bool(tops) and all(top.lower() in SPLITS for top in tops)
@@ -159,7 +172,9 @@ def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool
         used = encoding or guess_encoding([content])
         guessed[used] += 1
         try:
-            documents.append(_read_document(PurePosixPath(*name.parts[depth:]), content, has_splits, used))
+            documents.append(
+                _read_document(PurePosixPath(*name.parts[depth:]), content, has_splits, used)
+            )
         except DataError as error:
             log.report(error.message, file=path / name, line=error.line)
     if not documents:
@@ -170,7 +185,9 @@ def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool
         if encoding is None and used != "utf-8"
     )
     problems = tuple(log.problems)
-    return Corpus(tuple(documents), categories_of(documents), name=path.name, problems=problems, notes=notes)
+    return Corpus(
+        tuple(documents), categories_of(documents), name=path.name, problems=problems, notes=notes
+    )
 
 
 def _is_hidden(name: str) -> bool:
@@ -188,7 +205,9 @@ def _common_depth(names: list[PurePosixPath]) -> int:
     return depth
 
 
-def _read_document(name: PurePosixPath, content: bytes, has_splits: bool, encoding: str) -> Document:
+def _read_document(
+    name: PurePosixPath, content: bytes, has_splits: bool, encoding: str
+) -> Document:
     parts = name.parts[1:] if has_splits else name.parts
     if len(parts) < 2:
         raise DataError("lies in no category folder")

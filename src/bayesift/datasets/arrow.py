@@ -1,7 +1,8 @@
 """CSV and JSON lines parsed by Arrow, a block of whole records at a time.
 
-Arrow and Python's `csv` agree where quotes enclose whole fields. A block in which they do anything else, or with bytes
-that are not text, is left to the readers of `rows`, which say what is wrong with which line.
+Arrow and Python's `csv` agree where quotes enclose whole fields. A block in which they do anything
+else, or with bytes that are not text, is left to the readers of `rows`, which say what is wrong
+with which line.
 """
 
 from __future__ import annotations
@@ -66,8 +67,14 @@ class ColumnBlock:
         assert columns.text is not None
         ids = pa.array(self.lines, pa.int64()).cast(pa.string())
         if columns.id is not None:
-            ids = pc.coalesce(pc.utf8_trim_whitespace(self.columns[columns.id].cast(pa.string())), ids)
-        titles = None if columns.title is None else pa.chunked_array([self.columns[columns.title].fill_null("")])
+            ids = pc.coalesce(
+                pc.utf8_trim_whitespace(self.columns[columns.id].cast(pa.string())), ids
+            )
+        titles = (
+            None
+            if columns.title is None
+            else pa.chunked_array([self.columns[columns.title].fill_null("")])
+        )
         splits = None
         if columns.split is not None:
             names = pc.utf8_trim_whitespace(self.columns[columns.split].cast(pa.string()))
@@ -76,12 +83,20 @@ class ColumnBlock:
         labels, names = self._labels(columns.label, separator)
         return DocumentTable(pa.chunked_array([ids]), texts, labels, names, titles, splits)
 
-    def _labels(self, column: str | None, separator: str | None) -> tuple[sparse.csr_array, tuple[str, ...]]:
-        """The indicator of the categories, and their names; what a cell says is read once per distinct cell."""
+    def _labels(
+        self, column: str | None, separator: str | None
+    ) -> tuple[sparse.csr_array, tuple[str, ...]]:
+        """The indicator of the categories, and their names.
+
+        What a cell says is read once per distinct cell.
+        """
         if column is None:
             return csr_of(np.empty(0, dtype=np.int32), np.zeros(len(self), dtype=np.int32), 0), ()
         codes, cells = _distinct_cells(self.columns[column])
-        held = [*(read_categories(cell, separator) for cell in cells), ()]  # the last is that of missing cells
+        held = [
+            *(read_categories(cell, separator) for cell in cells),
+            (),
+        ]  # the last is that of missing cells
         names = tuple(sorted({name for row in held for name in row}))
         place = {name: j for j, name in enumerate(names)}
         known = csr_of(
@@ -102,7 +117,8 @@ def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
     is_list = pa.types.is_list(column.type)
     keys = pc.binary_join(column, _BETWEEN) if is_list else column
     if is_list and (
-        keys.null_count > column.null_count or pc.any(pc.match_substring(column.flatten(), _BETWEEN)).as_py()
+        keys.null_count > column.null_count
+        or pc.any(pc.match_substring(column.flatten(), _BETWEEN)).as_py()
     ):
         cells = column.to_pylist()
         return np.arange(len(cells)), cells
@@ -149,17 +165,26 @@ def _end_of_records(content: bytes, *, quoted: bool) -> int:
     return end
 
 
-def parse_csv(block: bytes, dialect: Dialect, names: list[str], wanted: list[str], line: int) -> ColumnBlock | None:
-    """The wanted columns of a block of delimited text that starts on a line; None if it must be read row by row."""
+def parse_csv(
+    block: bytes, dialect: Dialect, names: list[str], wanted: list[str], line: int
+) -> ColumnBlock | None:
+    """The wanted columns of a block of delimited text that starts on a line.
+
+    None if it must be read row by row.
+    """
     from pyarrow import csv
 
     lines = _record_lines(block, dialect)
     if lines is None or len(dialect.delimiter.encode()) > 1:
         return None
     quote = '"' if dialect.quoted else False
-    parsing = csv.ParseOptions(delimiter=dialect.delimiter, quote_char=quote, newlines_in_values=dialect.quoted)
+    parsing = csv.ParseOptions(
+        delimiter=dialect.delimiter, quote_char=quote, newlines_in_values=dialect.quoted
+    )
     reading = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
-    types = csv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.large_string()))
+    types = csv.ConvertOptions(
+        include_columns=wanted, column_types=dict.fromkeys(wanted, pa.large_string())
+    )
     try:
         table = csv.read_csv(pa.py_buffer(block), reading, parsing, types)
     except pa.ArrowInvalid:
@@ -170,7 +195,10 @@ def parse_csv(block: bytes, dialect: Dialect, names: list[str], wanted: list[str
 
 
 def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
-    """The line of each record, counted from 0; None if quotes or line breaks are used in an unusual way."""
+    """The line of each record, counted from 0.
+
+    None if quotes or line breaks are used in an unusual way.
+    """
     if not is_text(block) or _has_lone_returns(block):
         return None
     content = np.frombuffer(block, dtype=np.uint8)
@@ -200,8 +228,14 @@ def _enclose_fields(content: Array, quotes: Array, delimiter: int) -> bool:
     begins[0] |= opening[0] == 0
     doubled = np.concatenate([opening[1:] == closing[:-1] + 1, [False]])
     after = content[np.minimum(closing + 1, len(content) - 1)]
-    ends = (after == delimiter) | (after == _NEWLINE) | (after == _RETURN) | (closing + 1 == len(content))
-    # An opening quote after a quote is the second of a pair, which the closing quote before it tells.
+    ends = (
+        (after == delimiter)
+        | (after == _NEWLINE)
+        | (after == _RETURN)
+        | (closing + 1 == len(content))
+    )
+    # An opening quote after a quote is the second of a pair, which the closing quote before it
+    # tells.
     paired = np.concatenate([[before[0] != _QUOTE], (before[1:] != _QUOTE) | doubled[:-1]])
     return bool((begins & paired).all() and (ends | doubled).all())
 
@@ -221,13 +255,17 @@ def is_text(block: bytes) -> bool:
         return False
 
 
-def parse_json_lines(block: bytes, types: Mapping[str, pa.DataType], line: int) -> ColumnBlock | None:
+def parse_json_lines(
+    block: bytes, types: Mapping[str, pa.DataType], line: int
+) -> ColumnBlock | None:
     """The columns of these types of a block of JSON lines; None if it must be read line by line."""
     from pyarrow import json
 
     if not types or _NUL in block or not is_text(block):
         return None
-    options = json.ParseOptions(explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore")
+    options = json.ParseOptions(
+        explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
+    )
     reading = json.ReadOptions(use_threads=False, block_size=len(block) + 1)
     try:
         table = json.read_json(io.BytesIO(block), reading, options)
@@ -242,7 +280,10 @@ def parse_json_lines(block: bytes, types: Mapping[str, pa.DataType], line: int) 
 
 
 def json_types(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[str, pa.DataType]:
-    """The Arrow types of columns, by their first values that are not missing; empty if one is none of ours."""
+    """The Arrow types of columns, by their first values that are not missing.
+
+    Empty if one is none of ours.
+    """
     types: dict[str, pa.DataType] = {}
     for role, name in ((field.name, getattr(columns, field.name)) for field in fields(columns)):
         if name is None:
@@ -261,7 +302,9 @@ def json_types(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[str,
 def read_parts(
     reader: TableReader, wanted: Columns, *, labels: bool = True
 ) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
-    """A table in parts: Arrow columns where a block can be parsed at once, else rows; and what its columns are.
+    """A table in parts: Arrow columns where a block can be parsed at once, else rows.
+
+    And what its columns are.
 
     Without `labels`, labels and splits are not read.
     """
@@ -307,7 +350,9 @@ def _delimited_parts(
     first = next(sample, None)
     line = first_line if reader.header_line is None else reader.header_line + 1
     if first is None or first.line != line or _has_lone_returns(block):
-        records = reader.records(read_lines(reader.path, newline="", stream=source.remainder(block)))
+        records = reader.records(
+            read_lines(reader.path, newline="", stream=source.remainder(block))
+        )
         yield columns, reader.tabulate(records)
         reader.note_records([records])
         return
@@ -317,7 +362,9 @@ def _delimited_parts(
     block = _without_lines(block, line - 1)
     while block:
         parsed = parse_csv(block, plain, names, used, line)
-        is_good = parsed is not None and parsed.are_texts_good(columns, reader.checks.max_characters)
+        is_good = parsed is not None and parsed.are_texts_good(
+            columns, reader.checks.max_characters
+        )
         if parsed is not None and is_good:
             yield columns, parsed
         else:

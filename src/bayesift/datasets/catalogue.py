@@ -38,30 +38,62 @@ _REUTERS = RemoteFile(
     "3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
 )
 _NEWSGROUPS = RemoteFile(
-    "20news-bydate.tar.gz", f"{_FIGSHARE}/5975967", "8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"
+    "20news-bydate.tar.gz",
+    f"{_FIGSHARE}/5975967",
+    "8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610",
 )
 _OHSUMED = RemoteFile(
-    "ohsumed-first-20000-docs.tar.gz", "http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz"
+    "ohsumed-first-20000-docs.tar.gz",
+    "http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",
 )
-_TREC9 = RemoteFile("ohsumed-trec9/t9.filtering.tar.gz", "https://trec.nist.gov/data/filtering/t9.filtering.tar.gz")
+_TREC9 = RemoteFile(
+    "ohsumed-trec9/t9.filtering.tar.gz", "https://trec.nist.gov/data/filtering/t9.filtering.tar.gz"
+)
 _RCV1_FILES = {
-    "lyrl2004_vectors_train.dat.gz": (5976057, "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae"),
-    "lyrl2004_vectors_test_pt0.dat.gz": (5976069, "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374"),
-    "lyrl2004_vectors_test_pt1.dat.gz": (5976066, "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6"),
-    "lyrl2004_vectors_test_pt2.dat.gz": (5976063, "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5"),
-    "lyrl2004_vectors_test_pt3.dat.gz": (5976060, "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39"),
-    "rcv1v2.topics.qrels.gz": (5976048, "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1"),
+    "lyrl2004_vectors_train.dat.gz": (
+        5976057,
+        "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae",
+    ),
+    "lyrl2004_vectors_test_pt0.dat.gz": (
+        5976069,
+        "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374",
+    ),
+    "lyrl2004_vectors_test_pt1.dat.gz": (
+        5976066,
+        "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6",
+    ),
+    "lyrl2004_vectors_test_pt2.dat.gz": (
+        5976063,
+        "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5",
+    ),
+    "lyrl2004_vectors_test_pt3.dat.gz": (
+        5976060,
+        "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39",
+    ),
+    "rcv1v2.topics.qrels.gz": (
+        5976048,
+        "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1",
+    ),
 }
 _RCV1 = (
-    *(RemoteFile(f"rcv1/{name}", f"{_FIGSHARE}/{number}", sha) for name, (number, sha) in _RCV1_FILES.items()),
-    RemoteFile("rcv1/rcv1.topics.hier.orig", f"{_JMLR}/a02-orig-topics-hierarchy/rcv1.topics.hier.orig"),
+    *(
+        RemoteFile(f"rcv1/{name}", f"{_FIGSHARE}/{number}", sha)
+        for name, (number, sha) in _RCV1_FILES.items()
+    ),
+    RemoteFile(
+        "rcv1/rcv1.topics.hier.orig", f"{_JMLR}/a02-orig-topics-hierarchy/rcv1.topics.hier.orig"
+    ),
 )
 _SMS_SPAM = RemoteFile("sms-spam/smsspamcollection.zip", f"{_UCI}/00228/smsspamcollection.zip")
 _TREC_QUESTIONS = tuple(
     RemoteFile(path, f"https://cogcomp.seas.upenn.edu/Data/QA/QC/{file}")
-    for path, file in zip(sentences.QUESTIONS.values(), ("train_5500.label", "TREC_10.label"), strict=True)
+    for path, file in zip(
+        sentences.QUESTIONS.values(), ("train_5500.label", "TREC_10.label"), strict=True
+    )
 )
-_ENRON = RemoteFile("enron1.tar.gz", "http://www.aueb.gr/users/ion/data/enron-spam/preprocessed/enron1.tar.gz")
+_ENRON = RemoteFile(
+    "enron1.tar.gz", "http://www.aueb.gr/users/ion/data/enron-spam/preprocessed/enron1.tar.gz"
+)
 _REVIEWS = {
     "screening-cohen-adhd": ("drugs for ADHD", "Cohen_2006/output/online/ADHD.csv", None),
     "screening-cohen-triptans": ("triptans", "Cohen_2006/output/online/Triptans.csv", None),
@@ -108,7 +140,14 @@ def _review(name: str) -> Entry:
 
 _ENTRIES = (
     Entry("pydocs", "docstrings of Python's standard library", "PSF licence", _load_pydocs),
-    Entry("reuters", "Reuters-21578: newswire of 1987, 90 topics", _RESEARCH, load_reuters, reuters.PATHS, (_REUTERS,)),
+    Entry(
+        "reuters",
+        "Reuters-21578: newswire of 1987, 90 topics",
+        _RESEARCH,
+        load_reuters,
+        reuters.PATHS,
+        (_REUTERS,),
+    ),
     Entry(
         "reuters-labelled",
         "of these, the 10,789 with one of the 90 topics",
@@ -125,7 +164,14 @@ _ENTRIES = (
         newsgroups.PATHS,
         (_NEWSGROUPS,),
     ),
-    Entry("ohsumed", "OHSUMED-20000: abstracts, 23 diseases", _NLM, ohsumed.load_ohsumed, ohsumed.PATHS, (_OHSUMED,)),
+    Entry(
+        "ohsumed",
+        "OHSUMED-20000: abstracts, 23 diseases",
+        _NLM,
+        ohsumed.load_ohsumed,
+        ohsumed.PATHS,
+        (_OHSUMED,),
+    ),
     Entry(
         "ohsumed-trec9",
         "OHSUMED of TREC-9: MEDLINE 1987-91, 63 topics",
@@ -134,7 +180,14 @@ _ENTRIES = (
         ohsumed.TREC9_PATHS,
         (_TREC9,),
     ),
-    Entry("rcv1", "RCV1-v2: term vectors of newswire 1996-97", _CITE, load_rcv1, train_paths("rcv1"), _RCV1),
+    Entry(
+        "rcv1",
+        "RCV1-v2: term vectors of newswire 1996-97",
+        _CITE,
+        load_rcv1,
+        train_paths("rcv1"),
+        _RCV1,
+    ),
     Entry(
         "rcv1-sample",
         "a part of RCV1-v2 in the same layout",
@@ -151,7 +204,12 @@ _ENTRIES = (
         (_SMS_SPAM,),
     ),
     Entry(
-        "enron1", "Enron-Spam 1: a stream of mail and spam", "research", spam.load_enron, spam.ENRON_PATHS, (_ENRON,)
+        "enron1",
+        "Enron-Spam 1: a stream of mail and spam",
+        "research",
+        spam.load_enron,
+        spam.ENRON_PATHS,
+        (_ENRON,),
     ),
     Entry(
         "trec-questions",
@@ -218,7 +276,8 @@ def load(
     data_dir : the folder of the named corpora; see `data_directory`
     columns, separator, delimiter, header, sheet : for tables; see `load_table`
     encoding : for tables and folders; guessed by default
-    skip_bad : skip records that cannot be read and list them in `problems`, instead of refusing the corpus
+    skip_bad : skip records that cannot be read and list them in `problems`, instead of refusing the
+        corpus
 
     Examples
     --------
@@ -243,10 +302,20 @@ def load(
         _refuse("a vector file", columns=columns, separator=separator, encoding=encoding, **written)
         return svmlight.load_svmlight(path, skip_bad=skip_bad)
     if (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path):
-        _refuse("a file of references", columns=columns, separator=separator, encoding=encoding, **written)
+        _refuse(
+            "a file of references",
+            columns=columns,
+            separator=separator,
+            encoding=encoding,
+            **written,
+        )
         return load_references(path, skip_bad=skip_bad)
     written_as = TableFormat(encoding, delimiter, header, sheet)
-    if columns is None and separator is None and column_names(path, written_as) >= SCREENING_COLUMNS:
+    if (
+        columns is None
+        and separator is None
+        and column_names(path, written_as) >= SCREENING_COLUMNS
+    ):
         return load_screening(path, format=written_as, skip_bad=skip_bad)
     return load_table(
         path,

@@ -67,7 +67,9 @@ for _language, _words in _WORDS.items():
 
 
 def guess_language(text: str) -> str | None:
-    """The language of a text, or else its script; None if it has no letters or too few words to tell.
+    """The language of a text, or else its script.
+
+    None if it has no letters or too few words to tell.
 
     Examples
     --------
@@ -86,7 +88,13 @@ def guess_language(text: str) -> str | None:
     words = re.findall(r"\w+", start)
     hits = Counter(language for word in words for language in _LANGUAGES.get(word, ()))
     best = hits.most_common(1)
-    return best[0][0] if best and best[0][1] >= 2 else None if script == "Latin" else f"{script} script"
+    return (
+        best[0][0]
+        if best and best[0][1] >= 2
+        else None
+        if script == "Latin"
+        else f"{script} script"
+    )
 
 
 def count_languages(texts: Iterable[str]) -> Counter[str]:
@@ -100,8 +108,12 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 _SHOWN = 3
 _SAMPLE = 5_000  # documents that are looked at closely, spread over the corpus
 _PLAIN_SEPARATORS, _SEPARATORS = "|;", ",/+&"  # the latter also stand in names
-_TAGS = "a|b|body|br|div|em|font|h[1-6]|html|i|img|li|p|pre|script|span|strong|style|table|td|th|tr|ul"
-_MARKUP = re.compile(rf"</?(?:{_TAGS})\b[^>]*>|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot|nbsp|apos);", re.IGNORECASE)
+_TAGS = (
+    "a|b|body|br|div|em|font|h[1-6]|html|i|img|li|p|pre|script|span|strong|style|table|td|th|tr|ul"
+)
+_MARKUP = re.compile(
+    rf"</?(?:{_TAGS})\b[^>]*>|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot|nbsp|apos);", re.IGNORECASE
+)
 # UTF-8 that was read as cp1252 and saved again, and the sign for what was lost.
 _FOLLOWING = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u203a\u20ac\u2122"
 _MOJIBAKE = re.compile(f"[\u00c2\u00c3][{_FOLLOWING}]|\u00e2\u20ac|\u00ef\u00bb\u00bf|\ufffd")
@@ -148,7 +160,8 @@ def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...
     Parameters
     ----------
     corpus : best loaded with `skip_bad`, so that rows that cannot be read are among the findings
-    thorough : whether all texts are compared with one another; otherwise only a sample of texts is read
+    thorough : whether all texts are compared with one another; otherwise only a sample of texts is
+        read
 
     Examples
     --------
@@ -172,14 +185,19 @@ def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def _finding(name: str, severity: Severity, message: str, cure: str = "", about: Sequence[str] = ()) -> Finding:
+def _finding(
+    name: str, severity: Severity, message: str, cure: str = "", about: Sequence[str] = ()
+) -> Finding:
     return Finding(name, severity, message, cure, len(about), tuple(about[:_SHOWN]))
 
 
 def _check_reading(corpus: Corpus) -> Iterator[Finding]:
     empty = [problem for problem in corpus.problems if problem.message.startswith("empty document")]
     bad = [problem for problem in corpus.problems if problem not in empty]
-    for name, problems, what in (("empty-rows", empty, "without text"), ("bad-rows", bad, "cannot be read")):
+    for name, problems, what in (
+        ("empty-rows", empty, "without text"),
+        ("bad-rows", bad, "cannot be read"),
+    ):
         if problems:
             lines = [str(problem.line) for problem in problems if problem.line is not None]
             place = f" (line {_listed(lines)})" if lines else ""
@@ -193,20 +211,31 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
             continue
         reason = f" ({note.reason})" if note.reason else ""
         cure = f"{note.option}, if it is wrong" if note.option else ""
-        yield _finding(f"guessed-{note.what}".replace(" ", "-"), "note", f"{note.what}: {note.value}{reason}", cure)
+        yield _finding(
+            f"guessed-{note.what}".replace(" ", "-"),
+            "note",
+            f"{note.what}: {note.value}{reason}",
+            cure,
+        )
 
 
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:
     unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()]
     if len(unlabelled) == len(corpus):
         are_records = any(note.what == RECORDS for note in corpus.notes)
-        cure = f"bayesift screen {corpus.name} needs none" if are_records else "name the column with --label"
+        cure = (
+            f"bayesift screen {corpus.name} needs none"
+            if are_records
+            else "name the column with --label"
+        )
         yield _finding("no-labels", "error", "no document has a label", cure, unlabelled)
     elif unlabelled and corpus.is_multilabel:
         message = f"{_some(unlabelled, 'document')} without a label belong to no category"
         yield _finding("blank-labels", "note", message, "", unlabelled)
     elif unlabelled:
-        message = f"{_some(unlabelled, 'document')} without a label ({_listed(unlabelled)}), left out"
+        message = (
+            f"{_some(unlabelled, 'document')} without a label ({_listed(unlabelled)}), left out"
+        )
         cure = "--multilabel keeps them as documents of no category"
         yield _finding("blank-labels", "warning", message, cure, unlabelled)
 
@@ -222,7 +251,9 @@ def _check_label_column(corpus: Corpus) -> Iterator[Finding]:
         message = f"{len(names):,} labels for {labelled:,} documents: ids or texts, not categories?"
         yield _finding("id-labels", "error", message, cure, names)
     elif len(names) > 20 and all(_NUMBER.fullmatch(name) for name in names):
-        message = f"{len(names):,} labels, all numbers: each is learned as a category, without order"
+        message = (
+            f"{len(names):,} labels, all numbers: each is learned as a category, without order"
+        )
         yield _finding("number-labels", "warning", message, f"group them, or {cure}", names)
 
 
@@ -234,14 +265,21 @@ def _check_joined(corpus: Corpus) -> Iterator[Finding]:
     names = set(_counts(corpus))
     folded = {name.casefold() for name in names}
     for separator in _PLAIN_SEPARATORS + _SEPARATORS:
-        split = {name: [part.strip() for part in name.casefold().split(separator)] for name in names}
+        split = {
+            name: [part.strip() for part in name.casefold().split(separator)] for name in names
+        }
         joined = {name: parts for name, parts in split.items() if len(parts) > 1 and all(parts)}
         uses = Counter(part for parts in joined.values() for part in set(parts))
-        known = [sum(uses[part] > 1 or part in folded for part in parts) / len(parts) for parts in joined.values()]
+        known = [
+            sum(uses[part] > 1 or part in folded for part in parts) / len(parts)
+            for parts in joined.values()
+        ]
         enough = 0.5 if separator in _PLAIN_SEPARATORS else 1
         if joined and sum(share >= enough for share in known) > len(joined) / 2:
             message = f"{len(joined):,} of {len(names):,} labels look like several: {_quoted(sorted(joined))}"
-            yield _finding("joined-labels", "warning", message, f"--separator '{separator}'", sorted(joined))
+            yield _finding(
+                "joined-labels", "warning", message, f"--separator '{separator}'", sorted(joined)
+            )
             return
     listed = sorted(name for name in names if name.startswith("[") and name.endswith("]"))
     if listed:
@@ -258,7 +296,9 @@ def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
     if groups:
         shown = "; ".join(" = ".join(map(repr, names[:_SHOWN])) for names in groups[:_SHOWN])
         message = f"labels that differ only in case, spaces or hyphens: {shown}"
-        yield _finding("label-spelling", "warning", message, "write each label in one way", groups[0])
+        yield _finding(
+            "label-spelling", "warning", message, "write each label in one way", groups[0]
+        )
 
 
 def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
@@ -270,7 +310,13 @@ def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
             if small:
                 message = f"{_some(small, 'label')} with {what}: {_quoted(small)}"
                 it = "it" if len(small) == 1 else "them"
-                yield _finding(name, severity, message, f"add documents, or join {it} with another label", small)
+                yield _finding(
+                    name,
+                    severity,
+                    message,
+                    f"add documents, or join {it} with another label",
+                    small,
+                )
     if len(counts) > 1 and max(counts.values()) > 0.95 * labelled:
         largest = max(counts, key=counts.__getitem__)
         message = f"{counts[largest] / labelled:.1%} of the documents are {largest!r}: accuracy says little"
@@ -291,7 +337,9 @@ _SIZES: tuple[tuple[str, Severity, str, int, int], ...] = (
 
 def _check_order(corpus: Corpus) -> Iterator[Finding]:
     # Equal sets of labels have equal sums of random numbers.
-    labels = (corpus.indicator @ np.random.default_rng(0).random(len(corpus.categories)))[corpus.n_labels > 0]
+    labels = (corpus.indicator @ np.random.default_rng(0).random(len(corpus.categories)))[
+        corpus.n_labels > 0
+    ]
     n_distinct, runs = len(np.unique(labels)), 1 + int(np.count_nonzero(np.diff(labels)))
     if n_distinct > 1 and runs == n_distinct and len(labels) >= 3 * runs:
         cure = "nothing for fit; but the first or last rows are no test"
@@ -321,12 +369,14 @@ def _check_characters(corpus: Corpus) -> Iterator[Finding]:
     if len(marked) > 0.01 * len(sample):
         message = f"HTML tags or entities in {len(marked) / len(sample):.0%} of the texts ({_listed(marked)})"
         yield _finding("html", "warning", message, "--strip-html leaves them out", marked)
-    broken = {document.id: found[0] for document in sample if (found := _MOJIBAKE.search(document.full_text))}
+    broken = {
+        document.id: found[0]
+        for document in sample
+        if (found := _MOJIBAKE.search(document.full_text))
+    }
     if broken:
         signs = ", ".join(map(repr, dict.fromkeys(list(broken.values())[:_SHOWN])))
-        message = (
-            f"broken characters in {len(broken) / len(sample):.1%} of the texts: {signs} ({_listed(list(broken))})"
-        )
+        message = f"broken characters in {len(broken) / len(sample):.1%} of the texts: {signs} ({_listed(list(broken))})"
         was_guessed = any(note.what == "encoding" for note in corpus.notes)
         cure = "--encoding utf-8" if was_guessed else "save the file again as UTF-8 from its source"
         yield _finding("mojibake", "warning", message, cure, list(broken))
@@ -340,13 +390,29 @@ def _check_lengths(corpus: Corpus) -> Iterator[Finding]:
         if len(short) > 0.05 * len(words):
             message = f"{len(short) / len(words):.0%} of the texts have fewer than three words ({_listed(short)})"
             cure = "name the column of the text with --text, if it is another"
-            yield _finding("short-texts", "warning" if median(words.values()) < 3 else "note", message, cure, short)
-    long = [corpus.documents[row].id for row in np.flatnonzero(corpus.text_lengths > _LONG).tolist()]
+            yield _finding(
+                "short-texts",
+                "warning" if median(words.values()) < 3 else "note",
+                message,
+                cure,
+                short,
+            )
+    long = [
+        corpus.documents[row].id for row in np.flatnonzero(corpus.text_lengths > _LONG).tolist()
+    ]
     if long:
         message = f"{_some(long, 'document')} longer than {_LONG:,} characters ({_listed(long)})"
-        yield _finding("long-texts", "warning", message, "is it one text? A quote that is not closed joins rows", long)
+        yield _finding(
+            "long-texts",
+            "warning",
+            message,
+            "is it one text? A quote that is not closed joins rows",
+            long,
+        )
     if len(corpus) < 50:
-        yield _finding("few-documents", "note", f"{len(corpus):,} documents: too few to measure a model well")
+        yield _finding(
+            "few-documents", "note", f"{len(corpus):,} documents: too few to measure a model well"
+        )
 
 
 def _check_languages(corpus: Corpus) -> Iterator[Finding]:
@@ -370,22 +436,43 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
         groups[" ".join(document.full_text.casefold().split())].append(document)
     groups.pop("", None)
     repeated = [group for group in groups.values() if len(group) > 1]
-    torn = [group for group in repeated if len({document.categories for document in group if document.categories}) > 1]
+    torn = [
+        group
+        for group in repeated
+        if len({document.categories for document in group if document.categories}) > 1
+    ]
     if torn:
         ids = [document.id for group in torn for document in group]
         message = f"{_some(torn, 'text')} under different labels ({_listed(ids)})"
         yield _finding("contradictions", "warning", message, "decide on one label for each", ids)
     known = [group for group in repeated if any(document.split == "train" for document in group)]
-    leaked = [document.id for group in known for document in group if document.split not in ("train", None)]
+    leaked = [
+        document.id
+        for group in known
+        for document in group
+        if document.split not in ("train", None)
+    ]
     if leaked:
         message = f"{_some(leaked, 'document')} of the test part also in the train part ({_listed(leaked)})"
-        yield _finding("split-leak", "warning", message, "remove them from one part: scores are too good", leaked)
+        yield _finding(
+            "split-leak",
+            "warning",
+            message,
+            "remove them from one part: scores are too good",
+            leaked,
+        )
     later = {document.id for group in repeated for document in group[1:]}
     extra = [name for name in corpus.ids if name in later]
     if extra:
         message = f"{_some(extra, 'document')} with the text of an earlier one ({_listed(extra)})"
         cure = "keep one of each: tests on repeated texts are too good"
-        yield _finding("duplicates", "warning" if len(extra) > 0.05 * len(corpus) else "note", message, cure, extra)
+        yield _finding(
+            "duplicates",
+            "warning" if len(extra) > 0.05 * len(corpus) else "note",
+            message,
+            cure,
+            extra,
+        )
 
 
 def _counts(corpus: Corpus) -> Counter[str]:

@@ -67,13 +67,18 @@ class Columns:
         rows: Sequence[Mapping[str, Any]] = (),
         labels: bool = True,
     ) -> Columns:
-        """Find each column among `names`; a text or label that no name tells is looked for in the cells of `rows`.
+        """Find each column among `names`.
 
-        A missing column is an error if it was named or is the text. Without `labels` that column is not looked for.
+        A text or label that no name tells is looked for in the cells of `rows`.
+
+        A missing column is an error if it was named or is the text. Without `labels` that column is
+        not looked for.
         """
         found = {field.name: self._find(field.name, names) for field in fields(self)}
         if rows and found["text"] is None and self.text is None:
-            found["text"] = _longest(names, rows, taken=[column for role, column in found.items() if role != "title"])
+            found["text"] = _longest(
+                names, rows, taken=[column for role, column in found.items() if role != "title"]
+            )
             if found["title"] == found["text"]:
                 found["title"] = None
         if rows and labels and found["label"] is None and self.label is None:
@@ -84,7 +89,9 @@ class Columns:
             if column is None and (role == "text" or getattr(self, role) is not None)
         ]
         if missing:
-            raise DataError(f"no column {missing[0]!r}; there are: {listed(names)}", file=file, line=line)
+            raise DataError(
+                f"no column {missing[0]!r}; there are: {listed(names)}", file=file, line=line
+            )
         return Columns(**found)
 
     def are_told_by(self, names: Collection[str], *, labels: bool = True) -> bool:
@@ -94,7 +101,9 @@ class Columns:
     @property
     def present(self) -> list[str]:
         """The columns that are named."""
-        return [column for field in fields(self) if (column := getattr(self, field.name)) is not None]
+        return [
+            column for field in fields(self) if (column := getattr(self, field.name)) is not None
+        ]
 
     def _find(self, role: str, names: Collection[str]) -> str | None:
         named = getattr(self, role)
@@ -103,17 +112,30 @@ class Columns:
             return named if named in names else by_lower.get(named.strip().lower())
         return next((by_lower[guess] for guess in GUESSES.get(role, ()) if guess in by_lower), None)
 
-    def notes(self, wanted: Columns, names: Collection[str], rows: Sequence[Mapping[str, Any]]) -> list[Note]:
-        """What was guessed beyond `wanted`, and why; a column that is called by its role needs no word."""
+    def notes(
+        self, wanted: Columns, names: Collection[str], rows: Sequence[Mapping[str, Any]]
+    ) -> list[Note]:
+        """What was guessed beyond `wanted`, and why.
+
+        A column that is called by its role needs no word.
+        """
         notes = []
         for role, known in GUESSES.items():
             column = getattr(self, role)
-            if column is None or getattr(wanted, role) is not None or column.strip().lower() in (role, f"{role}s"):
+            if (
+                column is None
+                or getattr(wanted, role) is not None
+                or column.strip().lower() in (role, f"{role}s")
+            ):
                 continue
             reason = "by its name"
             if column.strip().lower() not in known:
-                reason = "the longest texts" if role == "text" else self._describe(column, names, rows)
-            notes.append(Note(role, repr(column), reason, f"--{'split-column' if role == 'split' else role}"))
+                reason = (
+                    "the longest texts" if role == "text" else self._describe(column, names, rows)
+                )
+            notes.append(
+                Note(role, repr(column), reason, f"--{'split-column' if role == 'split' else role}")
+            )
         return notes
 
     def _describe(self, label: str, names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -123,7 +145,9 @@ class Columns:
         return f"{values}; also possible: {listed(others[:3])}" if others else values
 
 
-def _longest(names: Iterable[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str | None]) -> str | None:
+def _longest(
+    names: Iterable[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str | None]
+) -> str | None:
     """The column with the longest cells that are text."""
     lengths = {
         name: sum(len(cell) for cell in _cells(name, rows) if not _NUMBER.fullmatch(cell))
@@ -139,7 +163,8 @@ def label_candidates(
 ) -> list[str]:
     """The columns whose cells are short and recur; words go before numbers, few values before many.
 
-    In a few rows nothing may recur: there the only column beside the text is taken, if it holds words.
+    In a few rows nothing may recur: there the only column beside the text is taken, if it holds
+    words.
     """
     ranks = {}
     free = [name for name in names if name not in taken]
@@ -160,7 +185,9 @@ def label_candidates(
 def _cells(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The cells of a column that are not blank; a list is several."""
     values = (row.get(name) for row in rows)
-    parts = (part for value in values for part in (value if isinstance(value, list | tuple) else [value]))
+    parts = (
+        part for value in values for part in (value if isinstance(value, list | tuple) else [value])
+    )
     return [str(part).strip() for part in parts if part is not None and str(part).strip()]
 
 

@@ -37,7 +37,10 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A file in place; `verified` says whether its checksum is the published one, None if none is published."""
+    """A file in place.
+
+    `verified` says whether its checksum is the published one, None if none is published.
+    """
 
     path: Path
     sha256: str
@@ -68,14 +71,18 @@ def fetch(
             try:
                 _fetch_file(file, target, progress, pause)
             except OSError as error:
-                raise DataError(f"cannot be written ({error.strerror or error})", file=target) from error
+                raise DataError(
+                    f"cannot be written ({error.strerror or error})", file=target
+                ) from error
         digest = _sha256(target)
         verified = None if file.sha256 is None else digest == file.sha256
         fetched.append(FetchedFile(target, digest, downloaded, verified))
     return fetched
 
 
-def _fetch_file(file: RemoteFile, target: Path, progress: Progress, pause: Callable[[float], None]) -> None:
+def _fetch_file(
+    file: RemoteFile, target: Path, progress: Progress, pause: Callable[[float], None]
+) -> None:
     if not file.url.startswith(("https://", "http://")):
         raise DataError(f"{file.url} is neither http nor https; refused")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,13 +93,17 @@ def _fetch_file(file: RemoteFile, target: Path, progress: Progress, pause: Calla
             break
         except _InterruptedError as error:
             if attempt == ATTEMPTS:
-                message = f"was interrupted {ATTEMPTS} times ({error}); run it again to go on from there"
+                message = (
+                    f"was interrupted {ATTEMPTS} times ({error}); run it again to go on from there"
+                )
                 raise DataError(f"{file.url} {message}") from error
             pause(2.0 ** (attempt - 1))
     digest = _sha256(part)
     if file.sha256 is not None and digest != file.sha256:
         part.unlink()
-        raise DataError(f"{file.url} has SHA-256 {digest}, where {file.sha256} is expected; it was discarded")
+        raise DataError(
+            f"{file.url} has SHA-256 {digest}, where {file.sha256} is expected; it was discarded"
+        )
     part.replace(target)
 
 
@@ -119,7 +130,9 @@ def _download(file: RemoteFile, part: Path, progress: Progress) -> None:
         raise _InterruptedError(f"{done:,} of {total:,} bytes came")
 
 
-def _receive(response: http.client.HTTPResponse, part: Path, done: int, progress: Callable[[int], None]) -> int:
+def _receive(
+    response: http.client.HTTPResponse, part: Path, done: int, progress: Callable[[int], None]
+) -> int:
     with part.open("ab" if done else "wb") as stream:
         progress(done)
         while chunk := response.read(CHUNK_BYTES):
@@ -140,7 +153,9 @@ def _check_status(file: RemoteFile, error: urllib.error.HTTPError, part: Path, d
             raise _InterruptedError("what was there did not fit; starting afresh") from error
         if error.code in _TRANSIENT_STATUS:
             raise _InterruptedError(f"HTTP {error.code} {error.reason}") from error
-        raise DataError(f"{file.url} cannot be fetched: HTTP {error.code} {error.reason}") from error
+        raise DataError(
+            f"{file.url} cannot be fetched: HTTP {error.code} {error.reason}"
+        ) from error
 
 
 def _check_failure(file: RemoteFile, reason: str | BaseException) -> None:

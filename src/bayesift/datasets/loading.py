@@ -53,7 +53,10 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def check_encoding(encoding: str) -> str:
-    """The codec of an encoding, which skips a leading byte order mark; an unknown name is refused."""
+    """The codec of an encoding, which skips a leading byte order mark.
+
+    An unknown name is refused.
+    """
     try:
         "a".encode(encoding)  # refuses codecs that are not of text, such as hex
         codec = codecs.lookup(encoding).name
@@ -65,9 +68,9 @@ def check_encoding(encoding: str) -> str:
 def guess_encoding(blocks: Iterable[bytes]) -> str:
     r"""The encoding of a text that comes in blocks; they are read up to the first bytes that tell.
 
-    A byte order mark tells; then NUL bytes at every other place (UTF-16); then bytes outside of ASCII, which are
-    hardly ever valid UTF-8 by accident. Where they are not UTF-8, charset-normalizer compares what other encodings
-    make of these lines.
+    A byte order mark tells; then NUL bytes at every other place (UTF-16); then bytes outside of
+    ASCII, which are hardly ever valid UTF-8 by accident. Where they are not UTF-8,
+    charset-normalizer compares what other encodings make of these lines.
 
     Examples
     --------
@@ -117,7 +120,8 @@ def _by_words(sample: bytes) -> str:
         return "latin-1"  # every byte is a character of it
     best = matches[0]
     for match in matches:
-        # Western European text is often as good in a neighbouring encoding; cp1252 is the most common.
+        # Western European text is often as good in a neighbouring encoding; cp1252 is the most
+        # common.
         level = match.chaos <= best.chaos and match.coherence >= best.coherence - 0.06
         if level and "cp1252" in match.could_be_from_charset:
             return "cp1252"
@@ -130,14 +134,15 @@ def decode(content: bytes, encoding: str, *, file: str | Path) -> str:
         return content.decode(check_encoding(encoding))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        message = (
-            f"cannot be decoded as {encoding} (byte {content[error.start]:#04x}); name the right one with --encoding"
-        )
+        message = f"cannot be decoded as {encoding} (byte {content[error.start]:#04x}); name the right one with --encoding"
         raise DataError(message, file=file, line=line) from error
 
 
 def describe_damage(text: str, encoding: str) -> str | None:
-    r"""Describe what is damaged in a text: bytes that could not be decoded, or NUL bytes; None if nothing is."""
+    r"""Describe what is damaged in a text: bytes that could not be decoded, or NUL bytes.
+
+    None if nothing is.
+    """
     if "\0" in text:
         return f"holds a NUL byte; is it really {encoding} text?"
     if text.isascii():
@@ -170,8 +175,13 @@ def data_directory(explicit: str | Path | None = None) -> Path:
     return user_cache_path("bayesift")
 
 
-def find(corpus: str, paths: Sequence[str], data_dir: str | Path | None = None, *, fetchable: bool = True) -> Path:
-    """The first of some paths that exists in the data directory; the error names the first path and how to fetch it."""
+def find(
+    corpus: str, paths: Sequence[str], data_dir: str | Path | None = None, *, fetchable: bool = True
+) -> Path:
+    """The first of some paths that exists in the data directory.
+
+    The error names the first path and how to fetch it.
+    """
     directory = data_directory(data_dir)
     for path in paths:
         if (directory / path).exists():
@@ -183,7 +193,10 @@ def find(corpus: str, paths: Sequence[str], data_dir: str | Path | None = None, 
 
 @dataclass
 class ProblemLog:
-    """Collects the problems of one source; unless it is to skip bad records, the first one is raised."""
+    """Collects the problems of one source.
+
+    Unless it is to skip bad records, the first one is raised.
+    """
 
     skip: bool = False
     problems: list[Problem] = field(default_factory=list)
@@ -231,17 +244,24 @@ class DocumentList:
             self.documents.append(document)
             report_read(len(self.documents))
 
-    def corpus(self, *, name: str, categories: Iterable[str] | None = None, notes: Iterable[Note] = ()) -> Corpus:
+    def corpus(
+        self, *, name: str, categories: Iterable[str] | None = None, notes: Iterable[Note] = ()
+    ) -> Corpus:
         """The corpus of these documents; a file without documents is refused."""
         refuse_empty(len(self.documents), self.log, self.path)
         if categories is None:
             categories = categories_of(self.documents)
         problems, notes = tuple(self.log.problems), tuple(notes)
-        return Corpus(tuple(self.documents), tuple(categories), name=name, problems=problems, notes=notes)
+        return Corpus(
+            tuple(self.documents), tuple(categories), name=name, problems=problems, notes=notes
+        )
 
 
 def is_new_id(lines: dict[str, int], name: str, line: int, log: ProblemLog, file: Path) -> bool:
-    """Whether an id is neither empty nor among those of the lines before, which it joins; else it is reported."""
+    """Whether an id is neither empty nor among those of the lines before, which it joins.
+
+    Else it is reported.
+    """
     if not name:
         log.report("empty id", file=file, line=line)
     elif name in lines:
@@ -312,7 +332,9 @@ def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
             raise DataError(f"unpacks to more than {_MAX_MEMBER_BYTES:,} bytes; refused", file=path)
         try:
             return cast(BinaryIO, zipfile.ZipFile(raw).open(member))
-        except RuntimeError as error:  # encrypted, or compressed in a way that zipfile does not know
+        except (
+            RuntimeError
+        ) as error:  # encrypted, or compressed in a way that zipfile does not know
             raise DataError(f"cannot be unpacked ({error})", file=path) from error
     return raw
 
@@ -327,7 +349,10 @@ class Source:
 
     @classmethod
     def of(cls, source: Path | BinaryIO, *, live: bool = False) -> Source:
-        """The source of a file or stream; of a live stream only the first bytes that come are awaited."""
+        """The source of a file or stream.
+
+        Of a live stream only the first bytes that come are awaited.
+        """
         if isinstance(source, Path):
             with open_bytes(source) as stream:
                 return cls(source, stream.read(_HEAD_BYTES))
@@ -369,7 +394,9 @@ class Rejoined(io.RawIOBase):
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
         """Read what is there."""
         data = self._first[: len(buffer)] or (
-            self._rest.read1(len(buffer)) if hasattr(self._rest, "read1") else self._rest.read(len(buffer))
+            self._rest.read1(len(buffer))
+            if hasattr(self._rest, "read1")
+            else self._rest.read(len(buffer))
         )
         self._first = self._first[len(buffer) :]
         buffer[: len(data)] = data
@@ -381,7 +408,8 @@ def read_lines(
 ) -> Iterator[str]:
     r"""Yield the lines of a file with their ends.
 
-    A byte that cannot be decoded becomes a lone surrogate, which `describe_damage` reports; no line is dropped.
+    A byte that cannot be decoded becomes a lone surrogate, which `describe_damage` reports; no line
+    is dropped.
     """
     codec = check_encoding(encoding)
     count = 0
@@ -392,9 +420,7 @@ def read_lines(
                 count += 1
                 yield line
         except UnicodeError as error:
-            message = (
-                f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the right one with --encoding"
-            )
+            message = f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the right one with --encoding"
             raise DataError(message, file=path, line=count + 1) from error
         finally:
             if not source.closed:

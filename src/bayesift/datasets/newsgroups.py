@@ -22,7 +22,9 @@ _QUOTED = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted 
 def load_newsgroups(
     data_dir: str | Path | None = None, *, remove: Collection[Part] = (), skip_bad: bool = False
 ) -> Corpus:
-    """Load the 18,846 articles; each prefix of a group's name (comp.sys, comp) is a parent category.
+    """Load the 18,846 articles.
+
+    Each prefix of a group's name (comp.sys, comp) is a parent category.
 
     Parameters
     ----------

@@ -25,12 +25,16 @@ TOPICS = "query.ohsu.1-63"
 _TAGS = frozenset({".U", ".T", *FIELDS.values()})
 _ISSUE = re.compile(r" (\d\d)(\d\d)[A-Z]*;")
 _TOPIC = re.compile(
-    r"<top>\s*<num>\s*Number:\s*(\S+)\s*<title>\s*(.*?)\s*<desc>\s*Description:\s*(.*?)\s*</top>", re.DOTALL
+    r"<top>\s*<num>\s*Number:\s*(\S+)\s*<title>\s*(.*?)\s*<desc>\s*Description:\s*(.*?)\s*</top>",
+    re.DOTALL,
 )
 
 
 def load_ohsumed(data_dir: str | Path | None = None, *, skip_bad: bool = False) -> Corpus:
-    """Load the 13,929 documents; one in the folders of several of the 23 categories belongs to all of them."""
+    """Load the 13,929 documents.
+
+    One in the folders of several of the 23 categories belongs to all of them.
+    """
     path = find("ohsumed", PATHS, data_dir)
     log = ProblemLog(skip=skip_bad)
     documents: dict[str, Document] = {}
@@ -73,26 +77,37 @@ def load_ohsumed_trec9(
 
     Parameters
     ----------
-    data_dir : the data directory, with the archive or a folder `ohsumed-trec9`; see `data_directory`
-    fields : the fields of the text: "abstract", "author", "source", "mesh" and "publication"; the title is separate
-    skip_bad : skip records that cannot be read and list them in `problems`, instead of refusing the archive
+    data_dir : the data directory, with the archive or a folder `ohsumed-trec9`; see
+        `data_directory`
+    fields : the fields of the text: "abstract", "author", "source", "mesh" and "publication"; the
+        title is separate
+    skip_bad : skip records that cannot be read and list them in `problems`, instead of refusing the
+        archive
     """
     unknown = sorted(set(fields) - set(FIELDS))
     if unknown:
         raise ValueError(f"no field {unknown[0]!r}; choose from {', '.join(FIELDS)}")
     path = find("ohsumed-trec9", TREC9_PATHS, data_dir)
     log = ProblemLog(skip=skip_bad)
-    files = {PurePosixPath(name).name: content for name, content in read_members(path, wanted=_is_wanted)}
+    files = {
+        PurePosixPath(name).name: content for name, content in read_members(path, wanted=_is_wanted)
+    }
     numbers = [topic.number for topic in _read_topics(files.get(TOPICS, b""))]
-    judged = _read_judgements({name: files[name] for name in JUDGEMENTS if name in files}, path, log)
+    judged = _read_judgements(
+        {name: files[name] for name in JUDGEMENTS if name in files}, path, log
+    )
     documents = DocumentList(path, log)
     for name, split in TREC9_SPLITS.items():
         for file in (name, f"{name}.sample"):
             for line, record in _read_records(files.pop(file, b"")):
                 if record.get(".U", "").isdigit():
-                    documents.add(_read_document(record, fields, judged, split), line, file=path / file)
+                    documents.add(
+                        _read_document(record, fields, judged, split), line, file=path / file
+                    )
                 else:
-                    log.report("broken record: no .U with a MEDLINE number", file=path / file, line=line)
+                    log.report(
+                        "broken record: no .U with a MEDLINE number", file=path / file, line=line
+                    )
     categories = list(dict.fromkeys([*numbers, *sorted(set().union(*judged.values()))]))
     return documents.corpus(name="ohsumed-trec9", categories=categories)
 

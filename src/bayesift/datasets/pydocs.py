@@ -33,8 +33,8 @@ _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def load_pydocs(*, min_documents: int = MIN_DOCUMENTS) -> Corpus:
     """Load one document per documented class, function and method of the standard library.
 
-    The category is the top-level module; the split is a hash of the name. The sources are parsed, not imported, so
-    that the corpus depends only on the version of Python.
+    The category is the top-level module; the split is a hash of the name. The sources are parsed,
+    not imported, so that the corpus depends only on the version of Python.
 
     Parameters
     ----------
@@ -76,7 +76,11 @@ def _read_module(library: Path, module: str) -> Iterator[Document]:
 
 def _source_files(library: Path, module: str) -> list[Path]:
     names = (module, TWINS.get(module, module))
-    single = [library / f"{name}.py" for name in dict.fromkeys(names) if (library / f"{name}.py").is_file()]
+    single = [
+        library / f"{name}.py"
+        for name in dict.fromkeys(names)
+        if (library / f"{name}.py").is_file()
+    ]
     if single:
         return single
     files = (library / module).rglob("*.py")
@@ -86,7 +90,9 @@ def _source_files(library: Path, module: str) -> list[Path]:
 def _is_public(file: Path) -> bool:
     if not _LEFT_OUT_INSIDE.isdisjoint(file.parts):
         return False
-    return file.stem == "__init__" or not any(part.startswith("_") for part in file.with_suffix("").parts)
+    return file.stem == "__init__" or not any(
+        part.startswith("_") for part in file.with_suffix("").parts
+    )
 
 
 def _parse(file: Path) -> ast.Module:

@@ -8,7 +8,13 @@ from collections import defaultdict
 from pathlib import Path
 
 from bayesift.datasets.loading import COMPRESSIONS, ProblemLog, find, read_lines
-from bayesift.datasets.svmlight import PairBlock, describe_pairs, parse_pairs, read_blocks, stack_blocks
+from bayesift.datasets.svmlight import (
+    PairBlock,
+    describe_pairs,
+    parse_pairs,
+    read_blocks,
+    stack_blocks,
+)
 from bayesift.errors import CorpusNotFoundError, DataError
 from bayesift.records import Corpus, Document
 
@@ -23,14 +29,17 @@ HIERARCHIES = ("rcv1.topics.hier.orig", "rcv1.topics.hier.orig.txt")
 _EDGE = re.compile(r"parent:\s*(\S+)\s+child:\s*(\S+)\s+child-description:\s*(.*?)\s*")
 
 
-def load_rcv1(data_dir: str | Path | None = None, *, folder: str = "rcv1", skip_bad: bool = False) -> Corpus:
+def load_rcv1(
+    data_dir: str | Path | None = None, *, folder: str = "rcv1", skip_bad: bool = False
+) -> Corpus:
     """Load RCV1-v2 term vectors (tf-idf, unit length, no text) with topics and their hierarchy.
 
     Parameters
     ----------
     data_dir : the data directory; see `data_directory`
     folder : "rcv1", or "rcv1-sample" for a part of it in the same layout
-    skip_bad : skip lines that cannot be read and list them in `problems`, instead of refusing the file
+    skip_bad : skip lines that cannot be read and list them in `problems`, instead of refusing the
+        file
     """
     home = find(folder, train_paths(folder), data_dir, fetchable=folder == "rcv1").parent
     log = ProblemLog(skip=skip_bad)
@@ -54,13 +63,19 @@ def _document(name: str, topics: dict[str, set[str]], split: str) -> Document:
 
 def train_paths(folder: str) -> tuple[str, ...]:
     """The possible paths of the training vectors."""
-    return tuple(f"{folder}/{name}{suffix}" for name in VECTORS["train"] for suffix in (".gz", "", ".zst"))
+    return tuple(
+        f"{folder}/{name}{suffix}" for name in VECTORS["train"] for suffix in (".gz", "", ".zst")
+    )
 
 
-def load_rcv1_topic_names(data_dir: str | Path | None = None, *, folder: str = "rcv1") -> dict[str, str]:
+def load_rcv1_topic_names(
+    data_dir: str | Path | None = None, *, folder: str = "rcv1"
+) -> dict[str, str]:
     """Load the names of the topics, such as "ANNUAL RESULTS" for C1511."""
     names = (*HIERARCHIES, "rcv1_topic_codes.json")
-    path = find(folder, [f"{folder}/{name}" for name in names], data_dir, fetchable=folder == "rcv1")
+    path = find(
+        folder, [f"{folder}/{name}" for name in names], data_dir, fetchable=folder == "rcv1"
+    )
     if path.suffix == ".json":
         return dict(json.loads(path.read_text("utf-8")))
     return {edge[2]: edge[3] for edge in _read_edges(path) if edge[2] != "Root"}
@@ -74,7 +89,9 @@ def _choose(home: Path, names: list[str] | tuple[str, ...]) -> Path | None:
 def _require(home: Path, names: tuple[str, ...], folder: str) -> Path:
     path = _choose(home, names)
     if path is None:
-        raise CorpusNotFoundError(f"{names[0]}.gz is not in {home}; put it there, or fetch {folder} again")
+        raise CorpusNotFoundError(
+            f"{names[0]}.gz is not in {home}; put it there, or fetch {folder} again"
+        )
     return path
 
 
@@ -146,7 +163,9 @@ def _read_edges(path: Path) -> list[re.Match[str]]:
     for number, line in enumerate(read_lines(path), 1):
         edge = _EDGE.fullmatch(line)
         if edge is None and line.strip():
-            raise DataError("not an edge: parent: X child: Y child-description: Z", file=path, line=number)
+            raise DataError(
+                "not an edge: parent: X child: Y child-description: Z", file=path, line=number
+            )
         if edge is not None:
             edges.append(edge)
     return edges

@@ -69,7 +69,9 @@ def load_reuters_descriptions(data_dir: str | Path | None = None) -> dict[str, s
     Commodities have only their name ("COCOA"); others are spelled out ("Crude Oil (CRUDE)").
     """
     path = find("reuters", PATHS, data_dir)
-    for name, content in read_members(path, wanted=lambda name: PurePosixPath(name).name == _DESCRIPTIONS):
+    for name, content in read_members(
+        path, wanted=lambda name: PurePosixPath(name).name == _DESCRIPTIONS
+    ):
         descriptions = dict(_read_descriptions(content.decode("latin-1")))
         if not descriptions:
             raise DataError("no subject codes", file=path / name)
@@ -93,7 +95,9 @@ def _shared(corpus: Corpus) -> list[str]:
     return sorted(seen["train"] & seen["test"])
 
 
-def _read_file(content: str, kind: CategoryKind, file: Path, log: ProblemLog) -> Iterator[tuple[int, Document]]:
+def _read_file(
+    content: str, kind: CategoryKind, file: Path, log: ProblemLog
+) -> Iterator[tuple[int, Document]]:
     starts = [*_START.finditer(content)]
     edges = [*(start.start() for start in starts), len(content)]
     if _DOCTYPE.sub("", content[: edges[0]], count=1).strip():
@@ -160,7 +164,9 @@ def _read_date(text: str) -> datetime.datetime | None:
     day, year, hour, minute, second = (int(parts[i]) for i in (1, 3, 4, 5, 6))
     month = _MONTHS.index(parts[2]) + 1
     try:
-        return datetime.datetime(year, month, day, hour, minute, second, int(parts[7].ljust(6, "0")))
+        return datetime.datetime(
+            year, month, day, hour, minute, second, int(parts[7].ljust(6, "0"))
+        )
     except ValueError:
         return None
 

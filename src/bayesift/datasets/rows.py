@@ -1,8 +1,9 @@
 """The rows of a table in each kind of file: delimited text, JSON, lines of fastText, Parquet, spreadsheets.
 
 The delimiter, the quotes and the header line of delimited text are guessed from a sample.
-A quote that is not closed, or that stands inside of a quoted field, would swallow the lines after it. Such a line is
-read as it stands, if that gives the right number of fields, and counted; otherwise it alone is reported.
+A quote that is not closed, or that stands inside of a quoted field, would swallow the lines after
+it. Such a line is read as it stands, if that gives the right number of fields, and counted;
+otherwise it alone is reported.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Dialect:
     def reader(self, lines: Iterable[str], *, strict: bool = True) -> Iterator[list[str]]:
         """The records of some lines."""
         if not self.quoted:
-            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+            return csv.reader(
+                lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict
+            )
         return csv.reader(lines, delimiter=self.delimiter, strict=strict)
 
 
@@ -56,7 +59,10 @@ def read_separator_line(line: str) -> str | None:
 
 
 def guess_dialect(
-    lines: Sequence[str], delimiter: str | None = None, header: bool | None = None, default: str = ","
+    lines: Sequence[str],
+    delimiter: str | None = None,
+    header: bool | None = None,
+    default: str = ",",
 ) -> tuple[Dialect, list[Note]]:
     """The dialect of some first lines, with notes on what differs from the default delimiter, quotes and a header line.
 
@@ -71,7 +77,11 @@ def guess_dialect(
     if delimiter is None:
         delimiter = _guess_delimiter(lines, default)
         if delimiter != default:
-            notes.append(Note("delimiter", DELIMITERS[delimiter], "the same number in each row", "--delimiter"))
+            notes.append(
+                Note(
+                    "delimiter", DELIMITERS[delimiter], "the same number in each row", "--delimiter"
+                )
+            )
     quoted = _are_quotes_used(lines, delimiter)
     if not quoted:
         notes.append(Note("quotes", "part of the text", "they do not enclose fields"))
@@ -81,11 +91,21 @@ def guess_dialect(
     return Dialect(delimiter, quoted, header, above, width), [*notes, *more]
 
 
-def guess_header(records: Sequence[Sequence[str]], header: bool | None = None) -> tuple[bool, int, list[Note]]:
+def guess_header(
+    records: Sequence[Sequence[str]], header: bool | None = None
+) -> tuple[bool, int, list[Note]]:
     """Whether there is a header, the number of records above it, and notes on what is unusual."""
     above = 0 if header is False else _count_above(records)
     if above:
-        return True, above, [Note("header", f"record {above + 1}", "the records above it are no rows of the table")]
+        return (
+            True,
+            above,
+            [
+                Note(
+                    "header", f"record {above + 1}", "the records above it are no rows of the table"
+                )
+            ],
+        )
     if header is None and _is_data(records):
         reason = "cells of the first line recur below it; columns are numbered"
         return False, 0, [Note("header", "none", reason, "--header")]
@@ -93,7 +113,9 @@ def guess_header(records: Sequence[Sequence[str]], header: bool | None = None) -
 
 
 def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Names that differ, and those that the header repeats; a column without a name gets its number.
+    """Names that differ, and those that the header repeats.
+
+    A column without a name gets its number.
 
     Examples
     --------
@@ -120,7 +142,9 @@ def _guess_delimiter(lines: Sequence[str], default: str) -> str:
     """The default if it fits every record, else the delimiter that fits the most, and with it the most columns."""
     fits = {}
     for delimiter in sorted(DELIMITERS, key=lambda other: other != default):
-        share, width = max(_fit(lines, Dialect(delimiter)), _fit(lines, Dialect(delimiter, quoted=False)))
+        share, width = max(
+            _fit(lines, Dialect(delimiter)), _fit(lines, Dialect(delimiter, quoted=False))
+        )
         if delimiter == default and share == 1:
             return default
         if share >= _CONSISTENT:
@@ -139,7 +163,10 @@ def _by_header(lines: Sequence[str], default: str) -> str:
 
 
 def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
-    """The share of records with as many fields as the header, and their number; 0 if there is one column."""
+    """The share of records with as many fields as the header, and their number.
+
+    0 if there is one column.
+    """
     records = _sample(lines, dialect)
     if not records:
         return 0, 0
@@ -152,7 +179,12 @@ def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
 
 def _are_quotes_used(lines: Sequence[str], delimiter: str) -> bool:
     """Whether quotes enclose fields; not if most fields with quotes hold them in another way."""
-    cells = [cell for record in Dialect(delimiter, quoted=False).reader(lines) for cell in record if '"' in cell]
+    cells = [
+        cell
+        for record in Dialect(delimiter, quoted=False).reader(lines)
+        for cell in record
+        if '"' in cell
+    ]
     enclosed = sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
     opened = sum(cell.startswith('"') for cell in cells)
     if 2 * enclosed >= len(cells) or opened == 0:
@@ -189,19 +221,26 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
     """Whether the first record is no header: none of its cells is a usual name, and a short one recurs below it."""
     width = _usual_width(records)
     first = next((record for record in records if len(record) == width), [])
-    if len(first) < 2 or not all(map(str.strip, first)) or any(map(_has_usual_name, (records[0], first))):
+    if (
+        len(first) < 2
+        or not all(map(str.strip, first))
+        or any(map(_has_usual_name, (records[0], first)))
+    ):
         return False
     rest = [record for record in records if record is not first]
     enough = max(2, len(rest) // _RECURS)
     return any(
-        len(cell) <= LONGEST_LABEL and sum(row[place : place + 1] == [cell] for row in rest) >= enough
+        len(cell) <= LONGEST_LABEL
+        and sum(row[place : place + 1] == [cell] for row in rest) >= enough
         for place, cell in enumerate(first)
     )
 
 
 @dataclass
 class RecordReader:
-    """Reads the records of lines in a dialect; `report` is told of records that cannot be read, with their line.
+    """Reads the records of lines in a dialect.
+
+    `report` is told of records that cannot be read, with their line.
 
     With `pad`, a record with too few fields is filled up with empty ones, and its line listed.
     """
@@ -216,7 +255,10 @@ class RecordReader:
     blank_rows: list[int] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield (line, record) from the header on; blank lines are skipped, records of another width reported."""
+        """Yield (line, record) from the header on.
+
+        Blank lines are skipped, records of another width reported.
+        """
         above = self.dialect.above
         width = self.dialect.width
         held: list[str] = []
@@ -247,7 +289,10 @@ class RecordReader:
                 yield start, record
 
     def _remember(self, pushed: deque[str], held: list[str]) -> Iterator[str]:
-        """The lines, each remembered until its record is complete; lines that were pushed back come first."""
+        """The lines, each remembered until its record is complete.
+
+        Lines that were pushed back come first.
+        """
         while pushed:
             held.append(pushed[0])
             yield pushed.popleft()
@@ -260,7 +305,9 @@ class RecordReader:
     ) -> tuple[list[str], int]:
         """A record that does not fit, read in another way or else empty, and the number of its lines."""
         if "field limit" in str(error):
-            self.report(f"a field has more than the {csv.field_size_limit():,} characters allowed", line)
+            self.report(
+                f"a field has more than the {csv.field_size_limit():,} characters allowed", line
+            )
             return [], len(held)
         if error is None and len(record) > width and not any(record[width:]):
             return record[:width], len(held)
@@ -268,7 +315,9 @@ class RecordReader:
             self.short_rows.append(line)
             return record + [""] * (width - len(record)), len(held)
         if error is not None or len(held) > 1:
-            plain = next(Dialect(self.dialect.delimiter, quoted=False).reader([held[0].rstrip("\r\n")]), [])
+            plain = next(
+                Dialect(self.dialect.delimiter, quoted=False).reader([held[0].rstrip("\r\n")]), []
+            )
             if len(plain) == width:
                 self.lone_quotes.append(line)
                 return [_unquoted(cell) for cell in plain], 1
@@ -304,7 +353,11 @@ def read_sheet(
         content = source.read_bytes() if isinstance(source, Path) else source.read()
         book = CalamineWorkbook.from_filelike(BytesIO(content))
         names = book.sheet_names
-        chosen = next(_filled(book, names), names[0] if names else "") if sheet is None else _named(sheet, names, file)
+        chosen = (
+            next(_filled(book, names), names[0] if names else "")
+            if sheet is None
+            else _named(sheet, names, file)
+        )
         cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
     except CalamineError as error:
         raise DataError(f"cannot be read as a spreadsheet ({error})", file=file) from error
@@ -313,7 +366,9 @@ def read_sheet(
     rows = [(number, [_as_text(cell) for cell in row]) for number, row in enumerate(cells, 1)]
     others = [name for name in names if name != chosen]
     notes = (
-        [Note("sheet", repr(chosen), f"the others: {', '.join(map(repr, others[:4]))}", "--sheet")] if others else []
+        [Note("sheet", repr(chosen), f"the others: {', '.join(map(repr, others[:4]))}", "--sheet")]
+        if others
+        else []
     )
     return [(number, row) for number, row in rows if any(row)], notes if sheet is None else []
 
@@ -425,7 +480,9 @@ def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
         raise DataError(f"not JSON that can be read ({error})", file=checks.path) from error
     objects = find_objects(document)
     if objects is None:
-        raise DataError("is JSON, but holds no array of objects, such as [{...}, {...}]", file=checks.path)
+        raise DataError(
+            "is JSON, but holds no array of objects, such as [{...}, {...}]", file=checks.path
+        )
     for number, value in enumerate(objects, 1):
         if not isinstance(value, dict):
             checks.report("not a JSON object, as the others of the array", number)
@@ -447,13 +504,25 @@ def find_objects(document: Any) -> list[Any] | None:
         return document if any(isinstance(value, dict) for value in document) else None
     if not isinstance(document, dict):
         return None
-    arrays = [value for value in document.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+    arrays = [
+        value
+        for value in document.values()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]
     if len(arrays) == 1:
         return arrays[0]
-    # As pandas writes a table: every column an array, or an object with the number of the row as key.
+    # As pandas writes a table: every column an array, or an object with the number of the row as
+    # key.
     columns = {k: list(v.values()) if isinstance(v, dict) else v for k, v in document.items()}
-    if columns and all(isinstance(v, list) for v in columns.values()) and len({len(v) for v in columns.values()}) == 1:
-        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if (
+        columns
+        and all(isinstance(v, list) for v in columns.values())
+        and len({len(v) for v in columns.values()}) == 1
+    ):
+        return [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
     return None
 
 
@@ -485,4 +554,6 @@ def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
                         yield row
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         reason = str(error).partition("\n")[0]
-        raise DataError(f"cannot be read as Parquet ({reason})", file=checks.path, line=number or None) from error
+        raise DataError(
+            f"cannot be read as Parquet ({reason})", file=checks.path, line=number or None
+        ) from error

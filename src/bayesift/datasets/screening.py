@@ -25,7 +25,12 @@ REVIEWS = {
 _DECISIONS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
-def load_screening(path: str | Path, *, format: TableFormat | None = None, skip_bad: bool = False) -> Corpus:  # noqa: A002
+def load_screening(
+    path: str | Path,
+    *,
+    format: TableFormat | None = None,  # noqa: A002
+    skip_bad: bool = False,
+) -> Corpus:
     r"""Load the records of a review; included ones have the category "included".
 
     Records without title and abstract are kept: they were screened, too.
@@ -34,7 +39,8 @@ def load_screening(path: str | Path, *, format: TableFormat | None = None, skip_
     ----------
     path : a table with title, abstract and one of `LABELS`; also record_id, year
     format : how the table is written; guessed by default
-    skip_bad : skip rows that cannot be read and list them in `problems`, instead of refusing the file
+    skip_bad : skip rows that cannot be read and list them in `problems`, instead of refusing the
+        file
     """
     path = Path(path)
     log = ProblemLog(skip=skip_bad)
@@ -50,7 +56,9 @@ def load_screening(path: str | Path, *, format: TableFormat | None = None, skip_
 
 def load_review(name: str, data_dir: str | Path | None = None, *, skip_bad: bool = False) -> Corpus:
     """Load one of the published reviews from the data directory."""
-    return load_screening(find(name, [f"screening/{REVIEWS[name]}.csv"], data_dir), skip_bad=skip_bad)
+    return load_screening(
+        find(name, [f"screening/{REVIEWS[name]}.csv"], data_dir), skip_bad=skip_bad
+    )
 
 
 def _find_columns(names: Collection[str], path: Path) -> Columns:
@@ -61,14 +69,18 @@ def _find_columns(names: Collection[str], path: Path) -> Columns:
         raise DataError(message, file=path, line=1)
     identity = next((name for name in ("record_id", "id") if name in names), None)
     date = "year" if "year" in names else None
-    return Columns("abstract", label, identity, "title", date).resolve(names, file=str(path), line=1)
+    return Columns("abstract", label, identity, "title", date).resolve(
+        names, file=str(path), line=1
+    )
 
 
 def _read_document(row: Row, columns: Columns) -> Document:
     value = row.values.get(columns.label or "")
     decision = "" if value is None else read_name(value).removesuffix(".0").lower()
     if decision not in _DECISIONS:
-        raise ValueError(f"column {columns.label!r} holds {decision[:40]!r}, where 0 or 1 is expected")
+        raise ValueError(
+            f"column {columns.label!r} holds {decision[:40]!r}, where 0 or 1 is expected"
+        )
     return Document(
         id=read_name(row.values.get(columns.id or "") or row.line),
         text=read_text(row.values, columns.text),

@@ -11,7 +11,11 @@ from bayesift.datasets.loading import ProblemLog, decode, find
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 
-SMS_SPAM_PATHS = ("sms-spam/SMSSpamCollection", "sms-spam/smsspamcollection.zip", "smsspamcollection.zip")
+SMS_SPAM_PATHS = (
+    "sms-spam/SMSSpamCollection",
+    "sms-spam/smsspamcollection.zip",
+    "smsspamcollection.zip",
+)
 
 # A tab, by the documentation; in some copies spaces.
 _MESSAGE = re.compile(r"(ham|spam)(?:\t| +)(.*)")
@@ -27,7 +31,9 @@ def load_sms_spam(data_dir: str | Path | None = None, *, skip_bad: bool = False)
         if message is not None:
             documents.append(Document(str(number), message[2], categories=(message[1],)))
         elif line.strip():
-            log.report("not a message: it should start with ham or spam and a tab", file=path, line=number)
+            log.report(
+                "not a message: it should start with ham or spam and a tab", file=path, line=number
+            )
     if not documents:
         raise DataError("holds no messages", file=path)
     return Corpus(tuple(documents), ("ham", "spam"), name="sms-spam", problems=tuple(log.problems))
@@ -63,7 +69,9 @@ def load_enron(data_dir: str | Path | None = None, *, skip_bad: bool = False) ->
         if parts is not None:
             number, date, category = parts.groups()
             sent = datetime.datetime.fromisoformat(date)
-            document = Document(number, content.decode("latin-1"), categories=(category,), date=sent)
+            document = Document(
+                number, content.decode("latin-1"), categories=(category,), date=sent
+            )
             messages.append((int(number), document))
     if not messages:
         raise DataError("holds no messages (enron1/ham/NUMBER.DATE.OWNER.ham.txt)", file=path)

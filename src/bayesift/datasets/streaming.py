@@ -36,8 +36,8 @@ _Record: TypeAlias = tuple[str, str]  # id and text
 class TextReader:
     r"""Reads texts from a table, from a file of references, or from a file or stream of one text per line.
 
-    CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named are
-    guessed; ids are line numbers by default. `notes` says what was guessed.
+    CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
+    are guessed; ids are line numbers by default. `notes` says what was guessed.
     """
 
     source: Path | BinaryIO
@@ -83,7 +83,11 @@ class TextReader:
         """Whether text without a suffix that tells is a table: its columns were named, or are known by their names."""
         if reader.kind not in (None, "delimited"):
             return True
-        given = self.columns != Columns() or self.format.delimiter is not None or self.format.header is not None
+        given = (
+            self.columns != Columns()
+            or self.format.delimiter is not None
+            or self.format.header is not None
+        )
         return reader.kind is not None and (given or reader.has_known_names)
 
 
@@ -99,7 +103,10 @@ def _to_arrow(records: Iterator[_Record], size: int) -> Iterator[TextBatch]:
 
 
 def _read_record(row: Row, columns: Columns) -> _Record:
-    text, title = read_text(row.values, columns.text, required=True), read_text(row.values, columns.title)
+    text, title = (
+        read_text(row.values, columns.text, required=True),
+        read_text(row.values, columns.title),
+    )
     text = f"{title}\n{text}" if title else text
     if not text.strip():
         raise ValueError("empty document")

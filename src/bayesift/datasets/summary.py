@@ -35,7 +35,10 @@ class CategorySummary:
 
 @dataclass(frozen=True)
 class CorpusSummary:
-    """The counts of a corpus; what it does not have (vectors, dates, a train and a test split) is None."""
+    """The counts of a corpus.
+
+    What it does not have (vectors, dates, a train and a test split) is None.
+    """
 
     name: str
     documents: int
@@ -92,7 +95,9 @@ def _ordered(splits: Sequence[str]) -> list[str]:
     return sorted(splits, key=lambda name: usual.index(name) if name in usual else len(usual))
 
 
-def _summarise_split(name: str | None, documents: Sequence[Document], has_text: bool) -> SplitSummary:
+def _summarise_split(
+    name: str | None, documents: Sequence[Document], has_text: bool
+) -> SplitSummary:
     return SplitSummary(
         name=name,
         documents=len(documents),
@@ -106,8 +111,12 @@ def _summarise_split(name: str | None, documents: Sequence[Document], has_text: 
 def _largest(corpus: Corpus, counts: dict[str | None, Counter[str]]) -> tuple[CategorySummary, ...]:
     total = corpus.category_counts()
     leading = counts.get("train", total)
-    names = sorted(corpus.categories, key=lambda name: (-leading[name], -total[name], name))[:LARGEST]
+    names = sorted(corpus.categories, key=lambda name: (-leading[name], -total[name], name))[
+        :LARGEST
+    ]
     return tuple(
-        CategorySummary(name, total[name], {s: count[name] for s, count in counts.items() if s is not None})
+        CategorySummary(
+            name, total[name], {s: count[name] for s, count in counts.items() if s is not None}
+        )
         for name in names
     )

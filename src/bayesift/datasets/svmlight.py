@@ -1,7 +1,7 @@
 """Term vectors in LIBSVM and SVMlight files, and the `term:weight` pairs they share with LYRL2004 files.
 
-A block of lines is checked by one regular expression and parsed by one NumPy call, so that no Python object is made
-for a pair.
+A block of lines is checked by one regular expression and parsed by one NumPy call, so that no
+Python object is made for a pair.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def read_blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
             number += len(block)
 
 
-def stack_blocks(blocks: Sequence[PairBlock], *, first_term: int, columns: int | None = None) -> sparse.csr_array:
+def stack_blocks(
+    blocks: Sequence[PairBlock], *, first_term: int, columns: int | None = None
+) -> sparse.csr_array:
     """Stack blocks into a matrix; `first_term` is the term number of the first column."""
     counts = np.concatenate([block.counts for block in blocks])
     indices = np.concatenate([block.terms for block in blocks]) - first_term
@@ -86,13 +88,18 @@ def stack_blocks(blocks: Sequence[PairBlock], *, first_term: int, columns: int |
     if columns is None:
         columns = int(indices.max(initial=-1)) + 1
     narrow = np.int32 if indptr[-1] < 2**31 else np.int64
-    return sparse.csr_array((weights, indices.astype(narrow), indptr.astype(narrow)), shape=(len(counts), columns))
+    return sparse.csr_array(
+        (weights, indices.astype(narrow), indptr.astype(narrow)), shape=(len(counts), columns)
+    )
 
 
 def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
-    r"""Load term vectors, with one label or several ("1,3") per line; the id of a document is its line number.
+    r"""Load term vectors, with one label or several ("1,3") per line.
 
-    Terms are numbered from 1, unless a term 0 occurs. Comments (#) and query ids (qid:) are ignored.
+    The id of a document is its line number.
+
+    Terms are numbered from 1, unless a term 0 occurs. Comments (#) and query ids (qid:) are
+    ignored.
     """
     path = Path(path)
     log = ProblemLog(skip=skip_bad)
@@ -107,13 +114,17 @@ def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
             block = parse_pairs([pairs for _, _, pairs in parsed])
         assert block is not None  # every line that is left was parsed on its own
         blocks.append(block)
-        documents += [Document(str(n), "", categories=_categories(labels)) for n, labels, _ in parsed]
+        documents += [
+            Document(str(n), "", categories=_categories(labels)) for n, labels, _ in parsed
+        ]
     if not documents:
         raise DataError("holds no documents", file=path)
     categories = categories_of(documents)
     first_term = min((int(block.terms.min()) for block in blocks if len(block.terms)), default=1)
     vectors = stack_blocks(blocks, first_term=min(first_term, 1))
-    return Corpus(tuple(documents), categories, path.name, vectors=vectors, problems=tuple(log.problems))
+    return Corpus(
+        tuple(documents), categories, path.name, vectors=vectors, problems=tuple(log.problems)
+    )
 
 
 def _split_line(line: bytes) -> tuple[bytes, bytes]:
@@ -136,7 +147,9 @@ def _categories(labels: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _keep_good(parsed: list[tuple[int, bytes, bytes]], path: Path, log: ProblemLog) -> list[tuple[int, bytes, bytes]]:
+def _keep_good(
+    parsed: list[tuple[int, bytes, bytes]], path: Path, log: ProblemLog
+) -> list[tuple[int, bytes, bytes]]:
     good = []
     for number, labels, pairs in parsed:
         if not _is_label(labels):

@@ -100,7 +100,9 @@ class TableFormat:
         spelled = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
         delimiter = spelled.get(self.delimiter or "", self.delimiter)
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-            raise ValueError(f"delimiter must be one character or one of {', '.join(spelled)}, not {delimiter!r}")
+            raise ValueError(
+                f"delimiter must be one character or one of {', '.join(spelled)}, not {delimiter!r}"
+            )
         object.__setattr__(self, "delimiter", delimiter)
 
 
@@ -173,7 +175,9 @@ class TableReader:
 
     @property
     def _is_binary(self) -> bool:
-        return self._source.suffix in PARQUET or self._source.head.startswith((_ZIPPED, _OLE, _PARQUET))
+        return self._source.suffix in PARQUET or self._source.head.startswith(
+            (_ZIPPED, _OLE, _PARQUET)
+        )
 
     def _find_kind(self) -> Kind | None:
         suffix, start = self._source.suffix, self._head.lstrip()
@@ -181,7 +185,11 @@ class TableReader:
             return "spreadsheet" if self._source.head.startswith((_ZIPPED, _OLE)) else "parquet"
         if suffix in JSON_LINES:
             return "json-lines"
-        if suffix == ".json" or start.startswith("{") or (start.startswith("[") and start[1:].lstrip()[:1] == "{"):
+        if (
+            suffix == ".json"
+            or start.startswith("{")
+            or (start.startswith("[") and start[1:].lstrip()[:1] == "{")
+        ):
             return "json-lines" if start.startswith("{") and holds_json_lines(start) else "json"
         if start.startswith(FASTTEXT):
             return "fasttext"
@@ -195,7 +203,9 @@ class TableReader:
         lines = self._sample()
         dialect, _ = guess_dialect(lines)
         first = next(dialect.reader(lines, strict=False), [])
-        return (dialect.width or len(first)) > 1 or (len(first) == 1 and first[0].strip().lower() in KNOWN_NAMES)
+        return (dialect.width or len(first)) > 1 or (
+            len(first) == 1 and first[0].strip().lower() in KNOWN_NAMES
+        )
 
     def _sample(self) -> list[str]:
         return list(islice(io.StringIO(self._head, newline=""), _SAMPLE_LINES))
@@ -209,7 +219,9 @@ class TableReader:
             return self._read_parquet()
         if self.kind is None:
             raise DataError(self._describe_unknown(), file=self.path)
-        read = {"json-lines": read_json_lines, "json": read_json, "fasttext": read_fasttext}[self.kind]
+        read = {"json-lines": read_json_lines, "json": read_json, "fasttext": read_fasttext}[
+            self.kind
+        ]
         return read(self.lines(), self.checks)
 
     def _describe_unknown(self) -> str:
@@ -250,7 +262,9 @@ class TableReader:
         told = read_separator_line(sample[0]) if sample else None
         default = DELIMITED.get(self._source.suffix, ",")
         rest = sample if told is None else sample[1:]
-        dialect, notes = guess_dialect(rest, self.format.delimiter or told, self.format.header, default)
+        dialect, notes = guess_dialect(
+            rest, self.format.delimiter or told, self.format.header, default
+        )
         self.notes += notes
         return dialect, 1 if told is None else 2
 
@@ -260,9 +274,17 @@ class TableReader:
         self.note_records([reader])
 
     def records(
-        self, lines: Iterator[str], checks: RowChecks | None = None, *, dialect: Dialect | None = None, line: int = 1
+        self,
+        lines: Iterator[str],
+        checks: RowChecks | None = None,
+        *,
+        dialect: Dialect | None = None,
+        line: int = 1,
     ) -> RecordReader:
-        """The records of delimited text; lines from the middle of it have a dialect without a header."""
+        """The records of delimited text.
+
+        Lines from the middle of it have a dialect without a header.
+        """
         if dialect is None:
             dialect, line = self.dialect
             lines = islice(lines, line - 1, None)
@@ -271,15 +293,21 @@ class TableReader:
 
     def note_records(self, readers: Sequence[RecordReader]) -> None:
         """Note what was unusual about records, when all are read."""
-        self._note_rows("blank rows", [line for reader in readers for line in reader.blank_rows], "left out")
         self._note_rows(
-            "lone quotes", [line for reader in readers for line in reader.lone_quotes], "read as they stand"
+            "blank rows", [line for reader in readers for line in reader.blank_rows], "left out"
+        )
+        self._note_rows(
+            "lone quotes",
+            [line for reader in readers for line in reader.lone_quotes],
+            "read as they stand",
         )
 
     def _read_spreadsheet(self) -> Iterator[Row]:
         with self.open() as stream:
             records, notes = read_sheet(stream, self.format.sheet, file=self.path)
-        header, above, more = guess_header([record for _, record in records[:_SAMPLE_LINES]], self.format.header)
+        header, above, more = guess_header(
+            [record for _, record in records[:_SAMPLE_LINES]], self.format.header
+        )
         self.notes += [*notes, *more]
         yield from self._tabulate(iter(records[above:]), header, self.checks)
 
@@ -298,7 +326,9 @@ class TableReader:
             return self._tabulate(iter(reader), reader.dialect.header, checks or self.checks)
         return self._checked(iter(reader), names, checks or self.checks)
 
-    def _tabulate(self, records: Iterator[tuple[int, list[str]]], header: bool, checks: RowChecks) -> Iterator[Row]:
+    def _tabulate(
+        self, records: Iterator[tuple[int, list[str]]], header: bool, checks: RowChecks
+    ) -> Iterator[Row]:
         """Rows of records, the first of which names the columns if there is a header."""
         start, first = next(records, (0, []))
         if not first:
@@ -309,10 +339,15 @@ class TableReader:
                 raise DataError(damage, file=self.path, line=start)
             names, self._repeated = name_columns(first)
         else:
-            names, records = [str(place) for place in range(1, len(first) + 1)], chain([(start, first)], records)
+            names, records = (
+                [str(place) for place in range(1, len(first) + 1)],
+                chain([(start, first)], records),
+            )
         yield from self._checked(records, names, checks)
 
-    def _checked(self, records: Iterator[tuple[int, list[str]]], names: list[str], checks: RowChecks) -> Iterator[Row]:
+    def _checked(
+        self, records: Iterator[tuple[int, list[str]]], names: list[str], checks: RowChecks
+    ) -> Iterator[Row]:
         longest, accept = checks.max_characters, checks.accept
         for line, record in records:
             row = Row(line, dict(zip(names, record, strict=True)))
@@ -344,7 +379,9 @@ class TableReader:
         columns = wanted.resolve(names, file=str(self.path), line=line, rows=values, labels=labels)
         twice = [name for name in columns.present if name in self._repeated]
         if twice:
-            raise DataError(f"the header names a column twice: {twice[0]!r}", file=self.path, line=line)
+            raise DataError(
+                f"the header names a column twice: {twice[0]!r}", file=self.path, line=line
+            )
         self.notes += columns.notes(wanted, names, values)
         return columns, chain(sample, rows)
 
@@ -383,7 +420,9 @@ def load_table(
     max_characters: int = MAX_CHARACTERS,
     skip_bad: bool = False,
 ) -> Corpus:
-    """Load a CSV, TSV, JSON, Parquet, Excel or ODS file, or lines of fastText; .gz, .zst and .zip are unpacked.
+    """Load a CSV, TSV, JSON, Parquet, Excel or ODS file, or lines of fastText.
+
+    .gz, .zst and .zip are unpacked.
 
     What is not given is guessed; `notes` of the corpus says how.
 
@@ -394,7 +433,8 @@ def load_table(
     separator : separator of several categories in one field
     encoding, delimiter, header, sheet : how the table is written; see `TableFormat`
     max_characters : maximum length of a field
-    skip_bad : skip rows that cannot be read and list them in `problems`, instead of refusing the file
+    skip_bad : skip rows that cannot be read and list them in `problems`, instead of refusing the
+        file
 
     Examples
     --------
@@ -403,7 +443,8 @@ def load_table(
     ...     file = Path(folder) / "news.jsonl"
     ...     _ = file.write_text('{"text": "wheat rose", "label": ["grain", "wheat"]}')
     ...     load_table(file).documents
-    (Document(id='1', text='wheat rose', title='', categories=('grain', 'wheat'), date=None, split=None),)
+    (Document(id='1', text='wheat rose', title='', categories=('grain', 'wheat'), date=None,
+    split=None),)
     """
     source = Path(path) if isinstance(path, str) else path
     log = ProblemLog(skip=skip_bad)
@@ -413,7 +454,9 @@ def load_table(
     if wanted.date is not None:
         found, rows = reader.resolve(wanted)
         documents = DocumentList(reader.path, log)
-        for line, document in read_records(rows, found, partial(_read_document, separator=separator), reader.checks):
+        for line, document in read_records(
+            rows, found, partial(_read_document, separator=separator), reader.checks
+        ):
             documents.add(document, line)
         return documents.corpus(name=reader.path.name, notes=reader.notes)
     parts = list(read_tables(reader, wanted, separator))
@@ -438,8 +481,8 @@ def load_chunks(
 ) -> Iterator[Corpus]:
     r"""Load a table in chunks of a few megabytes, to learn from a file or stream that is larger than memory.
 
-    Parameters are those of `load_table`. Dates are not read, and ids are unique only within a chunk. `categories`,
-    `notes` and `problems` of each corpus are those of its chunk.
+    Parameters are those of `load_table`. Dates are not read, and ids are unique only within a
+    chunk. `categories`, `notes` and `problems` of each corpus are those of its chunk.
 
     Examples
     --------
@@ -449,7 +492,9 @@ def load_chunks(
     """
     source = Path(path) if isinstance(path, str) else path
     log = ProblemLog(skip=skip_bad)
-    reader = TableReader(source, log, TableFormat(encoding, delimiter, header, sheet), max_characters=max_characters)
+    reader = TableReader(
+        source, log, TableFormat(encoding, delimiter, header, sheet), max_characters=max_characters
+    )
     n_documents = 0
     wanted = replace(columns or Columns(), date=None)
     for lines, part in read_tables(reader, wanted, separator):
@@ -465,7 +510,10 @@ def load_chunks(
 def read_tables(
     reader: TableReader, wanted: Columns, separator: str | None = None
 ) -> Iterator[tuple[Array, DocumentTable]]:
-    """The documents of a table without dates in parts, each with the lines of its documents; ids may repeat."""
+    """The documents of a table without dates in parts, each with the lines of its documents.
+
+    Ids may repeat.
+    """
     from bayesift.datasets.arrow import ColumnBlock, read_parts
 
     done = 0
@@ -475,14 +523,21 @@ def read_tables(
             done += len(part)
             report_read(done, 1)
             continue
-        records = read_records(part, columns, partial(_read_document, separator=separator), reader.checks)
+        records = read_records(
+            part, columns, partial(_read_document, separator=separator), reader.checks
+        )
         while batch := list(islice(records, _BATCH)):
-            yield np.array([line for line, _ in batch]), DocumentTable.of([document for _, document in batch])
+            yield (
+                np.array([line for line, _ in batch]),
+                DocumentTable.of([document for _, document in batch]),
+            )
             done += len(batch)
             report_read(done, 1)
 
 
-def _with_unique_ids(table: DocumentTable, lines: Array, log: ProblemLog, path: Path) -> DocumentTable:
+def _with_unique_ids(
+    table: DocumentTable, lines: Array, log: ProblemLog, path: Path
+) -> DocumentTable:
     """The table without documents whose id is empty or a duplicate, which are reported."""
     if len(table.ids.unique()) == len(table) and not table.has_empty_id:
         return table
@@ -494,13 +549,17 @@ def _with_unique_ids(table: DocumentTable, lines: Array, log: ProblemLog, path: 
     ]
     refuse_empty(len(kept), log, path)
     unique = table.select(np.array(kept))
-    return unique.with_categories([name for name, n in zip(unique.categories, unique.n_documents, strict=True) if n])
+    return unique.with_categories(
+        [name for name, n in zip(unique.categories, unique.n_documents, strict=True) if n]
+    )
 
 
 def _read_document(row: Row, columns: Columns, separator: str | None) -> Document:
     values = row.values
     document = Document(
-        id=read_name(values[columns.id]) if columns.id and values.get(columns.id) is not None else str(row.line),
+        id=read_name(values[columns.id])
+        if columns.id and values.get(columns.id) is not None
+        else str(row.line),
         text=read_text(values, columns.text, required=True),
         title=read_text(values, columns.title),
         categories=read_categories(values.get(columns.label or ""), separator),

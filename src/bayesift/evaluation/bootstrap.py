@@ -67,8 +67,9 @@ def paired_bootstrap(
 ) -> BootstrapDifference:
     """Resample documents to see how sure a difference of F1 is.
 
-    A resample is a vector of how often each document was drawn; the counts of many of them are one sparse product.
-    Categories that a resample leaves without positives and assignments have F1 0, as in `f1`.
+    A resample is a vector of how often each document was drawn; the counts of many of them are one
+    sparse product. Categories that a resample leaves without positives and assignments have F1 0,
+    as in `f1`.
 
     Examples
     --------
@@ -80,19 +81,24 @@ def paired_bootstrap(
     (0.111, 0.07, 0.16)
     """
     if measure not in get_args(F1Measure):
-        raise ValueError(f"measure must be one of {', '.join(get_args(F1Measure))}, got {measure!r}")
+        raise ValueError(
+            f"measure must be one of {', '.join(get_args(F1Measure))}, got {measure!r}"
+        )
     truth, *systems = aligned(Y, a, b, labels=labels)
     # F1 = 2t / (assigned + positives): above and below of both systems, side by side.
     parts = [part for decided in systems for part in (2 * truth.multiply(decided), truth + decided)]
     counts = sparse.csr_array(sparse.hstack(parts, format="csr"), dtype=np.float64)
     (observed,) = _differences(np.ones((1, truth.shape[0])) @ counts, measure)
     drawn = [
-        _differences(weights @ counts, measure) for weights in resamples(truth.shape[0], n_resamples, random_state)
+        _differences(weights @ counts, measure)
+        for weights in resamples(truth.shape[0], n_resamples, random_state)
     ]
     differences = np.concatenate(drawn)
     lower, upper = np.quantile(differences, _tails(level))
     p_value = _two_sided(differences)
-    return BootstrapDifference(measure, float(observed), float(lower), float(upper), p_value, n_resamples, level)
+    return BootstrapDifference(
+        measure, float(observed), float(lower), float(upper), p_value, n_resamples, level
+    )
 
 
 def bootstrap_f1(
@@ -106,8 +112,8 @@ def bootstrap_f1(
 ) -> F1Estimates:
     """F1 of one system with percentile intervals over resamples of the documents.
 
-    A category whose positives a resample has all lost takes no part in its macro F1: rare categories would else pull
-    the whole interval below what was measured.
+    A category whose positives a resample has all lost takes no part in its macro F1: rare
+    categories would else pull the whole interval below what was measured.
 
     Examples
     --------
@@ -124,15 +130,21 @@ def bootstrap_f1(
     whole = np.ones((1, truth.shape[0])) @ counts
     known = whole[:, -truth.shape[1] :] > 0
     observed = _all_f1(whole, known)[0]
-    drawn = [_all_f1(weights @ counts, known) for weights in resamples(truth.shape[0], n_resamples, random_state)]
+    drawn = [
+        _all_f1(weights @ counts, known)
+        for weights in resamples(truth.shape[0], n_resamples, random_state)
+    ]
     lower, upper = np.quantile(np.vstack(drawn), _tails(level), axis=0)
     *categories, micro, macro = (
-        Estimate(*row) for row in zip(observed.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        Estimate(*row)
+        for row in zip(observed.tolist(), lower.tolist(), upper.tolist(), strict=True)
     )
     return F1Estimates(tuple(categories), micro, macro)
 
 
-def bootstrap_mean(values: Any, *, n_resamples: int = 1000, level: float = 0.95, random_state: int = 0) -> Estimate:
+def bootstrap_mean(
+    values: Any, *, n_resamples: int = 1000, level: float = 0.95, random_state: int = 0
+) -> Estimate:
     """A mean over documents with its percentile interval.
 
     Examples
@@ -142,7 +154,9 @@ def bootstrap_mean(values: Any, *, n_resamples: int = 1000, level: float = 0.95,
     (0.8, 0.7, 0.9)
     """
     each = np.asarray(values, dtype=np.float64)
-    drawn = [weights @ each / len(each) for weights in resamples(len(each), n_resamples, random_state)]
+    drawn = [
+        weights @ each / len(each) for weights in resamples(len(each), n_resamples, random_state)
+    ]
     lower, upper = np.quantile(np.concatenate(drawn), _tails(level))
     return Estimate(float(each.mean()), float(lower), float(upper))
 
@@ -153,7 +167,10 @@ def resamples(n_documents: int, n_resamples: int, random_state: int) -> Iterator
     block = max(1, _BLOCK_DRAWS // n_documents)
     for start in range(0, n_resamples, block):
         n_rows = min(block, n_resamples - start)
-        drawn = random.integers(n_documents, size=(n_rows, n_documents)) + n_documents * np.arange(n_rows)[:, None]
+        drawn = (
+            random.integers(n_documents, size=(n_rows, n_documents))
+            + n_documents * np.arange(n_rows)[:, None]
+        )
         multiplicities = np.bincount(drawn.ravel(), minlength=n_rows * n_documents)
         yield multiplicities.reshape(n_rows, n_documents).astype(np.float64)
 
@@ -163,7 +180,10 @@ def _tails(level: float) -> list[float]:
 
 
 def _all_f1(counts: Array, known: Array) -> Array:
-    """For each row of counts F1 of the categories, then micro and macro F1; `known` are those that have positives."""
+    """For each row of counts F1 of the categories, then micro and macro F1.
+
+    `known` are those that have positives.
+    """
     above, below, positives = np.split(counts, 3, axis=1)
     each = quotient(above, below, 0.0)
     micro = quotient(above.sum(axis=1), below.sum(axis=1), 0.0)
@@ -179,11 +199,16 @@ def _differences(counts: Array, measure: F1Measure) -> Array:
         above_a, below_a, above_b, below_b = (
             part.sum(axis=1, keepdims=True) for part in (above_a, below_a, above_b, below_b)
         )
-    differences: Array = (quotient(above_a, below_a, 0.0) - quotient(above_b, below_b, 0.0)).mean(axis=1)
+    differences: Array = (quotient(above_a, below_a, 0.0) - quotient(above_b, below_b, 0.0)).mean(
+        axis=1
+    )
     return differences
 
 
 def _two_sided(differences: Array) -> float:
-    """Twice the smaller tail; the sample itself counts as one more resample, so that P is never 0."""
+    """Twice the smaller tail.
+
+    The sample itself counts as one more resample, so that P is never 0.
+    """
     tail = min(np.sum(differences <= 0), np.sum(differences >= 0))
     return float(min(1.0, 2 * (tail + 1) / (len(differences) + 1)))

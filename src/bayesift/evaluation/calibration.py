@@ -1,11 +1,13 @@
 """Measures of probabilities: whether they are right, and mean what they say.
 
-With an indicator matrix every (document, category) is a forecast of its own. With class labels a document is one
-forecast over all classes, and log loss and Brier score are those of the whole distribution, as in scikit-learn.
+With an indicator matrix every (document, category) is a forecast of its own. With class labels a
+document is one forecast over all classes, and log loss and Brier score are those of the whole
+distribution, as in scikit-learn.
 
-There are two calibration errors. `expected_calibration_error` is of every category: whether a category comes true as
-often as its probability says. `top_label_calibration_error` is of the most probable category alone, its probability
-against how often it is right; papers call this one ECE (Guo et al. 2017, with 15 bins of equal width).
+There are two calibration errors. `expected_calibration_error` is of every category: whether a
+category comes true as often as its probability says. `top_label_calibration_error` is of the most
+probable category alone, its probability against how often it is right; papers call this one ECE
+(Guo et al. 2017, with 15 bins of equal width).
 """
 
 from __future__ import annotations
@@ -18,7 +20,18 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesift.arrays import Array
-from bayesift.charts import Axis, Columns, Figure, Frame, Intervals, Layer, Line, Panel, Points, Rule
+from bayesift.charts import (
+    Axis,
+    Columns,
+    Figure,
+    Frame,
+    Intervals,
+    Layer,
+    Line,
+    Panel,
+    Points,
+    Rule,
+)
 from bayesift.charts.svg import series
 from bayesift.errors import DataError
 from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
@@ -29,7 +42,9 @@ _SMALLEST = np.finfo(np.float64).eps
 
 
 def log_loss(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
-    """Mean of -ln of the probability given to what was the case; probabilities are kept 2e-16 away from 0 and 1.
+    """Mean of -ln of the probability given to what was the case.
+
+    Probabilities are kept 2e-16 away from 0 and 1.
 
     Examples
     --------
@@ -46,7 +61,9 @@ def log_loss(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
 
 
 def brier_score(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
-    """Mean squared distance of the probability from what was the case; with class labels summed over classes.
+    """Mean squared distance of the probability from what was the case.
+
+    With class labels summed over classes.
 
     Examples
     --------
@@ -60,7 +77,10 @@ def brier_score(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """Bins of forecasts: mean probability, share that came true with Wilson's interval, number; none is empty."""
+    """Bins of forecasts: mean probability, share that came true with Wilson's interval, number.
+
+    None is empty.
+    """
 
     mean_probability: Array
     share_positive: Array
@@ -72,7 +92,9 @@ class ReliabilityCurve:
     @property
     def expected_calibration_error(self) -> float:
         """Mean distance of probability and share, weighted by the number of forecasts."""
-        return float(np.average(np.abs(self.mean_probability - self.share_positive), weights=self.count))
+        return float(
+            np.average(np.abs(self.mean_probability - self.share_positive), weights=self.count)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers."""
@@ -81,7 +103,13 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    Y: Any, probabilities: Any, *, n_bins: int = 10, bins: Bins = "width", level: float = 0.95, labels: Classes = None
+    Y: Any,
+    probabilities: Any,
+    *,
+    n_bins: int = 10,
+    bins: Bins = "width",
+    level: float = 0.95,
+    labels: Classes = None,
 ) -> ReliabilityCurve:
     """How often forecasts came true, by their probability; the categories of a matrix are pooled.
 
@@ -89,7 +117,8 @@ def reliability_curve(
     ----------
     Y, probabilities : documents x categories, or one category
     n_bins : at most so many
-    bins : of equal "width" in probability, or of equal "mass", as many forecasts each (equals stay together)
+    bins : of equal "width" in probability, or of equal "mass", as many forecasts each (equals stay
+        together)
     level : of the interval of each share
 
     Examples
@@ -112,7 +141,8 @@ def expected_calibration_error(
 ) -> Any:
     """Mean distance of the probabilities in a bin from the share that came true, weighted by their number.
 
-    Every category of every document counts. `top_label_calibration_error` is of the most probable category alone.
+    Every category of every document counts. `top_label_calibration_error` is of the most probable
+    category alone.
     """
     check_average(average)
     positive, forecast = _forecasts(Y, probabilities, labels)
@@ -125,12 +155,20 @@ def expected_calibration_error(
 
 
 def top_label_curve(
-    Y: Any, probabilities: Any, *, n_bins: int = 15, bins: Bins = "width", level: float = 0.95, labels: Classes = None
+    Y: Any,
+    probabilities: Any,
+    *,
+    n_bins: int = 15,
+    bins: Bins = "width",
+    level: float = 0.95,
+    labels: Classes = None,
 ) -> ReliabilityCurve:
-    """How often the most probable category is right, by its probability; parameters as of `reliability_curve`.
+    """How often the most probable category is right, by its probability.
 
-    With several categories per document it is right when it is among them. One column is a yes or no, of which the more
-    probable is taken.
+    Parameters as of `reliability_curve`.
+
+    With several categories per document it is right when it is among them. One column is a yes or
+    no, of which the more probable is taken.
 
     Examples
     --------
@@ -141,7 +179,9 @@ def top_label_curve(
     if forecast.shape[1] == 1:
         positive, forecast = np.hstack([~positive, positive]), np.hstack([1 - forecast, forecast])
     top = np.argmax(forecast, axis=1)[:, None]
-    right, confidence = (np.take_along_axis(values, top, axis=1).ravel() for values in (positive, forecast))
+    right, confidence = (
+        np.take_along_axis(values, top, axis=1).ravel() for values in (positive, forecast)
+    )
     return _curve(right, confidence, n_bins, bins, level)
 
 
@@ -187,9 +227,20 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
     layers: list[Layer] = []
     for place, (name, curve) in enumerate(named.items()):
         points, style = _pairs(curve.mean_probability, curve.share_positive), series(place)
-        ranges = list(zip(curve.mean_probability.tolist(), curve.lower.tolist(), curve.upper.tolist(), strict=True))
+        ranges = list(
+            zip(
+                curve.mean_probability.tolist(),
+                curve.lower.tolist(),
+                curve.upper.tolist(),
+                strict=True,
+            )
+        )
         error = f"{curve.expected_calibration_error:.4f}"
-        layers += [Points(points, style), Line(points, style, name, error), Intervals(ranges, style)]
+        layers += [
+            Points(points, style),
+            Line(points, style, name, error),
+            Intervals(ranges, style),
+        ]
     perfect = Line([(0, 0), (1, 1)], "ideal", "perfect calibration")
     observed, predicted = Axis.unit("observed frequency"), Axis.unit("predicted probability")
     return Figure(
@@ -203,7 +254,9 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
         description="; ".join(
             f"of {count:,} forecasts of about {probability:.1%}, {share:.1%} came true"
             for curve in named.values()
-            for probability, share, count in zip(curve.mean_probability, curve.share_positive, curve.count, strict=True)
+            for probability, share, count in zip(
+                curve.mean_probability, curve.share_positive, curve.count, strict=True
+            )
         ),
         width=360,
         height=416,
@@ -212,11 +265,20 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
 
 def _counts_panel(curves: Sequence[ReliabilityCurve]) -> Panel:
     """How many forecasts there are of each probability, on a log scale: bars of one curve, lines of several."""
-    frame, x, most = Frame(46, 318, 348, 410), Axis.unit(""), max([1, *(int(curve.count.max()) for curve in curves)])
+    frame, x, most = (
+        Frame(46, 318, 348, 410),
+        Axis.unit(""),
+        max([1, *(int(curve.count.max()) for curve in curves)]),
+    )
     if len(curves) > 1:
         ends = Axis.over("", np.concatenate([curve.count for curve in curves]), log=True).ticks
-        lines = [Line(_pairs(curve.mean_probability, curve.count), series(i)) for i, curve in enumerate(curves)]
-        return Panel(x, Axis("forecasts", (ends[0], ends[-1]), log=True), lines, frame, x_shown=False)
+        lines = [
+            Line(_pairs(curve.mean_probability, curve.count), series(i))
+            for i, curve in enumerate(curves)
+        ]
+        return Panel(
+            x, Axis("forecasts", (ends[0], ends[-1]), log=True), lines, frame, x_shown=False
+        )
     bars = []
     for probability, count in _pairs(curves[0].mean_probability, curves[0].count):
         slot = min(int(probability * 10), 9) / 10
@@ -229,7 +291,9 @@ def _pairs(x: Array, y: Array) -> list[tuple[float, float]]:
     return list(zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _curve(positive: Array, forecast: Array, n_bins: int, bins: Bins, level: float) -> ReliabilityCurve:
+def _curve(
+    positive: Array, forecast: Array, n_bins: int, bins: Bins, level: float
+) -> ReliabilityCurve:
     bin_of = _bin_of(forecast, n_bins, bins)
     count = np.bincount(bin_of)
     filled = count > 0

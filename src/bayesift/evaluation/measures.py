@@ -1,17 +1,17 @@
 """Measures of decisions, also those of filtering.
 
-Y and decisions are indicator matrices (documents x categories, dense or sparse), or vectors of class labels whose
-columns `labels` names. `average` is
+Y and decisions are indicator matrices (documents x categories, dense or sparse), or vectors of
+class labels whose columns `labels` names. `average` is
 
     "micro"  the measure over the decisions of all categories together
-    "macro"  the mean of the measure over categories; macro F1 is the mean of F1, not F1 of mean precision and recall
-    None     an array, one value per category
+    "macro"  the mean of the measure over categories; macro F1 is the mean of F1, not F1 of mean
+    precision and recall None     an array, one value per category
 
-A quotient 0/0 counts as `zero_division`, 0 by default as in scikit-learn: a category without positives and without
-assignments has F1 0 and takes part in the macro average.
+A quotient 0/0 counts as `zero_division`, 0 by default as in scikit-learn: a category without
+positives and without assignments has F1 0 and takes part in the macro average.
 
-Measures of filtering are as TREC-9 defined them: one value a topic (column), averaged over topics. R+ and N+ are the
-relevant and the other documents retrieved, R the relevant documents in all.
+Measures of filtering are as TREC-9 defined them: one value a topic (column), averaged over topics.
+R+ and N+ are the relevant and the other documents retrieved, R the relevant documents in all.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class Contingency:
         """Count the decisions on labelled documents."""
         truth, decided = aligned(Y, decisions, labels=labels)
         matrices = (truth.multiply(decided), decided, truth)
-        true_positives, assigned, positives = (matrix.sum(axis=0).astype(np.int64) for matrix in matrices)
+        true_positives, assigned, positives = (
+            matrix.sum(axis=0).astype(np.int64) for matrix in matrices
+        )
         return cls(true_positives, assigned, positives, truth.shape[0])
 
     @property
@@ -82,7 +84,9 @@ class Contingency:
         """The counts of all categories together, as one category."""
         parts = (self.true_positives, self.assigned, self.positives)
         true_positives, assigned, positives = (part.sum(keepdims=True) for part in parts)
-        return Contingency(true_positives, assigned, positives, self.n_documents * len(self.positives))
+        return Contingency(
+            true_positives, assigned, positives, self.n_documents * len(self.positives)
+        )
 
     def precision(self, *, zero_division: float = 0.0) -> Array:
         """Share of the assigned documents that is correct."""
@@ -98,7 +102,12 @@ class Contingency:
 
 
 def precision(
-    Y: Any, decisions: Any, *, average: Average | None = "micro", zero_division: float = 0.0, labels: Classes = None
+    Y: Any,
+    decisions: Any,
+    *,
+    average: Average | None = "micro",
+    zero_division: float = 0.0,
+    labels: Classes = None,
 ) -> Any:
     """Share of the assigned documents that is correct.
 
@@ -107,11 +116,18 @@ def precision(
     >>> precision([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     0.6666666666666666
     """
-    return averaged(_counts(Y, decisions, average, labels).precision(zero_division=zero_division), average)
+    return averaged(
+        _counts(Y, decisions, average, labels).precision(zero_division=zero_division), average
+    )
 
 
 def recall(
-    Y: Any, decisions: Any, *, average: Average | None = "micro", zero_division: float = 0.0, labels: Classes = None
+    Y: Any,
+    decisions: Any,
+    *,
+    average: Average | None = "micro",
+    zero_division: float = 0.0,
+    labels: Classes = None,
 ) -> Any:
     """Share of the positive documents that is found.
 
@@ -120,11 +136,18 @@ def recall(
     >>> recall([[1, 0], [0, 1]], [[1, 1], [0, 0]], average="macro")
     0.5
     """
-    return averaged(_counts(Y, decisions, average, labels).recall(zero_division=zero_division), average)
+    return averaged(
+        _counts(Y, decisions, average, labels).recall(zero_division=zero_division), average
+    )
 
 
 def f1(
-    Y: Any, decisions: Any, *, average: Average | None = "micro", zero_division: float = 0.0, labels: Classes = None
+    Y: Any,
+    decisions: Any,
+    *,
+    average: Average | None = "micro",
+    zero_division: float = 0.0,
+    labels: Classes = None,
 ) -> Any:
     """Harmonic mean of precision and recall.
 
@@ -174,15 +197,22 @@ def check_average(average: Average | None) -> None:
 
 
 def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr_array:
-    """The documents x categories matrix of 0 and 1; class labels are spread over the columns named by `labels`."""
+    """The documents x categories matrix of 0 and 1.
+
+    Class labels are spread over the columns named by `labels`.
+    """
     matrix = y if sparse.issparse(y) else np.asarray(y)
     if matrix.ndim == 1:
         return _spread(matrix, labels)
     if matrix.ndim != 2:
-        raise DataError(f"labels must be class labels or documents x categories, got {matrix.ndim} dimensions")
+        raise DataError(
+            f"labels must be class labels or documents x categories, got {matrix.ndim} dimensions"
+        )
     rows = sparse.csr_array(matrix)
     if not np.isin(rows.data, (0, 1)).all():
-        raise DataError("labels must be 0 or 1: one column per category, 1 where the document belongs to it")
+        raise DataError(
+            "labels must be 0 or 1: one column per category, 1 where the document belongs to it"
+        )
     counted = rows.astype(np.int32)
     counted.eliminate_zeros()
     return counted
@@ -195,21 +225,28 @@ def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[sparse.csr
     truth, *decided = (indicator(part, labels) for part in (Y, *decisions))
     for matrix in decided:
         if truth.shape != matrix.shape:
-            raise DataError(f"labels are {_shape(truth)}, decisions {_shape(matrix)} (documents x categories)")
+            raise DataError(
+                f"labels are {_shape(truth)}, decisions {_shape(matrix)} (documents x categories)"
+            )
     if not truth.shape[0]:
         raise DataError("there are no documents to evaluate")
     return truth, *decided
 
 
 def scored(Y: Any, scores: Any, labels: Classes = None) -> tuple[Array, Array]:
-    """Labels as booleans and the finite scores of the same documents and categories; one column may be a vector."""
+    """Labels as booleans and the finite scores of the same documents and categories.
+
+    One column may be a vector.
+    """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim == 1:
         values = values[:, None]
         Y = Y if sparse.issparse(Y) else np.asarray(Y).reshape(len(values), -1)
     positive = indicator(Y, labels).toarray().astype(bool)
     if positive.shape != values.shape:
-        raise DataError(f"labels are {_shape(positive)}, scores {_shape(values)} (documents x categories)")
+        raise DataError(
+            f"labels are {_shape(positive)}, scores {_shape(values)} (documents x categories)"
+        )
     if not len(values):
         raise DataError("there are no documents to evaluate")
     if not np.isfinite(values).all():
@@ -223,7 +260,10 @@ def _counts(Y: Any, decisions: Any, average: Average | None, labels: Classes) ->
 
 
 def _spread(y: Array, labels: Sequence[Any] | Array | None) -> sparse.csr_array:
-    columns = {label: j for j, label in enumerate((np.unique(y) if labels is None else np.asarray(labels)).tolist())}
+    columns = {
+        label: j
+        for j, label in enumerate((np.unique(y) if labels is None else np.asarray(labels)).tolist())
+    }
     unknown = sorted({str(label) for label in y.tolist() if label not in columns})
     if unknown:
         raise DataError(f"class labels that are not among the labels: {', '.join(unknown[:5])}")
@@ -242,7 +282,9 @@ Scaling = Literal["trec-9", "unit"]
 T9U_GAINS: Gains = ((0.0, -1.0), (0.0, 2.0))
 
 
-def t9p(Y: Any, decisions: Any, *, target: int = 50, average: Literal["macro"] | None = "macro") -> Any:
+def t9p(
+    Y: Any, decisions: Any, *, target: int = 50, average: Literal["macro"] | None = "macro"
+) -> Any:
     """T9P, precision with a penalty for retrieving fewer than `target`: R+ / max(target, R+ + N+).
 
     Examples
@@ -259,7 +301,9 @@ def t9p(Y: Any, decisions: Any, *, target: int = 50, average: Literal["macro"] |
 def linear_utility(
     Y: Any, decisions: Any, *, gains: Gains = T9U_GAINS, average: Literal["macro"] | None = "macro"
 ) -> Any:
-    """The sum of gains [[true negative, false positive], [false negative, true positive]]; 2 R+ - N+ by default.
+    """The sum of gains [[true negative, false positive], [false negative, true positive]].
+
+    2 R+ - N+ by default.
 
     Examples
     --------
@@ -288,7 +332,9 @@ def t9u(
     >>> t9u([1, 0, 0, 0], [1, 1, 1, 1], floor=-0.5)
     -0.5
     """
-    return averaged(np.maximum(_utility(Contingency.of(_topics(Y), _topics(decisions)), gains), floor), average)
+    return averaged(
+        np.maximum(_utility(Contingency.of(_topics(Y), _topics(decisions)), gains), floor), average
+    )
 
 
 def scaled_utility(

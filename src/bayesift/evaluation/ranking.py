@@ -32,7 +32,10 @@ class PrecisionRecallCurve:
 
     @classmethod
     def of(cls, Y: Any, scores: Any) -> Self:
-        """The curve of one category, or of all decisions of several together; recall is 0 without positives."""
+        """The curve of one category, or of all decisions of several together.
+
+        Recall is 0 without positives.
+        """
         positive, values = scored(Y, scores)
         return cls._of_ranked(positive.ravel(), values.ravel())
 
@@ -54,7 +57,12 @@ class PrecisionRecallCurve:
 
 
 def average_precision(
-    Y: Any, scores: Any, *, average: Average | None = "macro", zero_division: float = 0.0, labels: Classes = None
+    Y: Any,
+    scores: Any,
+    *,
+    average: Average | None = "macro",
+    zero_division: float = 0.0,
+    labels: Classes = None,
 ) -> Any:
     """Precision averaged over the steps of recall, equals stepping together; 0/0 without positives.
 
@@ -63,23 +71,34 @@ def average_precision(
     >>> average_precision([1, 0, 1], [0.9, 0.8, 0.7]).__round__(4)
     0.8333
     """
-    values = [_average_precision(*column, zero_division) for column in _columns(Y, scores, average, labels)]
+    values = [
+        _average_precision(*column, zero_division)
+        for column in _columns(Y, scores, average, labels)
+    ]
     return averaged(np.array(values), average)
 
 
 def r_precision(
-    Y: Any, scores: Any, *, average: Average | None = "macro", zero_division: float = 0.0, labels: Classes = None
+    Y: Any,
+    scores: Any,
+    *,
+    average: Average | None = "macro",
+    zero_division: float = 0.0,
+    labels: Classes = None,
 ) -> Any:
     """Precision among the R documents with the highest scores, R being the number of positives.
 
-    Of equals at rank R the expected number of positives counts, so that their order does not matter.
+    Of equals at rank R the expected number of positives counts, so that their order does not
+    matter.
 
     Examples
     --------
     >>> r_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5
     """
-    values = [_r_precision(*column, zero_division) for column in _columns(Y, scores, average, labels)]
+    values = [
+        _r_precision(*column, zero_division) for column in _columns(Y, scores, average, labels)
+    ]
     return averaged(np.array(values), average)
 
 
@@ -110,26 +129,40 @@ def work_saved(places: Sequence[int] | Array, n_documents: int, recall: float = 
 
 
 def precision_recall_plot(
-    curves: Mapping[str, PrecisionRecallCurve], *, decided: Mapping[str, tuple[float, float]] | None = None
+    curves: Mapping[str, PrecisionRecallCurve],
+    *,
+    decided: Mapping[str, tuple[float, float]] | None = None,
 ) -> Figure:
     """Precision against recall, over contours of equal F1.
 
     Parameters
     ----------
     curves : by name
-    decided : recall and precision of the decisions made, by the name of their curve; marked by rings
+    decided : recall and precision of the decisions made, by the name of their curve; marked by
+        rings
     """
     styles = {name: series(place) for place, name in enumerate(curves)}
     rings = [Points([at], styles[name], ring=True) for name, at in (decided or {}).items()]
     values = {name: f"{curve.average_precision:.3f}" for name, curve in curves.items()}
-    lines = [Line(_steps(curve), styles[name], name, values[name]) for name, curve in curves.items()]
+    lines = [
+        Line(_steps(curve), styles[name], name, values[name]) for name, curve in curves.items()
+    ]
     frame = Frame(left=46, right=318)
     return Figure(
         "Precision and recall",
-        [Panel(Axis.unit("recall"), Axis.unit("precision"), [*rings, *lines, *_f1_contours()], frame)],
+        [
+            Panel(
+                Axis.unit("recall"),
+                Axis.unit("precision"),
+                [*rings, *lines, *_f1_contours()],
+                frame,
+            )
+        ],
         caption="Precision against recall as the threshold moves. The number is the average precision."
         + (" The ring marks the decisions." if rings else ""),
-        description="; ".join(f"{shortened(name)}: average precision {value}" for name, value in values.items()),
+        description="; ".join(
+            f"{shortened(name)}: average precision {value}" for name, value in values.items()
+        ),
         width=360,
     )
 
@@ -155,7 +188,9 @@ def _f1_contours() -> list[Layer]:
     return lines
 
 
-def _columns(Y: Any, scores: Any, average: Average | None, labels: Classes) -> list[tuple[Array, Array]]:
+def _columns(
+    Y: Any, scores: Any, average: Average | None, labels: Classes
+) -> list[tuple[Array, Array]]:
     check_average(average)
     positive, values = scored(Y, scores, labels)
     if average == "micro":
@@ -172,7 +207,11 @@ def _cuts(positive: Array, scores: Array) -> tuple[Array, Array, Array]:
 
 
 def _average_precision(positive: Array, scores: Array, zero_division: float) -> float:
-    return PrecisionRecallCurve._of_ranked(positive, scores).average_precision if positive.any() else zero_division
+    return (
+        PrecisionRecallCurve._of_ranked(positive, scores).average_precision
+        if positive.any()
+        else zero_division
+    )
 
 
 def _r_precision(positive: Array, scores: Array, zero_division: float) -> float:

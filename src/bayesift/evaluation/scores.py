@@ -49,7 +49,8 @@ class CategoryScores:
 class Probabilities:
     """Measures of the probabilities: ranking averaged over categories, the others over all decisions.
 
-    Calibration errors of all categories have 10 bins, those of the top label 15, of equal width or of equal mass.
+    Calibration errors of all categories have 10 bins, those of the top label 15, of equal width or
+    of equal mass.
     """
 
     average_precision: float
@@ -93,7 +94,8 @@ def evaluate_decisions(
 
     Parameters
     ----------
-    Y, decisions : indicator matrices, or class labels; those are columns by `categories`, or else sorted
+    Y, decisions : indicator matrices, or class labels; those are columns by `categories`, or else
+        sorted
     probabilities : documents x categories
     categories : the names of the columns
     zero_division : what 0/0 counts as
@@ -113,13 +115,18 @@ def evaluate_decisions(
     if ranked is None:
         return measured
     rows = _rows(counts, names, ranked, zero_division)
-    return replace(measured, categories=rows, probabilities=_measured(Y, probabilities, names, ranked))
+    return replace(
+        measured, categories=rows, probabilities=_measured(Y, probabilities, names, ranked)
+    )
 
 
 def evaluate_counts(
     counts: Contingency, accuracy: float, categories: Sequence[Any], *, zero_division: float = 0.0
 ) -> Scores:
-    """Measure decisions that were counted elsewhere; accuracy is the share of documents right in every category."""
+    """Measure decisions that were counted elsewhere.
+
+    Accuracy is the share of documents right in every category.
+    """
     return Scores(
         n_documents=counts.n_documents,
         n_positives=int(counts.positives.sum()),
@@ -138,13 +145,26 @@ def category_f1_bars(scores: Scores, *, limit: int = 30) -> Figure:
     bars = Bars([(f"{row.category} ({row.positives:,})", row.f1, f"{row.f1:.2f}") for row in rows])
     averages = [
         Rule(x=average.f1, style=style, name=f"{name} F1 {average.f1:.3f}")
-        for name, average, style in (("micro", scores.micro, "series-2"), ("macro", scores.macro, "series-3"))
+        for name, average, style in (
+            ("micro", scores.micro, "series-2"),
+            ("macro", scores.macro, "series-3"),
+        )
     ]
     cut = len(rows) < len(scores.categories)
     bottom = 10 + round(bars.height * max(len(rows), 1))
     return Figure(
-        f"F1 of the {len(rows)} most common of {len(scores.categories)} categories" if cut else "F1 of each category",
-        [Panel(Axis.unit("F1"), Axis.unit(""), [bars, *averages], Frame(170, 440, 10, bottom), y_shown=False)],
+        f"F1 of the {len(rows)} most common of {len(scores.categories)} categories"
+        if cut
+        else "F1 of each category",
+        [
+            Panel(
+                Axis.unit("F1"),
+                Axis.unit(""),
+                [bars, *averages],
+                Frame(170, 440, 10, bottom),
+                y_shown=False,
+            )
+        ],
         width=480,
         height=bottom + 44,
     )
@@ -153,7 +173,9 @@ def category_f1_bars(scores: Scores, *, limit: int = 30) -> Figure:
 def _names(Y: Any, decisions: Any) -> list[Any]:
     """The class labels, or the numbers of the columns."""
     if np.ndim(Y) == 1:
-        names: list[Any] = np.unique(np.concatenate([np.asarray(Y), np.asarray(decisions)])).tolist()
+        names: list[Any] = np.unique(
+            np.concatenate([np.asarray(Y), np.asarray(decisions)])
+        ).tolist()
         return names
     return list(range(np.shape(Y)[1]))
 
@@ -168,7 +190,9 @@ def _ranked(truth: Any, probabilities: Any, zero_division: float) -> tuple[Array
     if probabilities is None:
         return None
     options: dict[str, Any] = {"average": None, "zero_division": zero_division}
-    return average_precision(truth, probabilities, **options), r_precision(truth, probabilities, **options)
+    return average_precision(truth, probabilities, **options), r_precision(
+        truth, probabilities, **options
+    )
 
 
 def _rows(
@@ -187,14 +211,24 @@ def _rows(
     return tuple(CategoryScores(*row) for row in zip(*columns, strict=True))
 
 
-def _measured(Y: Any, probabilities: Any, names: list[Any], ranked: tuple[Array, Array]) -> Probabilities:
+def _measured(
+    Y: Any, probabilities: Any, names: list[Any], ranked: tuple[Array, Array]
+) -> Probabilities:
     return Probabilities(
         average_precision=float(np.mean(ranked[0])),
         r_precision=float(np.mean(ranked[1])),
         log_loss=log_loss(Y, probabilities, labels=names),
         brier_score=brier_score(Y, probabilities, labels=names),
-        calibration_error_width=expected_calibration_error(Y, probabilities, labels=names, bins="width"),
-        calibration_error_mass=expected_calibration_error(Y, probabilities, labels=names, bins="mass"),
-        top_label_calibration_error_width=top_label_calibration_error(Y, probabilities, labels=names),
-        top_label_calibration_error_mass=top_label_calibration_error(Y, probabilities, labels=names, bins="mass"),
+        calibration_error_width=expected_calibration_error(
+            Y, probabilities, labels=names, bins="width"
+        ),
+        calibration_error_mass=expected_calibration_error(
+            Y, probabilities, labels=names, bins="mass"
+        ),
+        top_label_calibration_error_width=top_label_calibration_error(
+            Y, probabilities, labels=names
+        ),
+        top_label_calibration_error_mass=top_label_calibration_error(
+            Y, probabilities, labels=names, bins="mass"
+        ),
     )

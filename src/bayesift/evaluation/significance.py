@@ -1,7 +1,8 @@
 """Significance tests of the difference between systems.
 
-Tests of two systems on the same documents. P-values of the sign tests are exact. "one-sided", as in Yang and
-Liu (1999), is the probability of a result at least as good for the system that looks better; "two-sided" is twice that.
+Tests of two systems on the same documents. P-values of the sign tests are exact. "one-sided", as in
+Yang and Liu (1999), is the probability of a result at least as good for the system that looks
+better; "two-sided" is twice that.
 """
 
 from __future__ import annotations
@@ -94,8 +95,10 @@ def mcnemar_test(
     Parameters
     ----------
     Y, a, b : labels and the decisions of both systems
-    unit : a document is right when all its decisions are; over "decisions" this is the two-sided s-test
-    exact : binomial; otherwise chi-square with continuity correction, (|wins - losses| - 1)² / (wins + losses)
+    unit : a document is right when all its decisions are; over "decisions" this is the two-sided
+        s-test
+    exact : binomial; otherwise chi-square with continuity correction, (|wins - losses| - 1)² /
+        (wins + losses)
 
     Examples
     --------
@@ -106,7 +109,9 @@ def mcnemar_test(
     if exact:
         return _sign_test(wins, losses, "two-sided")
     distance = max(abs(wins - losses) - 1, 0)
-    return PairedTest(wins, losses, float(chdtrc(1, distance**2 / (wins + losses))) if wins + losses else 1.0)
+    return PairedTest(
+        wins, losses, float(chdtrc(1, distance**2 / (wins + losses))) if wins + losses else 1.0
+    )
 
 
 def holm(p_values: Sequence[float] | Array) -> Array:
@@ -159,13 +164,21 @@ class SignificanceTable:
             pairs = [self.symbols(row, column) for column in self.systems]
             cells.append([row, *(" / ".join(pair) if any(pair) else "" for pair in pairs)])
         widths = [max(len(line[j]) for line in cells) for j in range(len(cells[0]))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            for line in cells
+        ]
         return "\n".join(line.rstrip() for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and symbols."""
         pairs = [
-            {"a": a, "b": b, "micro": self.micro[a, b].to_dict(), "macro": self.macro[a, b].to_dict()}
+            {
+                "a": a,
+                "b": b,
+                "micro": self.micro[a, b].to_dict(),
+                "macro": self.macro[a, b].to_dict(),
+            }
             for a, b in self.micro
         ]
         return {"systems": list(self.systems), "correction": self.correction, "pairs": pairs}
@@ -186,24 +199,33 @@ def significance_table(
     ----------
     Y : labels
     decisions_by_system : the decisions of each system on the same documents
-    correction : "holm" over all pairs, for each test on its own; None for P-values as the papers' tables have them
+    correction : "holm" over all pairs, for each test on its own; None for P-values as the papers'
+        tables have them
     alternative : "one-sided" as Yang and Liu, or "two-sided"
-    unit : what the micro test counts: "decisions" as Yang and Liu, or "documents", for one category per document; there
-        a document that one system gets right and the other wrong would count as two decisions
+    unit : what the micro test counts: "decisions" as Yang and Liu, or "documents", for one category
+        per document; there a document that one system gets right and the other wrong would count as
+        two decisions
     """
     if correction not in (None, "holm"):
         raise ValueError(f"correction must be 'holm' or None, got {correction!r}")
     truth, *decided = aligned(Y, *decisions_by_system.values(), labels=labels)
     systems = dict(zip(decisions_by_system, decided, strict=True))
     pairs = list(combinations(systems, 2))
-    micro = {(a, b): _micro_test(truth, systems[a], systems[b], unit, alternative) for a, b in pairs}
-    macro = {(a, b): macro_sign_test(truth, systems[a], systems[b], alternative=alternative) for a, b in pairs}
+    micro = {
+        (a, b): _micro_test(truth, systems[a], systems[b], unit, alternative) for a, b in pairs
+    }
+    macro = {
+        (a, b): macro_sign_test(truth, systems[a], systems[b], alternative=alternative)
+        for a, b in pairs
+    }
     if correction == "holm":
         micro, macro = _corrected(micro), _corrected(macro)
     return SignificanceTable(tuple(systems), micro, macro, correction)
 
 
-def _micro_test(Y: Any, a: Any, b: Any, unit: Unit, alternative: Alternative, labels: Classes = None) -> PairedTest:
+def _micro_test(
+    Y: Any, a: Any, b: Any, unit: Unit, alternative: Alternative, labels: Classes = None
+) -> PairedTest:
     return _sign_test(*_wins_and_losses(Y, a, b, unit, labels), alternative)
 
 
@@ -230,7 +252,9 @@ def _disagreements(Y: Any, a: Any, b: Any, labels: Classes) -> tuple[Any, Any]:
 
 def _sign_test(wins: int, losses: int, alternative: Alternative) -> PairedTest:
     if alternative not in get_args(Alternative):
-        raise ValueError(f"alternative must be one of {', '.join(get_args(Alternative))}, got {alternative!r}")
+        raise ValueError(
+            f"alternative must be one of {', '.join(get_args(Alternative))}, got {alternative!r}"
+        )
     one_sided = float(bdtr(min(wins, losses), wins + losses, 0.5))
     p_value = one_sided if alternative == "one-sided" else min(1.0, 2 * one_sided)
     return PairedTest(wins, losses, p_value)
@@ -238,4 +262,7 @@ def _sign_test(wins: int, losses: int, alternative: Alternative) -> PairedTest:
 
 def _corrected(tests: dict[Pair, PairedTest]) -> dict[Pair, PairedTest]:
     p_values = holm([test.p_value for test in tests.values()])
-    return {pair: replace(test, p_value=float(p)) for (pair, test), p in zip(tests.items(), p_values, strict=True)}
+    return {
+        pair: replace(test, p_value=float(p))
+        for (pair, test), p in zip(tests.items(), p_values, strict=True)
+    }

@@ -1,16 +1,38 @@
 """Adaptive filtering of a stream of documents, learning from every judgement.
 
-`FilterEngine` is the filter, `simulate` runs it on a labelled corpus, `create_filter` and `open_filter` keep one in a
-folder, `FilterRun` reads and writes JSON lines. `bayesift.screening` ranks a fixed pool.
+`FilterEngine` is the filter, `simulate` runs it on a labelled corpus, `create_filter` and
+`open_filter` keep one in a folder, `FilterRun` reads and writes JSON lines. `bayesift.screening`
+ranks a fixed pool.
 """
 
 from bayesift.filtering.engine import Filter, FilterEngine
-from bayesift.filtering.events import Judged, MemoryLog, Paused, ProfileState, Retrieved, TakenBack, Taught
+from bayesift.filtering.events import (
+    Judged,
+    MemoryLog,
+    Paused,
+    ProfileState,
+    Retrieved,
+    TakenBack,
+    Taught,
+)
 from bayesift.filtering.profile import Profile, ProfileSettings
 from bayesift.filtering.running import FilterRun, engine_of
 from bayesift.filtering.saving import OpenFilter, create_filter, open_filter, save_checkpoint
-from bayesift.filtering.simulation import STRATEGIES, Simulation, Stream, TopicRun, simulate, stream_of
-from bayesift.filtering.strategies import LinearUtility, PrecisionFloor, RecallFloor, Strategy, TargetCount
+from bayesift.filtering.simulation import (
+    STRATEGIES,
+    Simulation,
+    Stream,
+    TopicRun,
+    simulate,
+    stream_of,
+)
+from bayesift.filtering.strategies import (
+    LinearUtility,
+    PrecisionFloor,
+    RecallFloor,
+    Strategy,
+    TargetCount,
+)
 from bayesift.filtering.tables import (
     reading_figure,
     recall_figure,

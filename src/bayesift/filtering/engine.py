@@ -1,9 +1,10 @@
 """The filter: profiles retrieve documents from a stream, readers judge them, profiles learn.
 
-The engine is deterministic and has no clock, threads or random state: what it does follows from the start of its
-profiles, the documents it observed and the judgements it got. Judgements may come late, in any order, never, twice, or
-be taken back. The engine changes its profiles and returns the events; what it needs of the past it reads from a
-`History` that the caller passes in. `Filter` is an engine with a log that keeps the events.
+The engine is deterministic and has no clock, threads or random state: what it does follows from the
+start of its profiles, the documents it observed and the judgements it got. Judgements may come
+late, in any order, never, twice, or be taken back. The engine changes its profiles and returns the
+events; what it needs of the past it reads from a `History` that the caller passes in. `Filter` is
+an engine with a log that keeps the events.
 """
 
 from __future__ import annotations
@@ -87,16 +88,17 @@ class FilterEngine:
         Parameters
         ----------
         name : of the profile
-        query : its words get positive mean weights, so that a document first scores by its cosine to the query
-        words : strength of words, below 0 for what is not wanted, added to the weights of the query; 1 is that of a
-            query of one word
+        query : its words get positive mean weights, so that a document first scores by its cosine
+            to the query
+        words : strength of words, below 0 for what is not wanted, added to the weights of the
+            query; 1 is that of a query of one word
         examples : labelled texts, learned in this order for several epochs (the batch phase)
         batch : the same as vectors of this space
         settings : of the profile
-        query_as_example : learn the query as a relevant document before the others, as Chai, Ng & Chieu do with topic
-            statements, instead of giving its words a prior
-        expand : word vectors; words that mean about what those of the query do are added to `words`, by
-            `WordVectors.expand`
+        query_as_example : learn the query as a relevant document before the others, as Chai, Ng &
+            Chieu do with topic statements, instead of giving its words a prior
+        expand : word vectors; words that mean about what those of the query do are added to
+            `words`, by `WordVectors.expand`
         """
         if name in self.profiles:
             raise ValueError(f"there is already a profile {name!r}")
@@ -107,7 +109,9 @@ class FilterEngine:
             X, y = in_front(self.space.vector("query", query), X, y)
         prior = self._prior(None if query_as_example else query, words or {})
         bias = QUERY_BIAS if prior else 0.0
-        profile = Profile(name, ProfileSettings() if settings is None else settings, prior=prior, bias=bias)
+        profile = Profile(
+            name, ProfileSettings() if settings is None else settings, prior=prior, bias=bias
+        )
         if X is not None:
             profile.learn_batch(X, y)
         self._install(profile)
@@ -124,9 +128,12 @@ class FilterEngine:
     def observe_many(self, documents: Sequence[Document]) -> list[Retrieved]:
         """Show documents to all profiles; returns the retrievals in the order of the stream.
 
-        Equal to `observe` for each document, but faster; running frequencies are updated once for all documents.
+        Equal to `observe` for each document, but faster; running frequencies are updated once for
+        all documents.
         """
-        return self.observe_vectors(self.space.weigh([d.id for d in documents], [d.full_text for d in documents]))
+        return self.observe_vectors(
+            self.space.weigh([d.id for d in documents], [d.full_text for d in documents])
+        )
 
     def observe_vectors(self, batch: VectorBatch) -> list[Retrieved]:
         """As `observe_many`, from vectors of this space."""
@@ -140,14 +147,20 @@ class FilterEngine:
             if row not in vectors:
                 vectors[row] = batch.take(row, self.space)
             profile.hold(vectors[row])
-            events.append(Retrieved(profile.name, vectors[row], REASONS[hit.why - 1], hit.probability, hit.gain))
+            events.append(
+                Retrieved(
+                    profile.name, vectors[row], REASONS[hit.why - 1], hit.probability, hit.gain
+                )
+            )
         return events
 
-    def judge(self, profile: str, document: str | Document, relevant: bool, history: History) -> list[Event]:
+    def judge(
+        self, profile: str, document: str | Document, relevant: bool, history: History
+    ) -> list[Event]:
         """Learn from a judgement.
 
-        A retrieved document is named by its id, another one is given itself. The same judgement again changes
-        nothing; a different one replaces the first, which is taken back.
+        A retrieved document is named by its id, another one is given itself. The same judgement
+        again changes nothing; a different one replaces the first, which is taken back.
         """
         target = self._profile(profile)
         name = document if isinstance(document, str) else document.id
@@ -158,15 +171,21 @@ class FilterEngine:
         if name in target.judgements:
             events += self.take_back(profile, name, history)
             target = self.profiles[profile]
-            vector = target.pending.get(name, vector)  # the vector it arrived with, which replay learns from
-        events.append(Judged(profile, name, bool(relevant), None if name in target.pending else vector))
+            vector = target.pending.get(
+                name, vector
+            )  # the vector it arrived with, which replay learns from
+        events.append(
+            Judged(profile, name, bool(relevant), None if name in target.pending else vector)
+        )
         target.judge(vector, bool(relevant))
         return events
 
     def take_back(self, profile: str, document: str, history: History) -> list[Event]:
         """Take back a judgement: the profile becomes what it would be without it."""
         if document not in self._profile(profile).judgements:
-            raise DataError(f"there is no judgement of document {document!r} by profile {profile!r}")
+            raise DataError(
+                f"there is no judgement of document {document!r} by profile {profile!r}"
+            )
         event = TakenBack(profile, document)
         self._rebuild(event, history)
         return [event]
@@ -178,8 +197,9 @@ class FilterEngine:
         ----------
         profile : its name
         word : analysed as documents are (stems, stop words); a text of several words sets each
-        strength : as in `add_profile`: 1 is that of a query of one word, below 0 speaks against. The mean of the
-            weight's prior moves, so that judgements, earlier and later ones, can overrule it.
+        strength : as in `add_profile`: 1 is that of a query of one word, below 0 speaks against.
+            The mean of the weight's prior moves, so that judgements, earlier and later ones, can
+            overrule it.
         history : the past of the profile
         """
         target = self._profile(profile)
@@ -187,7 +207,9 @@ class FilterEngine:
         if not columns:
             raise DataError(f"{word!r:.60} holds no word that documents are read for")
         if not math.isfinite(strength):
-            raise DataError(f"the strength of {word!r:.60} must be a finite number, got {strength!r}")
+            raise DataError(
+                f"the strength of {word!r:.60} must be a finite number, got {strength!r}"
+            )
         if target.taught.get(word, 0.0) == strength:
             return []
         event = Taught(profile, word, float(strength), columns)
@@ -198,7 +220,10 @@ class FilterEngine:
         return [event]
 
     def pause(self, profile: str, paused: bool = True) -> list[Event]:
-        """Pause a profile: nothing is retrieved for it, judgements still count; False resumes it."""
+        """Pause a profile: nothing is retrieved for it, judgements still count.
+
+        False resumes it.
+        """
         if self._profile(profile).paused is paused:
             return []
         self.profiles[profile].paused = paused
@@ -229,10 +254,16 @@ class FilterEngine:
             for column in self.space.columns_of(word).tolist():
                 prior[column] = prior.get(column, 0.0) + float(strength)
         length = math.sqrt(sum(weight * weight for weight in prior.values()))
-        return {column: QUERY_STRENGTH * weight / length for column, weight in prior.items()} if length else {}
+        return (
+            {column: QUERY_STRENGTH * weight / length for column, weight in prior.items()}
+            if length
+            else {}
+        )
 
     def _batch(
-        self, examples: Sequence[tuple[str, bool]] | None, batch: tuple[sparse.csr_array, Array] | None
+        self,
+        examples: Sequence[tuple[str, bool]] | None,
+        batch: tuple[sparse.csr_array, Array] | None,
     ) -> tuple[sparse.csr_array | None, Array]:
         if examples is not None and batch is not None:
             raise ValueError("give examples or batch, not both")
@@ -241,9 +272,13 @@ class FilterEngine:
         if not examples:
             return None, np.zeros(0, dtype=bool)
         vectors = [self.space.vector(f"example/{i}", text) for i, (text, _) in enumerate(examples)]
-        return stacked(vectors, len(self.space)), np.array([label for _, label in examples], dtype=bool)
+        return stacked(vectors, len(self.space)), np.array(
+            [label for _, label in examples], dtype=bool
+        )
 
-    def _find(self, profile: Profile, name: str, document: str | Document, history: History) -> DocumentVector:
+    def _find(
+        self, profile: Profile, name: str, document: str | Document, history: History
+    ) -> DocumentVector:
         """The vector of a document: pending, made from the document itself, or from the history."""
         if name in profile.pending:
             return profile.pending[name]
@@ -252,7 +287,9 @@ class FilterEngine:
         known = history.find(profile.name, name)
         if known is not None:
             return known
-        raise DataError(f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself")
+        raise DataError(
+            f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself"
+        )
 
 
 @dataclass
@@ -298,7 +335,9 @@ class Filter:
 def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
     """Add a profile from its definition: a mapping as in a YAML file, with examples as pairs of text and label."""
     strategy = Strategy.of(str(entry.get("strategy", "plain")), **(entry.get("options") or {}))
-    settings = ProfileSettings(strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {}))
+    settings = ProfileSettings(
+        strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {})
+    )
     words = {str(word): float(strength) for word, strength in (entry.get("words") or {}).items()}
     examples = [(text, relevant) for text, relevant in entry.get("examples") or ()]
     query = entry.get("query")
@@ -312,7 +351,9 @@ def _goal(given: Any) -> Goal:
     if given is None:
         return TargetCount()
     if not isinstance(given, dict) or len(given) != 1 or not given.keys() <= _GOAL_FIELD.keys():
-        raise ValueError(f"a goal is one of {', '.join(_GOAL_FIELD)}, such as {{target: 50}}; got {given!r:.60}")
+        raise ValueError(
+            f"a goal is one of {', '.join(_GOAL_FIELD)}, such as {{target: 50}}; got {given!r:.60}"
+        )
     ((kind, value),) = given.items()
     goal: Goal = decode({"kind": f"{kind}-goal", _GOAL_FIELD[kind]: value})
     return goal
@@ -329,7 +370,8 @@ def replay_events(profile: Profile, events: Iterable[Event]) -> Profile:
 class Replay:
     """Applies past events to the profiles of an engine, in order.
 
-    A profile that something is taken back from is outdated: it is rebuilt from its start when all events are read.
+    A profile that something is taken back from is outdated: it is rebuilt from its start when all
+    events are read.
     """
 
     def __init__(self, engine: FilterEngine) -> None:
@@ -340,7 +382,9 @@ class Replay:
     def apply(self, event: Event) -> None:
         """Apply an event."""
         name, profile = event.profile, self._engine.profiles[event.profile]
-        if isinstance(event, TakenBack) or (isinstance(event, Taught) and event.word in profile.taught):
+        if isinstance(event, TakenBack) or (
+            isinstance(event, Taught) and event.word in profile.taught
+        ):
             self._outdated.add(name)
         elif name not in self._outdated:
             apply(profile, event, self._seen.setdefault(name, {}))
@@ -354,12 +398,17 @@ class Replay:
     def finish(self, events_of: Callable[[str], Iterable[Event]]) -> set[str]:
         """Rebuild outdated profiles from all their events; returns their names."""
         for name in self._outdated:
-            self._engine.profiles[name] = replay_events(self._engine.starts[name].profile(), events_of(name))
+            self._engine.profiles[name] = replay_events(
+                self._engine.starts[name].profile(), events_of(name)
+            )
         return self._outdated
 
 
 def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> None:
-    """Apply an event that is not taken back to a profile; `seen` collects documents by their ids."""
+    """Apply an event that is not taken back to a profile.
+
+    `seen` collects documents by their ids.
+    """
     if isinstance(event, Retrieved):
         seen[event.document.id] = event.document
         profile.count_retrieval(queried=event.why != "relevant")
@@ -367,7 +416,9 @@ def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> No
     elif isinstance(event, Judged):
         document = event.document or profile.pending.get(event.id) or seen.get(event.id)
         if document is None:
-            raise DataError(f"the log has a judgement of document {event.id!r}, but not the document")
+            raise DataError(
+                f"the log has a judgement of document {event.id!r}, but not the document"
+            )
         seen[event.id] = document
         profile.judge(document, event.relevant)
     elif isinstance(event, Taught):
@@ -404,7 +455,9 @@ def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_arr
     return rows
 
 
-def in_front(vector: DocumentVector, X: sparse.csr_array | None, y: Array) -> tuple[sparse.csr_array, Array]:
+def in_front(
+    vector: DocumentVector, X: sparse.csr_array | None, y: Array
+) -> tuple[sparse.csr_array, Array]:
     """One more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
     first = stacked([vector], width)

@@ -1,8 +1,8 @@
 """What happened to a filter, in order, and the states of profiles. A profile is determined by a state and its events.
 
-The engine returns its events and never stores them; a log keeps them. Logs are append-only. Taking back a judgement or
-a word is an event too: the profile is rebuilt from its start and the events without what was taken back, so that it is
-as if it had never been given.
+The engine returns its events and never stores them; a log keeps them. Logs are append-only. Taking
+back a judgement or a word is an event too: the profile is rebuilt from its start and the events
+without what was taken back, so that it is as if it had never been given.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _MAX_COLUMNS = 1 << 28
 class Retrieved:
     """A document was retrieved for a profile.
 
-    Its probability is above the threshold ("relevant"), its label is expected to be informative ("queried"), or it was
-    drawn at "random". Probability and expected information gain (bits) are None in an event that was read from a file.
+    Its probability is above the threshold ("relevant"), its label is expected to be informative
+    ("queried"), or it was drawn at "random". Probability and expected information gain (bits) are
+    None in an event that was read from a file.
     """
 
     profile: str
@@ -69,7 +70,9 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """The strength of a word was set, below 0 if it speaks against relevance; 0 takes the word back.
+    """The strength of a word was set, below 0 if it speaks against relevance.
+
+    0 takes the word back.
 
     `columns` are those of the word in the space of the filter; in a file they follow from the word.
     """
@@ -89,12 +92,21 @@ class Paused:
 
 
 Event = Retrieved | Judged | TakenBack | Taught | Paused
-_KINDS = {Retrieved: "retrieved", Judged: "judged", TakenBack: "taken back", Taught: "taught", Paused: "paused"}
+_KINDS = {
+    Retrieved: "retrieved",
+    Judged: "judged",
+    TakenBack: "taken back",
+    Taught: "taught",
+    Paused: "paused",
+}
 
 
 @dataclass(frozen=True)
 class ProfileState:
-    """A profile at one moment, as values that JSON can hold and arrays; of its covariance only the lower triangle."""
+    """A profile at one moment, as values that JSON can hold and arrays.
+
+    Of its covariance only the lower triangle.
+    """
 
     header: dict[str, Any]
     arrays: Arrays
@@ -104,7 +116,9 @@ class ProfileState:
         """The state of a profile; it shares no array with it."""
         posterior = {name: array.copy() for name, array in profile.posterior.to_content().items()}
         covariance = posterior.pop("covariance")
-        counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(np.int32)
+        counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(
+            np.int32
+        )
         header = {
             "name": profile.name,
             "settings": encode(profile.settings),
@@ -150,32 +164,57 @@ class ProfileState:
             return self._profile()
         except DataError:
             raise
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        except (
+            AttributeError,
+            IndexError,
+            KeyError,
+            OverflowError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise DataError(f"not the state of a profile: {error}") from error
 
     def _profile(self) -> Profile:
         header, arrays = self.header, self.arrays
-        profile = Profile(str(header["name"]), decode_fitted(header["settings"], {}, ProfileSettings))
+        profile = Profile(
+            str(header["name"]), decode_fitted(header["settings"], {}, ProfileSettings)
+        )
         profile.posterior = _posterior(arrays)
         if profile.stack is not None:
             profile.stack = decode_fitted(header["stack"], arrays, ProfileStack, "stack")
         terms = _integers(arrays, "terms", np.int32)
-        if len(np.unique(terms)) != len(terms) or terms.min(initial=0) < 0 or profile.posterior.size != 1 + len(terms):
+        if (
+            len(np.unique(terms)) != len(terms)
+            or terms.min(initial=0) < 0
+            or profile.posterior.size != 1 + len(terms)
+        ):
             raise _inconsistent("words and weights")
         profile.set_terms(terms)
-        profile.relevant_counts, profile.irrelevant_counts = _unpacked_counts(arrays, int(header["n_columns"]))
-        profile.n_relevant, profile.n_irrelevant = int(header["n_relevant"]), int(header["n_irrelevant"])
-        pairs = ((profile.relevant_counts, profile.n_relevant), (profile.irrelevant_counts, profile.n_irrelevant))
+        profile.relevant_counts, profile.irrelevant_counts = _unpacked_counts(
+            arrays, int(header["n_columns"])
+        )
+        profile.n_relevant, profile.n_irrelevant = (
+            int(header["n_relevant"]),
+            int(header["n_irrelevant"]),
+        )
+        pairs = (
+            (profile.relevant_counts, profile.n_relevant),
+            (profile.irrelevant_counts, profile.n_irrelevant),
+        )
         for counts, n_judged in pairs:
             if not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= n_judged:
                 raise _inconsistent("counts of words and judgements")
         profile.kept = _unpacked("kept", arrays, header["kept"])
         pending = _unpacked("pending", arrays, header["pending"])
         profile.pending = {document.id: document for document in pending}
-        profile.judgements = {str(name): bool(relevant) for name, relevant in header["verdicts"].items()}
+        profile.judgements = {
+            str(name): bool(relevant) for name, relevant in header["verdicts"].items()
+        }
         profile.taught = {str(word): float(strength) for word, strength in header["taught"].items()}
         profile.paused = bool(header["paused"])
-        profile.counters = Counters(**{name: int(count) for name, count in header["counters"].items()})
+        profile.counters = Counters(
+            **{name: int(count) for name, count in header["counters"].items()}
+        )
         if not 0 <= (threshold := float(header["threshold"])) <= 1:
             raise _inconsistent("threshold")
         profile.set_threshold(threshold)
@@ -190,14 +229,20 @@ def _posterior(arrays: Arrays) -> FullPosterior:
         raise _inconsistent("covariance and weights")
     covariance[lower] = triangle
     covariance.T[lower] = triangle
-    posterior = FullPosterior(arrays["mean"], covariance, *(arrays[name] for name in ("pending", "weights", "clock")))
+    posterior = FullPosterior(
+        arrays["mean"], covariance, *(arrays[name] for name in ("pending", "weights", "clock"))
+    )
     posterior._post_load()
     return posterior
 
 
 def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
     counted = _integers(arrays, "counted", np.int32)
-    if not 0 <= n_columns < _MAX_COLUMNS or counted.min(initial=0) < 0 or len(np.unique(counted)) != len(counted):
+    if (
+        not 0 <= n_columns < _MAX_COLUMNS
+        or counted.min(initial=0) < 0
+        or len(np.unique(counted)) != len(counted)
+    ):
         raise _inconsistent("counts of words")
     counts = np.zeros((2, n_columns), dtype=np.int32)
     for row, name in zip(counts, ("relevant_counts", "irrelevant_counts"), strict=True):
@@ -208,8 +253,12 @@ def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
 def _packed(name: str, documents: Sequence[DocumentVector]) -> Arrays:
     return {
         f"{name}.ends": np.cumsum([len(document) for document in documents], dtype=np.int64),
-        f"{name}.columns": np.concatenate([np.zeros(0, np.int32), *(document.columns for document in documents)]),
-        f"{name}.weights": np.concatenate([np.zeros(0), *(document.weights for document in documents)]),
+        f"{name}.columns": np.concatenate(
+            [np.zeros(0, np.int32), *(document.columns for document in documents)]
+        ),
+        f"{name}.weights": np.concatenate(
+            [np.zeros(0), *(document.weights for document in documents)]
+        ),
     }
 
 
@@ -217,7 +266,12 @@ def _unpacked(name: str, arrays: Arrays, ids: list[str]) -> list[DocumentVector]
     ends = _integers(arrays, f"{name}.ends", np.int64)
     columns, weights = _integers(arrays, f"{name}.columns", np.int32), arrays[f"{name}.weights"]
     begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
-    if len(ends) != len(ids) or np.any(ends < begins) or columns.shape != weights.shape or columns.min(initial=0) < 0:
+    if (
+        len(ends) != len(ids)
+        or np.any(ends < begins)
+        or columns.shape != weights.shape
+        or columns.min(initial=0) < 0
+    ):
         raise _inconsistent("documents")
     if len(columns) != (ends[-1] if len(ends) else 0) or not np.all(np.isfinite(weights)):
         raise _inconsistent("documents")
@@ -240,7 +294,10 @@ class History(Protocol):
     """What the engine reads of the past of a profile."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile; None without one."""
+        """The vector of a document that was retrieved or judged for the profile.
+
+        None without one.
+        """
         ...
 
     def before(self, event: TakenBack | Taught) -> tuple[ProfileState | None, Iterable[Event]]:
@@ -260,7 +317,10 @@ class EventLog(ABC):
         """The events of one profile, in order."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile; None without one."""
+        """The vector of a document that was retrieved or judged for the profile.
+
+        None without one.
+        """
         return document_in(self.of_profile(profile), document)
 
     def before(self, event: TakenBack | Taught) -> tuple[None, Iterator[Event]]:
@@ -286,7 +346,11 @@ class MemoryLog(EventLog):
 def document_in(events: Iterable[Event], document: str) -> DocumentVector | None:
     """The first vector of a document among events."""
     for event in events:
-        if isinstance(event, Retrieved | Judged) and event.document is not None and event.document.id == document:
+        if (
+            isinstance(event, Retrieved | Judged)
+            and event.document is not None
+            and event.document.id == document
+        ):
             return event.document
     return None
 
@@ -334,7 +398,10 @@ def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
 
 
 def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
-    """The inverse of `event_record`; raises KeyError, TypeError or ValueError for an invalid record."""
+    """The inverse of `event_record`.
+
+    Raises KeyError, TypeError or ValueError for an invalid record.
+    """
     kind, profile = record["event"], record["profile"]
     if not isinstance(profile, str):
         raise TypeError("profile must be a string")

@@ -23,14 +23,17 @@ from bayesift.models.online.posteriors import Dynamics, FullPosterior
 from bayesift.state import storable
 
 CUT = 12.13  # -2 ln lambda of the paper, "0.05%"; the chi-square point is 12.116
-# Before anything is learned, a profile that starts from words scores a document by its cosine to them: at 0.2 it is as
-# likely relevant as not, at 0.1 it is queried, and without any of the words neither.
+# Before anything is learned, a profile that starts from words scores a document by its cosine to
+# them: at 0.2 it is as likely relevant as not, at 0.1 it is queried, and without any of the words
+# neither.
 QUERY_STRENGTH = 15.0
 QUERY_BIAS = -3.0
 REGION_SIZE = 32  # past relevant documents that stand for those to come, the last ones
 _NO_DRAWS = np.zeros(0)
 _BLOCK = 20_000  # documents scored together, which bounds memory
-_FIRST_SCANNED = 64  # documents that a stack scores together, then twice as many until one is retrieved
+_FIRST_SCANNED = (
+    64  # documents that a stack scores together, then twice as many until one is retrieved
+)
 _MAX_RATIO = 1e3  # mean over standard deviation that no document reaches
 
 
@@ -48,9 +51,11 @@ class ProfileSettings:
     cut : -2 ln lambda above which a word is added
     max_terms : maximum number of words; None for no limit
     n_epochs : passes over the labelled documents of the batch phase
-    max_pending : maximum number of retrieved documents that wait for a judgement; beyond it the oldest is dropped
-    model : "perceptron" decides by the normal posterior over its words; "stack" by that and an online stack over all
-        words (`bayesift.filtering.stacked`), and queries by the posterior as before
+    max_pending : maximum number of retrieved documents that wait for a judgement; beyond it the
+        oldest is dropped
+    model : "perceptron" decides by the normal posterior over its words; "stack" by that and an
+        online stack over all words (`bayesift.filtering.stacked`), and queries by the posterior as
+        before
     """
 
     strategy: Strategy = field(default_factory=Strategy)
@@ -66,8 +71,14 @@ class ProfileSettings:
     def __post_init__(self) -> None:
         FlipNoise(self.kappa)
         if not 0 < self.prior_variance < math.inf or not self.cut >= 0:
-            raise ValueError(f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}")
-        if self.n_epochs < 1 or self.max_pending < 1 or (self.max_terms is not None and self.max_terms < 1):
+            raise ValueError(
+                f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}"
+            )
+        if (
+            self.n_epochs < 1
+            or self.max_pending < 1
+            or (self.max_terms is not None and self.max_terms < 1)
+        ):
             raise ValueError("n_epochs, max_pending and max_terms must be at least 1")
         if self.model not in ("perceptron", "stack"):
             raise ValueError(f"model must be 'perceptron' or 'stack', got {self.model!r}")
@@ -124,7 +135,12 @@ class Profile:
     """
 
     def __init__(
-        self, name: str, settings: ProfileSettings, *, prior: Mapping[int, float] | None = None, bias: float = 0.0
+        self,
+        name: str,
+        settings: ProfileSettings,
+        *,
+        prior: Mapping[int, float] | None = None,
+        bias: float = 0.0,
     ) -> None:
         self.name = name
         self.settings = settings
@@ -160,7 +176,9 @@ class Profile:
         self.threshold = float(threshold)
         share = np.clip((self.threshold - kappa) / (1 - 2 * kappa), 0.0, 1.0)
         self._relevant_from = (
-            float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO)) if self.stack is None else _MAX_RATIO
+            float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
+            if self.stack is None
+            else _MAX_RATIO
         )
         self._forget_rule()
 
@@ -170,12 +188,14 @@ class Profile:
         self.lookup = _lookup(terms)
         self._forget_rule()
 
-    # ---- the batch phase -----------------------------------------------------------------------------------------
+    # ---- the batch phase
+    # -----------------------------------------------------------------------------------------
 
     def learn_batch(self, X: sparse.csr_array, y: Array, ids: list[str] | None = None) -> None:
         """Learn from labelled documents: select words, run several epochs, keep the relevant documents.
 
-        The goal chooses the threshold in the first epoch, where each document is scored before it is learned.
+        The goal chooses the threshold in the first epoch, where each document is scored before it
+        is learned.
         """
         labels = np.asarray(y, dtype=bool)
         relevant = np.flatnonzero(labels)
@@ -190,7 +210,9 @@ class Profile:
         rows = restricted(X, self.lookup)
         signs = np.where(labels, 1.0, -1.0)
         epochs = range(self.settings.n_epochs)
-        fields = [self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in epochs]
+        fields = [
+            self.posterior.learn(rows, signs, self.likelihood, self.dynamics)[1] for _ in epochs
+        ]
         names = [f"batch/{i}" for i in range(len(labels))] if ids is None else ids
         self.kept += [row_vector(X, i, names[i]) for i in relevant.tolist()]
         probabilities = self.likelihood.predictive(*fields[0])
@@ -198,7 +220,8 @@ class Profile:
             probabilities = expit(self.stack.learn(X, _ratios(*fields[0]), labels))
         self.set_threshold(self.settings.goal.threshold(labels, probabilities))
 
-    # ---- events --------------------------------------------------------------------------------------------------
+    # ---- events
+    # --------------------------------------------------------------------------------------------------
 
     def count_retrieval(self, *, queried: bool) -> None:
         """Count a retrieval, which may change the rule."""
@@ -207,7 +230,10 @@ class Profile:
         self._rule = None
 
     def hold(self, document: DocumentVector) -> None:
-        """Keep a retrieved document until it is judged; the oldest is dropped when there are too many."""
+        """Keep a retrieved document until it is judged.
+
+        The oldest is dropped when there are too many.
+        """
         self.pending[document.id] = document
         if len(self.pending) > self.settings.max_pending:
             del self.pending[next(iter(self.pending))]
@@ -222,7 +248,9 @@ class Profile:
         self.n_relevant += relevant
         self.n_irrelevant += not relevant
         if self.stack is not None:
-            self.stack.learn(_whole_row(document), _ratios(*self.field(document)), np.array([relevant]))
+            self.stack.learn(
+                _whole_row(document), _ratios(*self.field(document)), np.array([relevant])
+            )
         self._add_informative_terms()
         examples = [(document, relevant)]
         if relevant:
@@ -238,7 +266,9 @@ class Profile:
         self._forget_rule()
 
     def teach(self, word: str, columns: Sequence[int], strength: float) -> None:
-        """Move the prior mean of a word's weights; the posterior moves as if the prior had always been so.
+        """Move the prior mean of a word's weights.
+
+        The posterior moves as if the prior had always been so.
 
         A profile that has learned nothing yet also gets the bias of one that starts from words.
         """
@@ -252,7 +282,8 @@ class Profile:
         self.taught[word] = strength
         self._forget_rule()
 
-    # ---- scores --------------------------------------------------------------------------------------------------
+    # ---- scores
+    # --------------------------------------------------------------------------------------------------
 
     def field(self, document: DocumentVector) -> tuple[float, float]:
         """Mean and variance of a document's field."""
@@ -271,12 +302,17 @@ class Profile:
         return self.likelihood.predictive(*self.posterior.fields(restricted(X, self.lookup)))
 
     def scores(self, X: sparse.csr_array) -> Array:
-        """Mean over standard deviation of each document's field, or the log odds of the stack; probabilities' order."""
+        """Mean over standard deviation of each document's field, or the log odds of the stack.
+
+        Probabilities' order.
+        """
         scores = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _BLOCK):
             rows = X[start : start + _BLOCK]
             ratios = _ratios(*self.posterior.fields(restricted(rows, self.lookup)))
-            scores[start : start + _BLOCK] = ratios if self.stack is None else self.stack.log_odds(rows, ratios)
+            scores[start : start + _BLOCK] = (
+                ratios if self.stack is None else self.stack.log_odds(rows, ratios)
+            )
         return scores
 
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
@@ -285,7 +321,9 @@ class Profile:
             return self._scan(rows, start, draws)
         queries = self.strategy.query is not None
         asked = self._scan(rows, start, draws) if queries else None
-        relevant = self._next_relevant(rows, start, rows.shape[0] if asked is None else asked.row + 1)
+        relevant = self._next_relevant(
+            rows, start, rows.shape[0] if asked is None else asked.row + 1
+        )
         return asked if relevant is None else relevant
 
     def _next_relevant(self, rows: sparse.csr_array, start: int, stop: int) -> Found | None:
@@ -297,18 +335,28 @@ class Profile:
             hits = np.flatnonzero(probabilities > self.threshold)
             if len(hits):
                 field = self.posterior.fields(restricted(block[hits[:1]], self.lookup))
-                gain = self.likelihood.expected_information_gain(*field, kind=self.strategy.gain_used)
-                return Found(start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0]))
+                gain = self.likelihood.expected_information_gain(
+                    *field, kind=self.strategy.gain_used
+                )
+                return Found(
+                    start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0])
+                )
             start, size = start + size, min(2 * size, _BLOCK)
         return None
 
     def _scan(self, rows: sparse.csr_array, start: int, draws: Array | None) -> Found | None:
         """The same by the posterior alone; nothing counts as relevant where there is a stack."""
         documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
-        rule, posterior, gain = self._rule_now(), self._scanned_now(), GAINS[self.strategy.gain_used]
+        rule, posterior, gain = (
+            self._rule_now(),
+            self._scanned_now(),
+            GAINS[self.strategy.gain_used],
+        )
         uniform = _NO_DRAWS if draws is None else draws
         room = *self._room, self._found, *self._region
-        row, why = scan(documents, start, self.lookup, 1.0, *posterior, gain, likelihood, rule, uniform, *room)
+        row, why = scan(
+            documents, start, self.lookup, 1.0, *posterior, gain, likelihood, rule, uniform, *room
+        )
         if why == 0:
             return None
         return Found(row, why, float(self._found[0]), float(self._found[1]))
@@ -319,7 +367,8 @@ class Profile:
             return None
         return np.array([hash_uniform(self.strategy.seed, self.name, name) for name in ids])
 
-    # ---- parts ---------------------------------------------------------------------------------------------------
+    # ---- parts
+    # ---------------------------------------------------------------------------------------------------
 
     def _past_relevant(self) -> DocumentVector:
         """A relevant document to learn again: the next in turn, or one drawn at random."""
@@ -379,7 +428,9 @@ class Profile:
             theta = self.strategy.theta(n)
             reach = -1.0
             if self.strategy.query in ("gain", "region"):
-                reach = min(query_reach(self.settings.kappa, self.strategy.gain_used, theta), _MAX_RATIO)
+                reach = min(
+                    query_reach(self.settings.kappa, self.strategy.gain_used, theta), _MAX_RATIO
+                )
             self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
         return self._rule
 
@@ -387,7 +438,9 @@ class Profile:
         """What a scan reads of the posterior, and its work space."""
         if self._scanned is None:
             arrays = self.posterior.to_content()
-            covariance, pending, weights, clock = (arrays[k] for k in ("covariance", "pending", "weights", "clock"))
+            covariance, pending, weights, clock = (
+                arrays[k] for k in ("covariance", "pending", "weights", "clock")
+            )
             deviations = _deviations(covariance, pending, weights, clock)
             self._scanned = arrays["mean"], covariance, pending, weights, clock, deviations
             self._found = np.zeros(2)
@@ -396,7 +449,10 @@ class Profile:
         return self._scanned
 
     def _region_now(self) -> tuple[Array, Array]:
-        """The region of interest as a scan reads it: C r / s_r and h_r / s_r of its documents; empty without one."""
+        """The region of interest as a scan reads it: C r / s_r and h_r / s_r of its documents.
+
+        Empty without one.
+        """
         documents = self.kept[-REGION_SIZE:] if self.strategy.query == "region" else []
         rows = [self._row(document) for document in documents]
         if not rows:
@@ -417,13 +473,17 @@ def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
 def _whole_row(document: DocumentVector) -> sparse.csr_array:
     """A document over all columns."""
     indptr = np.array([0, len(document.columns)], dtype=np.int64)
-    return _rows(indptr, document.columns, document.weights, int(document.columns.max(initial=0)) + 1)
+    return _rows(
+        indptr, document.columns, document.weights, int(document.columns.max(initial=0)) + 1
+    )
 
 
 def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
     """Some rows, which share their entries with X."""
     part = slice(X.indptr[start], X.indptr[stop])
-    return _rows(X.indptr[start : stop + 1] - X.indptr[start], X.indices[part], X.data[part], X.shape[1])
+    return _rows(
+        X.indptr[start : stop + 1] - X.indptr[start], X.indices[part], X.data[part], X.shape[1]
+    )
 
 
 def _ratios(means: Any, variances: Any) -> Array:
@@ -444,7 +504,10 @@ def _lookup(terms: Array) -> Array:
 
 
 def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array) -> Array:
-    """Standard deviations of the weights; the smallest increase over rounding keeps them a bound."""
+    """Standard deviations of the weights.
+
+    The smallest increase over rounding keeps them a bound.
+    """
     count = int(clock[0])
     waiting = weights[:count] @ pending[:count] ** 2
     variances = clock[1] * (np.diagonal(covariance) + waiting) + clock[2]

@@ -1,33 +1,38 @@
 """A filter in a pipe: profiles from a YAML file, JSON lines in (documents, judgements), JSON lines out (retrievals).
 
-    background: news.jsonl          # texts to count words in, an object with "text" per line; optional
-    stemmer: porter                 # optional, as are stop_words and everything below but the name
-    profiles:
+    background: news.jsonl          # texts to count words in, an object with "text" per line;
+    optional stemmer: porter                 # optional, as are stop_words and everything below but
+    the name profiles:
       - name: grain
         query: wheat, corn and barley harvests and exports
-        expand: true                # also words of similar meaning, by the vectors of the extra embeddings
-        words: {tonne: 0.5, football: -2}
-        examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this order
-        strategy: +rel+ig           # plain, +rel, +ig, +roi, +rnd, +rel+ig, +rel+roi
-        goal: {target: 50}          # or {utility: [[0, -1], [0, 2]]}, {precision: 0.8}, {recall: 0.9}
-        settings: {max_terms: 500}  # any of ProfileSettings
+        expand: true                # also words of similar meaning, by the vectors of the extra
+        embeddings words: {tonne: 0.5, football: -2}
+        examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this
+        order strategy: +rel+ig           # plain, +rel, +ig, +roi, +rnd, +rel+ig, +rel+roi
+        goal: {target: 50}          # or {utility: [[0, -1], [0, 2]]}, {precision: 0.8}, {recall:
+        0.9} settings: {max_terms: 500}  # any of ProfileSettings
         options: {gain: exact}      # any of Strategy
 
 Lines of input:
 
     {"id": "17", "title": ..., "text": ...}                                  a document
-    {"judge": {"profile": "grain", "id": "17", "relevant": true}}            a judgement; with "text" for a document
+    {"judge": {"profile": "grain", "id": "17", "relevant": true}}            a judgement; with
+    "text" for a document
                                                                              that was not retrieved
     {"undo": {"profile": "grain", "id": "17"}}                               takes a judgement back
-    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       the strength of a word, below 0 if it
-                                                                             speaks against; 0 takes it back
-    {"pause": {"profile": "grain"}}, {"resume": {"profile": "grain"}}        nothing is retrieved in between
+    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       the strength of a word,
+    below 0 if it
+                                                                             speaks against; 0 takes
+                                                                             it back
+    {"pause": {"profile": "grain"}}, {"resume": {"profile": "grain"}}        nothing is retrieved in
+    between
 
 The output has a line for every retrieval:
 
     {"id": "17", "profile": "grain", "why": "relevant", "probability": 0.87, "gain": 0.02}
 
-Memory does not grow with the stream: it holds relevant documents, pending ones (bounded), and the ids of judged ones.
+Memory does not grow with the stream: it holds relevant documents, pending ones (bounded), and the
+ids of judged ones.
 """
 
 from __future__ import annotations
@@ -54,7 +59,17 @@ _COMMANDS: dict[str, dict[str, type]] = {
     "resume": {"profile": str},
 }
 _TOP = {"profiles", "background", "stemmer", "stop_words"}
-_PROFILE = {"name", "query", "expand", "words", "examples", "strategy", "goal", "settings", "options"}
+_PROFILE = {
+    "name",
+    "query",
+    "expand",
+    "words",
+    "examples",
+    "strategy",
+    "goal",
+    "settings",
+    "options",
+}
 
 
 def engine_of(path: str | Path) -> FilterEngine:
@@ -92,7 +107,9 @@ def _space(described: Mapping[str, Any], place: Path) -> VectorSpace:
     if background is None:
         return VectorSpace(idf="running", **options)
     space = VectorSpace(idf="fixed", **options)
-    space.learn_background(record["text"] for record in _records(place.parent / str(background), {"text": str}))
+    space.learn_background(
+        record["text"] for record in _records(place.parent / str(background), {"text": str})
+    )
     return space
 
 
@@ -115,7 +132,9 @@ def _read_yaml(place: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DataError("no such file", file=place) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"cannot be read as YAML ({' '.join(str(error).split())})", file=place) from error
+        raise DataError(
+            f"cannot be read as YAML ({' '.join(str(error).split())})", file=place
+        ) from error
     if not isinstance(described, dict):
         raise DataError("must list profiles", file=place)
     return described
@@ -132,8 +151,12 @@ def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]
                     record = json.loads(line)
                 except ValueError as error:
                     raise DataError("not JSON", file=path, line=number) from error
-                if not isinstance(record, dict) or any(not isinstance(record.get(k), t) for k, t in wanted.items()):
-                    raise DataError(f"must be an object with {' and '.join(wanted)}", file=path, line=number)
+                if not isinstance(record, dict) or any(
+                    not isinstance(record.get(k), t) for k, t in wanted.items()
+                ):
+                    raise DataError(
+                        f"must be an object with {' and '.join(wanted)}", file=path, line=number
+                    )
                 yield record
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror})", file=path) from error
@@ -142,21 +165,25 @@ def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]
 def _only(given: Mapping[str, Any], known: set[str], place: Path) -> None:
     unknown = sorted(map(str, given.keys() - known))
     if unknown:
-        raise DataError(f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=place)
+        raise DataError(
+            f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=place
+        )
 
 
 class FilterRun:
     """Feeds lines to the filter of a folder.
 
-    A checkpoint is written only when everything read is processed and all answers are written; it records both
-    positions. A killed run is resumed exactly by `open_filter(folder, roll_back=True)` and the lines after its
-    position, once the output after the checkpoint is removed (`OutputMark.cut`).
+    A checkpoint is written only when everything read is processed and all answers are written; it
+    records both positions. A killed run is resumed exactly by `open_filter(folder, roll_back=True)`
+    and the lines after its position, once the output after the checkpoint is removed
+    (`OutputMark.cut`).
 
     Parameters
     ----------
     folder : of the filter
     opened : the filter
-    batch : documents that are scored together; a judgement is always learned before the next document is scored
+    batch : documents that are scored together; a judgement is always learned before the next
+        document is scored
     save_every : lines between two checkpoints
     report : called with the problem of each bad line; by default the first bad line raises
     output : where the answers are written, if that is a file
@@ -187,7 +214,9 @@ class FilterRun:
         self.n_retrieved = 0
 
     def feed(self, lines: Iterable[str], *, skip: int = 0) -> Iterator[str]:
-        """Lines of output, each to be written before the next is requested; a checkpoint at the start and the end.
+        """Lines of output, each to be written before the next is requested.
+
+        A checkpoint at the start and the end.
 
         The first `skip` lines of input are ignored, because an earlier run read them.
         """
@@ -261,7 +290,9 @@ def _output_line(event: Retrieved) -> str:
     assert event.probability is not None
     assert event.gain is not None
     numbers = {"probability": round(event.probability, 6), "gain": round(event.gain, 6)}
-    return json.dumps({"id": event.id, "profile": event.profile, "why": event.why, **numbers}, ensure_ascii=False)
+    return json.dumps(
+        {"id": event.id, "profile": event.profile, "why": event.why, **numbers}, ensure_ascii=False
+    )
 
 
 def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | None:
@@ -279,11 +310,17 @@ def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | N
             return kind, _checked_command(kind, record[kind], wanted, number)
     text, title, name = record.get("text", ""), record.get("title") or "", _name(record.get("id"))
     if name is None or not isinstance(text, str) or not isinstance(title, str):
-        raise DataError('neither a document ("id" and "text") nor a judgement ("judge")', file=STREAM, line=number)
+        raise DataError(
+            'neither a document ("id" and "text") nor a judgement ("judge")',
+            file=STREAM,
+            line=number,
+        )
     return Document(name, text, title=title)
 
 
-def _checked_command(kind: str, command: Any, wanted: dict[str, type], number: int) -> dict[str, Any]:
+def _checked_command(
+    kind: str, command: Any, wanted: dict[str, type], number: int
+) -> dict[str, Any]:
     if isinstance(command, dict):
         converted = {"id": _name(command.get("id")), "strength": _number(command.get("strength"))}
         checked: dict[str, Any] = {**command, **converted}
@@ -301,6 +338,10 @@ def _name(given: Any) -> str | None:
 
 
 def _number(given: Any) -> float | None:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= sys.float_info.max:
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, int | float)
+        or not abs(given) <= sys.float_info.max
+    ):
         return None
     return float(given)

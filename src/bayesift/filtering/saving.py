@@ -1,11 +1,11 @@
 """A filter in a folder: the start of its profiles, a checkpoint, and the log of events.
 
     FOLDER/start             profiles as they were added, and the words known then; written once
-    FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it is replaced atomically
-    FOLDER/events.jsonl      all events
+    FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it is
+    replaced atomically FOLDER/events.jsonl      all events
 
-Start and events determine the filter; the checkpoint only saves time. `open_filter` reads the checkpoint and applies
-the events after it or, when the same input will be read again, removes them.
+Start and events determine the filter; the checkpoint only saves time. `open_filter` reads the
+checkpoint and applies the events after it or, when the same input will be read again, removes them.
 """
 
 from __future__ import annotations
@@ -48,9 +48,16 @@ class OutputMark:
         return None if found is None else cls(found.st_dev, found.st_ino, found.st_size)
 
     def cut(self, stream: IO[str]) -> bool:
-        """Remove what was written after the mark; False if this is another file, a shorter one, or not appended to."""
+        """Remove what was written after the mark.
+
+        False if this is another file, a shorter one, or not appended to.
+        """
         found = _file_behind(stream)
-        if found is None or (found.st_dev, found.st_ino) != (self.device, self.inode) or found.st_size < self.size:
+        if (
+            found is None
+            or (found.st_dev, found.st_ino) != (self.device, self.inode)
+            or found.st_size < self.size
+        ):
             return False
         if not fcntl.fcntl(stream.fileno(), fcntl.F_GETFL) & os.O_APPEND:
             return False
@@ -74,9 +81,9 @@ def _file_behind(stream: IO[str]) -> os.stat_result | None:
 class FileLog(EventLog):
     """Events in a file of JSON lines; nothing is held in memory.
 
-    Vectors are written as words and weights, so that the file does not depend on columns. An incomplete last line
-    (after a crash) is removed when the file is opened, as are all events after the first `keep`. `position` is the
-    number of input lines read, written with every event.
+    Vectors are written as words and weights, so that the file does not depend on columns. An
+    incomplete last line (after a crash) is removed when the file is opened, as are all events after
+    the first `keep`. `position` is the number of input lines read, written with every event.
     """
 
     def __init__(self, path: str | Path, space: VectorSpace, *, keep: int | None = None) -> None:
@@ -135,7 +142,10 @@ def _read_event(text: str, space: VectorSpace, path: Path, line: int) -> tuple[E
 
 
 def _repair(path: Path, keep: int | None) -> int:
-    """Remove an incomplete last line and all lines after the first `keep`; returns the number of lines."""
+    """Remove an incomplete last line and all lines after the first `keep`.
+
+    Returns the number of lines.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as stream:
@@ -152,7 +162,10 @@ def _repair(path: Path, keep: int | None) -> int:
 
 @dataclass
 class OpenFilter(Filter):
-    """A filter in a folder; `position` is the number of input lines it has read, `output` the end of what it wrote."""
+    """A filter in a folder.
+
+    `position` is the number of input lines it has read, `output` the end of what it wrote.
+    """
 
     log: FileLog
     position: int = 0
@@ -168,7 +181,9 @@ def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
     return OpenFilter(engine, FileLog(place / EVENTS, engine.space))
 
 
-def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None) -> None:
+def save_checkpoint(
+    folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None
+) -> None:
     """Write the state after all events so far, and the position in the output."""
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
     content = filter_content(engine.space, states, len(log), log.position, output)
@@ -178,7 +193,8 @@ def save_checkpoint(folder: str | Path, engine: FilterEngine, log: FileLog, outp
 def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
     """Open the filter of a folder from its checkpoint, if there is one, and the events after it.
 
-    `roll_back` removes the events after the checkpoint, because the input after it will be read again.
+    `roll_back` removes the events after the checkpoint, because the input after it will be read
+    again.
     """
     place = Path(folder)
     for unfinished in place.glob(f".{CHECKPOINT}.*"):
@@ -191,7 +207,9 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
     for state in latest.states:
         profile = state.profile()
         if profile.name not in engine.starts:
-            raise DataError(f"the checkpoint has a profile {profile.name!r} that never started", file=place)
+            raise DataError(
+                f"the checkpoint has a profile {profile.name!r} that never started", file=place
+            )
         engine.profiles[profile.name] = profile
     log = FileLog(place / EVENTS, engine.space, keep=latest.n_events if roll_back else None)
     try:
@@ -220,7 +238,9 @@ def _catch_up(engine: FilterEngine, log: FileLog, latest: FilterContent) -> int:
     for event, read in log.events(latest.n_events):
         position = max(position, read)
         if event.profile not in engine.profiles:
-            raise DataError(f"the log has a profile {event.profile!r} that never started", file=log.path)
+            raise DataError(
+                f"the log has a profile {event.profile!r} that never started", file=log.path
+            )
         replay.apply(event)
     replay.finish(log.of_profile)
     return position
@@ -259,12 +279,20 @@ def read_content(path: Path) -> FilterContent:
         space_arrays = {"frequencies": content.arrays["space.frequencies"]}
         space = VectorSpace.from_state(header["space"], space_arrays, content.lists["words"])
         profiles = enumerate(header["profiles"])
-        states = [ProfileState(profile, _part(content.arrays, place)) for place, profile in profiles]
+        states = [
+            ProfileState(profile, _part(content.arrays, place)) for place, profile in profiles
+        ]
         names = [state.name for state in states]
         if len(set(names)) != len(names):
             raise DataError("two profiles have one name", file=path)
-        output = None if header.get("output") is None else decode_fitted(header["output"], {}, OutputMark)
-        return FilterContent(space, states, int(header["n_events"]), int(header["position"]), output)
+        output = (
+            None
+            if header.get("output") is None
+            else decode_fitted(header["output"], {}, OutputMark)
+        )
+        return FilterContent(
+            space, states, int(header["n_events"]), int(header["position"]), output
+        )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
@@ -273,4 +301,8 @@ def read_content(path: Path) -> FilterContent:
 
 def _part(arrays: dict[str, Any], place: int) -> dict[str, Any]:
     prefix = f"{place}."
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

@@ -29,10 +29,11 @@ class TopicRun:
     Parameters
     ----------
     n_relevant : relevant documents in the stream
-    rows, why, relevant : of each retrieved document: its row, index into `REASONS`, whether it is relevant
+    rows, why, relevant : of each retrieved document: its row, index into `REASONS`, whether it is
+        relevant
     n_terms, start_terms : words of the profile after each judgement, and before the stream
-    places : ranks (from 1) of all relevant documents when the retrieved ones are read first, then the others by their
-        probability under the final profile
+    places : ranks (from 1) of all relevant documents when the retrieved ones are read first, then
+        the others by their probability under the final profile
     """
 
     topic: str
@@ -49,8 +50,8 @@ class TopicRun:
 class Simulation:
     """What each strategy retrieved from one stream: by its name, one run per topic.
 
-    `truth` is documents of the stream x topics, `n_batch` the number of documents of the batch phase, `target` that of
-    T9P.
+    `truth` is documents of the stream x topics, `n_batch` the number of documents of the batch
+    phase, `target` that of T9P.
     """
 
     name: str
@@ -71,14 +72,19 @@ class Simulation:
         runs = self.runs[strategy]
         rows = np.concatenate([run.rows for run in runs])
         columns = np.repeat(np.arange(len(runs)), [len(run.rows) for run in runs])
-        return sparse.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=self.truth.shape)
+        return sparse.csr_array(
+            (np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=self.truth.shape
+        )
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Labelled documents as vectors: the batch phase, then the stream; labels are documents x topics.
+    """Labelled documents as vectors: the batch phase, then the stream.
 
-    `ids` are those of the stream; each topic statement is learned as a relevant document in front of the batch.
+    Labels are documents x topics.
+
+    `ids` are those of the stream; each topic statement is learned as a relevant document in front
+    of the batch.
     """
 
     batch: sparse.csr_array
@@ -109,7 +115,8 @@ def stream_of(
     corpus : documents with categories; a corpus of vectors is used as it is
     n_batch : documents of the batch phase; by default the split "train", else the first quarter
     topics : categories to use; by default all with enough relevant documents
-    relevant : minimum and maximum number of relevant documents of a topic in the stream, unless `topics` is given
+    relevant : minimum and maximum number of relevant documents of a topic in the stream, unless
+        `topics` is given
     relevant_in_batch : minimum number of relevant documents of a topic in the batch phase, likewise
     statements : topic statements
     stemmer, stop_words : of the vectors
@@ -127,7 +134,11 @@ def stream_of(
     """
     first, rest = _cut(corpus, n_batch)
     batch, stream = corpus.select(first), corpus.select(rest)
-    chosen = tuple(topics) if topics is not None else _frequent(batch, stream, relevant_in_batch, *relevant)
+    chosen = (
+        tuple(topics)
+        if topics is not None
+        else _frequent(batch, stream, relevant_in_batch, *relevant)
+    )
     unknown = [name for name in chosen if name not in corpus.categories]
     if unknown:
         raise DataError(f"the corpus has no category {unknown[0]!r}")
@@ -140,7 +151,11 @@ def stream_of(
     else:
         space = VectorSpace(stemmer=stemmer, stop_words=stop_words)
         batch_rows = space.learn_background(batch.texts)
-        vectors = {name: space.vector(name, text) for name, text in (statements or {}).items() if name in chosen}
+        vectors = {
+            name: space.vector(name, text)
+            for name, text in (statements or {}).items()
+            if name in chosen
+        }
         space.add_words(_words(stream.texts, space))
         rows = space.weigh(stream.ids, stream.texts).rows
     before, after = (part.indicator.tocsc()[:, columns].tocsr() for part in (batch, stream))
@@ -154,7 +169,9 @@ def simulate(
     settings: ProfileSettings | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Simulation:
-    """Run a profile for every topic over a stream, once per strategy; a retrieved document is judged at once.
+    """Run a profile for every topic over a stream, once per strategy.
+
+    A retrieved document is judged at once.
 
     Parameters
     ----------
@@ -173,14 +190,18 @@ def simulate(
     base = ProfileSettings() if settings is None else settings
     kinds = {str(Strategy.of(name)): Strategy.of(name) for name in strategies}
     target, runs = base.goal.adapt(base.strategy).target, {name: list[TopicRun]() for name in kinds}
-    result = Simulation(stream.name, stream.labels, stream.topics, stream.batch.shape[0], target, runs)
+    result = Simulation(
+        stream.name, stream.labels, stream.topics, stream.batch.shape[0], target, runs
+    )
     truth, batch_truth = stream.labels.tocsc(), stream.batch_labels.tocsc()
     for place, topic in enumerate(stream.topics):
         labels = _column(truth, place)
         start = ProfileState.of(_started(topic, base, stream, _column(batch_truth, place)))
         for name, kind in kinds.items():
             n_stream = stream.documents.shape[0]
-            strategy = replace(base.strategy, retrain=kind.retrain, query=kind.query, stream_length=n_stream)
+            strategy = replace(
+                base.strategy, retrain=kind.retrain, query=kind.query, stream_length=n_stream
+            )
             profile = start.with_settings(replace(base, strategy=strategy)).profile()
             runs[name].append(play(profile, stream.documents, labels, stream.ids))
         if progress is not None:
@@ -188,10 +209,14 @@ def simulate(
     return result
 
 
-def play(profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequence[str]) -> TopicRun:
+def play(
+    profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequence[str]
+) -> TopicRun:
     """Run one profile over a stream; what it retrieves is judged at once."""
     start_terms = profile.n_terms
-    hits: list[tuple[int, int, int]] = []  # row, reason, and words of the profile after the judgement
+    hits: list[
+        tuple[int, int, int]
+    ] = []  # row, reason, and words of the profile after the judgement
     draws = profile.draws(list(ids))
     hit = profile.scan(documents, 0, draws)
     while hit is not None:
@@ -202,13 +227,19 @@ def play(profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequ
         hit = profile.scan(documents, hit.row + 1, draws)
     rows, why, n_terms = np.array(hits, dtype=np.int64).reshape(-1, 3).T.copy()
     places = _places(profile, documents, labels, rows)
-    return TopicRun(profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, places)
+    return TopicRun(
+        profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, places
+    )
 
 
-def _places(profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array) -> Array:
+def _places(
+    profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array
+) -> Array:
     """Ranks of the relevant documents when the retrieved ones are read first, then the others by probability."""
     others = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
-    order = np.concatenate([retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]])
+    order = np.concatenate(
+        [retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]]
+    )
     places: Array = np.flatnonzero(labels[order]) + 1
     return places
 
@@ -242,7 +273,10 @@ def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
 
 
 def _dated_order(corpus: Corpus) -> Array:
-    """By date, with ties in the order of the corpus; a document without a date follows the one before it."""
+    """By date, with ties in the order of the corpus.
+
+    A document without a date follows the one before it.
+    """
     stamps = np.array([np.nan if d.date is None else d.date.timestamp() for d in corpus])
     known = np.flatnonzero(~np.isnan(stamps))
     if not len(known):
@@ -251,10 +285,14 @@ def _dated_order(corpus: Corpus) -> Array:
     return np.argsort(stamps[before], kind="stable")
 
 
-def _frequent(batch: Corpus, stream: Corpus, in_batch: int, fewest: int, most: int | None) -> tuple[str, ...]:
+def _frequent(
+    batch: Corpus, stream: Corpus, in_batch: int, fewest: int, most: int | None
+) -> tuple[str, ...]:
     before, counts = batch.category_counts(), stream.category_counts()
     highest = len(stream) if most is None else most
-    return tuple(c for c in stream.categories if before[c] >= in_batch and fewest <= counts[c] <= highest)
+    return tuple(
+        c for c in stream.categories if before[c] >= in_batch and fewest <= counts[c] <= highest
+    )
 
 
 def _words(texts: Sequence[str], space: VectorSpace) -> list[str]:

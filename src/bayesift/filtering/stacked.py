@@ -1,8 +1,9 @@
 """The online stack beside the posterior of a profile: other kinds of models that see every word of a document.
 
-A profile keeps its normal posterior, of which information gain, words that are taught and the first words of a query
-are properties. With `ProfileSettings(model="stack")` the probability of relevance is that of a Bayesian logistic
-regression over the posterior's log odds and those of an online stack, which learns the same judgements:
+A profile keeps its normal posterior, of which information gain, words that are taught and the first
+words of a query are properties. With `ProfileSettings(model="stack")` the probability of relevance
+is that of a Bayesian logistic regression over the posterior's log odds and those of an online
+stack, which learns the same judgements:
 
     log odds = (m z) / sqrt(1 + pi z'Sz / 8),  z = (log odds of the posterior, of the stack, 1)
 
@@ -50,13 +51,23 @@ class ProfileStack(KernelArrays):
         return cls(StackState.empty(1, 1, len(_SETTINGS.rates)), new_mixer(1, _MEAN, _VARIANCES))
 
     def log_odds(self, rows: sparse.csr_array, ratios: Array) -> Array:
-        """Log odds of relevance of documents x words; `ratios` are mean over deviation of their fields."""
+        """Log odds of relevance of documents x words.
+
+        `ratios` are mean over deviation of their fields.
+        """
         return self._mixed(self._inputs(ratios, self._run(rows, None)))
 
     def learn(self, rows: sparse.csr_array, ratios: Array, relevant: Array) -> Array:
-        """Learn documents in their order; gives the log odds of each before its label was learned."""
+        """Learn documents in their order.
+
+        Gives the log odds of each before its label was learned.
+        """
         labels = np.asarray(relevant, dtype=np.float64)
-        inputs, scores, work = self._inputs(ratios, self._run(rows, labels)), np.empty(len(labels)), np.empty(3)
+        inputs, scores, work = (
+            self._inputs(ratios, self._run(rows, labels)),
+            np.empty(len(labels)),
+            np.empty(3),
+        )
         for i, (z, y) in enumerate(zip(inputs, labels, strict=True)):
             scores[i] = self._mixed(z[np.newaxis])[0]
             learn_mixer(inputs, i, 0.0, y, self.mixer, 0, work)
@@ -67,7 +78,9 @@ class ProfileStack(KernelArrays):
             # All columns that no judged document had are one, the last: prediction changes nothing.
             columns = np.minimum(rows.indices, self.state.n_terms - 1)
             shape = rows.shape[0], self.state.n_terms
-            odds = self.state.run(sparse.csr_array((rows.data, columns, rows.indptr), shape=shape), None, _SETTINGS)[0]
+            odds = self.state.run(
+                sparse.csr_array((rows.data, columns, rows.indptr), shape=shape), None, _SETTINGS
+            )[0]
         else:
             self.state.grow_terms(rows.shape[1] + 1)
             odds = self.state.run(rows, labels[:, np.newaxis], _SETTINGS)[0]

@@ -1,7 +1,8 @@
 """What a profile retrieves: the goal sets the threshold, the strategy which other documents to query.
 
-The strategies are those of Chai, Ng & Chieu (2002, section 4.2), in their notation: "plain", "+rel", "+ig", "+rel+ig"
-and "+rnd". "+roi" is their suggestion for further work: information gain in a region of interest (MacKay 1992).
+The strategies are those of Chai, Ng & Chieu (2002, section 4.2), in their notation: "plain",
+"+rel", "+ig", "+rel+ig" and "+rnd". "+roi" is their suggestion for further work: information gain
+in a region of interest (MacKay 1992).
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from bayesift.thresholds import PrecisionTarget, RecallTarget, Utility
 
 Query = Literal["gain", "region", "random"]
 _QUERIES: dict[str, Query] = {"ig": "gain", "roi": "region", "rnd": "random"}
-_PARTS: dict[str, dict[str, Any]] = {"rel": {"retrain": True}, **{k: {"query": v} for k, v in _QUERIES.items()}}
+_PARTS: dict[str, dict[str, Any]] = {
+    "rel": {"retrain": True},
+    **{k: {"query": v} for k, v in _QUERIES.items()},
+}
 _MAX_RATIO = 10.0  # mean over standard deviation above which no label is informative
 _GRID_SIZE = 2001
 _REGION_SCALE = 0.03  # of theta for +roi: a label tells less about other documents than about its own; chosen on RCV1
@@ -39,17 +43,17 @@ class Strategy:
     Parameters
     ----------
     retrain : learn a past relevant document again with every irrelevant one (+rel)
-    query : None; "gain" also retrieves documents whose label is expected to be informative (+ig); "region" those
-        whose label is expected to tell about the decisions on documents to come, for which the last relevant ones
-        stand (+roi); "random" documents drawn at random (+rnd)
+    query : None; "gain" also retrieves documents whose label is expected to be informative (+ig);
+        "region" those whose label is expected to tell about the decisions on documents to come, for
+        which the last relevant ones stand (+roi); "random" documents drawn at random (+rnd)
     target : number of documents that the query schedule aims at
-    gain : formula of the information gain: "paper" is the one that the schedule was made for, "exact" the
-        Kullback-Leibler distance, which queries more often, "gaussian" that of the normal posteriors; +roi is
-        always exact
+    gain : formula of the information gain: "paper" is the one that the schedule was made for,
+        "exact" the Kullback-Leibler distance, which queries more often, "gaussian" that of the
+        normal posteriors; +roi is always exact
     steepness, highest, lowest : of the schedule theta(n), see `theta`
     stream_length : expected length of the stream, for "random"
-    half_life : None uses past relevant documents in turn; a number draws them at random, one that is so many relevant
-        documents older half as often, for topics that drift
+    half_life : None uses past relevant documents in turn; a number draws them at random, one that
+        is so many relevant documents older half as often, for topics that drift
     seed : of all random draws
 
     Examples
@@ -73,13 +77,17 @@ class Strategy:
 
     def __post_init__(self) -> None:
         if self.query not in (None, *_QUERIES.values()):
-            raise ValueError(f"query must be None, 'gain', 'region' or 'random', got {self.query!r}")
+            raise ValueError(
+                f"query must be None, 'gain', 'region' or 'random', got {self.query!r}"
+            )
         if self.gain not in GAINS:
             raise ValueError(f"no information gain {self.gain!r}; there are: {', '.join(GAINS)}")
         if not (self.target >= 1 and self.stream_length >= 1 and self.steepness > 0):
             raise ValueError("target, stream_length and steepness must be positive")
         if not 0 < self.lowest <= self.highest < math.inf:
-            raise ValueError(f"theta must rise from above 0, got {self.lowest!r} to {self.highest!r}")
+            raise ValueError(
+                f"theta must rise from above 0, got {self.lowest!r} to {self.highest!r}"
+            )
         if self.half_life is not None and not 0 < self.half_life < math.inf:
             raise ValueError(f"half_life must be positive, got {self.half_life!r}")
 
@@ -87,9 +95,13 @@ class Strategy:
     def of(cls, name: str, **options: Any) -> Strategy:
         """The strategy of a name such as "+rel+ig"."""
         parts: dict[str, Any] = {}
-        for part in [] if name in ("", "plain") else name.removeprefix("plain").removeprefix("+").split("+"):
+        for part in (
+            [] if name in ("", "plain") else name.removeprefix("plain").removeprefix("+").split("+")
+        ):
             if part not in _PARTS or _PARTS[part].keys() & parts:
-                raise ValueError(f"no strategy {name!r}; there are: plain, +rel, +ig, +roi, +rnd, and +rel with each")
+                raise ValueError(
+                    f"no strategy {name!r}; there are: plain, +rel, +ig, +roi, +rnd, and +rel with each"
+                )
             parts |= _PARTS[part]
         return cls(**{**parts, **options})
 
@@ -99,7 +111,10 @@ class Strategy:
 
     @property
     def gain_used(self) -> Gain:
-        """The formula of the information gain; the gain about a region is never above the exact one."""
+        """The formula of the information gain.
+
+        The gain about a region is never above the exact one.
+        """
         return "exact" if self.query == "region" else self.gain
 
     def theta(self, n_retrieved: int) -> float:
@@ -126,7 +141,11 @@ class Strategy:
         >>> Strategy(query="random", stream_length=100).rate(30)
         0.2
         """
-        return max(self.target - n_retrieved, 0) / self.stream_length if self.query == "random" else 0.0
+        return (
+            max(self.target - n_retrieved, 0) / self.stream_length
+            if self.query == "random"
+            else 0.0
+        )
 
 
 def hash_uniform(seed: int, *names: object) -> float:
@@ -136,9 +155,12 @@ def hash_uniform(seed: int, *names: object) -> float:
 
 
 def query_reach(kappa: float, gain: Gain, theta: float) -> float:
-    """The largest |mean| / standard deviation at which the expected gain reaches theta; -1 if it never does.
+    """The largest |mean| / standard deviation at which the expected gain reaches theta.
 
-    With flip noise the gain is a function of mean / standard deviation that decreases from 0 on while it is positive.
+    -1 if it never does.
+
+    With flip noise the gain is a function of mean / standard deviation that decreases from 0 on
+    while it is positive.
     """
     with _GRID_LOCK:
         gains = _gains_on_grid(kappa, gain)
@@ -196,7 +218,9 @@ class TargetCount(_Goal):
 @storable("utility-goal")
 @dataclass(frozen=True, slots=True)
 class LinearUtility(_Goal):
-    """Maximise the sum of gains [[rejected, alarm], [missed, found]]; the default is TREC-9's 2 R+ - N+.
+    """Maximise the sum of gains [[rejected, alarm], [missed, found]].
+
+    The default is TREC-9's 2 R+ - N+.
 
     Examples
     --------
@@ -228,8 +252,9 @@ class _Floor(_Goal):
 class PrecisionFloor(_Floor):
     """Keep the precision at or above a floor, and retrieve as much as that allows.
 
-    The threshold is chosen on the labelled documents that the profile started with, each scored before it was learned;
-    without any, it is the floor itself, which is right if the probabilities are.
+    The threshold is chosen on the labelled documents that the profile started with, each scored
+    before it was learned; without any, it is the floor itself, which is right if the probabilities
+    are.
 
     Examples
     --------

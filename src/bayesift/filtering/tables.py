@@ -48,10 +48,11 @@ class StrategyMeasures:
     ----------
     recall, precision : macro averages; the precision of a topic that retrieves nothing is 0
     t9p : mean of relevant retrieved / max(target, retrieved)
-    utility, t9u, scaled_utility : means of 2 R+ - N+, of the same not below -100, and of that over 2 R
+    utility, t9u, scaled_utility : means of 2 R+ - N+, of the same not below -100, and of that over
+        2 R
     zero_returns : topics that retrieve nothing
-    wss95, atd : means of work saved at a recall of 95% and of the average time to discovery (documents), in the order
-        of `TopicRun.places`; None if no topic has a relevant document
+    wss95, atd : means of work saved at a recall of 95% and of the average time to discovery
+        (documents), in the order of `TopicRun.places`; None if no topic has a relevant document
     """
 
     retrieved: int
@@ -108,7 +109,12 @@ def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
     why = np.concatenate([np.zeros(0, dtype=np.int64), *(run.why for run in runs)])
     relevant = np.concatenate([np.zeros(0, dtype=bool), *(run.relevant for run in runs)])
     queried = why > 0
-    cells = [(~queried & relevant), (~queried & ~relevant), (queried & relevant), (queried & ~relevant)]
+    cells = [
+        (~queried & relevant),
+        (~queried & ~relevant),
+        (queried & relevant),
+        (queried & ~relevant),
+    ]
     return Breakdown(*(int(cell.sum()) for cell in cells))
 
 
@@ -129,13 +135,19 @@ def table_five(simulation: Simulation) -> list[list[str]]:
         parts = breakdown(runs)
         pairs = [
             ("classifier proper", parts.proper_relevant, parts.proper_irrelevant),
-            ("drawn at random" if "rnd" in name else "queried", parts.queried_relevant, parts.queried_irrelevant),
+            (
+                "drawn at random" if "rnd" in name else "queried",
+                parts.queried_relevant,
+                parts.queried_irrelevant,
+            ),
         ]
         pairs.append(("total", sum(p[1] for p in pairs), sum(p[2] for p in pairs)))
         for place, (label, hits, misses) in enumerate(pairs):
             total = hits + misses
             share = f"{100 * hits / total:.1f}%" if total else "—"
-            rows.append([name if place == 0 else "", label, f"{hits:,}", f"{misses:,}", f"{total:,}", share])
+            rows.append(
+                [name if place == 0 else "", label, f"{hits:,}", f"{misses:,}", f"{total:,}", share]
+            )
     return rows
 
 
@@ -145,10 +157,15 @@ def _thetas(strategy: Strategy) -> list[float]:
 
 
 def terms_curve(runs: Sequence[TopicRun]) -> Array:
-    """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents; a topic that ends keeps its last."""
+    """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents.
+
+    A topic that ends keeps its last.
+    """
     curves = [np.concatenate([[run.start_terms], run.n_terms[run.relevant]]) for run in runs]
     longest = max(map(len, curves))
-    padded = np.array([np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1]) for curve in curves])
+    padded = np.array(
+        [np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1]) for curve in curves]
+    )
     mean: Array = padded.mean(axis=0)
     return mean
 
@@ -156,16 +173,22 @@ def terms_curve(runs: Sequence[TopicRun]) -> Array:
 def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
     """The mean recall of what was retrieved, at equally spaced points of the stream."""
     edges = np.linspace(0, 1, points) * simulation.n_stream
-    return _mean_recall(simulation, strategy, lambda run: np.searchsorted(run.rows[run.relevant], edges), points)
+    return _mean_recall(
+        simulation, strategy, lambda run: np.searchsorted(run.rows[run.relevant], edges), points
+    )
 
 
 def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
     """The mean recall after equally spaced shares of the documents, read in the order of `TopicRun.places`."""
     read = np.round(np.linspace(0, 1, points) * simulation.n_stream, 9)
-    return _mean_recall(simulation, strategy, lambda run: np.searchsorted(run.places, read, side="right"), points)
+    return _mean_recall(
+        simulation, strategy, lambda run: np.searchsorted(run.places, read, side="right"), points
+    )
 
 
-def _mean_recall(simulation: Simulation, strategy: str, found: Callable[[TopicRun], Array], points: int) -> Array:
+def _mean_recall(
+    simulation: Simulation, strategy: str, found: Callable[[TopicRun], Array], points: int
+) -> Array:
     curves = [found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant]
     return np.mean(curves, axis=0) if curves else np.zeros(points)
 
@@ -215,7 +238,13 @@ def theta_figure(strategy: Strategy | None = None) -> Figure:
     """Figure 1: theta against the number of retrieved documents."""
     chosen = Strategy(query="gain") if strategy is None else strategy
     title = "Information gain above which +ig queries a document"
-    return _plot(title, "documents retrieved", "theta (bits)", {"theta": _thetas(chosen)}, 2.0 * chosen.target)
+    return _plot(
+        title,
+        "documents retrieved",
+        "theta (bits)",
+        {"theta": _thetas(chosen)},
+        2.0 * chosen.target,
+    )
 
 
 def terms_figure(simulation: Simulation) -> Figure:
@@ -235,11 +264,23 @@ def recall_figure(simulation: Simulation) -> Figure:
 def reading_figure(simulation: Simulation) -> Figure:
     """Mean recall against the share of documents read: the retrieved ones first, then the others."""
     curves = {name: reading_curve(simulation, name).tolist() for name in simulation.runs}
-    return _plot("Recall over the documents read", "share of documents read", "mean recall", curves, 1.0, 0.95)
+    return _plot(
+        "Recall over the documents read",
+        "share of documents read",
+        "mean recall",
+        curves,
+        1.0,
+        0.95,
+    )
 
 
 def _plot(
-    title: str, x: str, y: str, curves: Mapping[str, Sequence[float]], x_end: float, marked_recall: float | None = None
+    title: str,
+    x: str,
+    y: str,
+    curves: Mapping[str, Sequence[float]],
+    x_end: float,
+    marked_recall: float | None = None,
 ) -> Figure:
     """Curves over equally spaced points from 0 on."""
     step = (x_end or 1.0) / max(max(map(len, curves.values())) - 1, 1)

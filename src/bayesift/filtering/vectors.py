@@ -1,14 +1,17 @@
 """Documents as vectors: ltc weights over known words, with columns for new words when a document is kept.
 
-The weight of a word is (1 + log2 f) idf, scaled to length one over **all** words of the document, known or not
-(Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
+The weight of a word is (1 + log2 f) idf, scaled to length one over **all** words of the document,
+known or not (Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
 
-    fixed      log2(N / n), counted over the background documents (the batch phase) and never changed; a word in none
-               of them counts as if in one, so that a vector does not depend on when a word became known
+    fixed      log2(N / n), counted over the background documents (the batch phase) and never
+    changed; a word in none
+               of them counts as if in one, so that a vector does not depend on when a word became
+               known
     running    log2(1 + N / n), updated with every observed document; for a start without background
 
-Only words of background, judged and retrieved documents and of profiles get a column. Other words of the stream only
-add to the length of their document, so that memory does not grow with the stream.
+Only words of background, judged and retrieved documents and of profiles get a column. Other words
+of the stream only add to the length of their document, so that memory does not grow with the
+stream.
 """
 
 from __future__ import annotations
@@ -52,7 +55,8 @@ class VectorBatch:
     ----------
     rows : documents x columns that were known when the batch was weighted
     whole : documents x words of the batch, with the weights of unknown words too
-    counted : what the batch added to running frequencies: the number "n" of documents, and "counts" of "columns"
+    counted : what the batch added to running frequencies: the number "n" of documents, and "counts"
+        of "columns"
     """
 
     ids: Sequence[str]
@@ -75,7 +79,8 @@ class VectorSpace:
     Parameters
     ----------
     idf : "fixed" or "running", see above
-    stop_words, stemmer : as of `TermVectorizer`; the paper's are English stop words and Porter's stems
+    stop_words, stemmer : as of `TermVectorizer`; the paper's are English stop words and Porter's
+        stems
     unspaced : as of `TermVectorizer`; spaces saved before it was there keep "words"
 
     Examples
@@ -108,7 +113,10 @@ class VectorSpace:
         return len(self._table)
 
     def learn_background(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Count the words of background documents; returns their vectors, weighted with all of them counted."""
+        """Count the words of background documents.
+
+        Returns their vectors, weighted with all of them counted.
+        """
         counter = self._counter()
         counts = counter.fit_transform(texts)
         columns = self.add_words(counter.vocabulary_.words)
@@ -126,14 +134,20 @@ class VectorSpace:
             if "empty vocabulary" not in str(error):
                 raise
             empty = sparse.csr_array((len(ids), 0))
-            return VectorBatch(ids, sparse.csr_array((len(ids), len(self))), empty, Words.of([]), _NOTHING)
+            return VectorBatch(
+                ids, sparse.csr_array((len(ids), len(self))), empty, Words.of([]), _NOTHING
+            )
         words = counter.vocabulary_.words
         columns = self._table.find(words)
         counted = _NOTHING
         if self.idf == "running":
             order = np.argsort(columns)[np.count_nonzero(columns < 0) :]
             counts = np.diff(whole.tocsc().indptr)[order]
-            counted = {"n": whole.shape[0], "columns": columns[order].tolist(), "counts": counts.tolist()}
+            counted = {
+                "n": whole.shape[0],
+                "columns": columns[order].tolist(),
+                "counts": counts.tolist(),
+            }
             self.count(counted)
         self._weigh(whole, self._rarity(columns))
         return VectorBatch(ids, _moved(whole, columns, len(self)), whole, words, counted)
@@ -157,7 +171,9 @@ class VectorSpace:
 
     def _weighed(self, id: str, counts: dict[str, int], columns: Array) -> DocumentVector:  # noqa: A002
         order = np.argsort(columns)
-        weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[order] * self._rarity(columns)[order]
+        weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[
+            order
+        ] * self._rarity(columns)[order]
         scale_rows(np.array([0, len(weights)], dtype=np.int64), weights)
         return DocumentVector(id, columns[order], weights)
 
@@ -183,7 +199,9 @@ class VectorSpace:
 
     def add_words(self, words: Words | Iterable[str]) -> Array:
         """The columns of terms (already stemmed); unknown ones get new columns."""
-        columns: Array = self._table.add(words if isinstance(words, Words) else Words.of(words)).astype(np.int32)
+        columns: Array = self._table.add(
+            words if isinstance(words, Words) else Words.of(words)
+        ).astype(np.int32)
         missing = len(self._table) - len(self.frequencies)
         if missing:
             self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
@@ -207,7 +225,9 @@ class VectorSpace:
         return parameters, {"frequencies": self.frequencies.copy()}, self._table.words.to_strings()
 
     @classmethod
-    def from_state(cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]) -> Self:
+    def from_state(
+        cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]
+    ) -> Self:
         """The space of `get_state`; refuses what does not fit together."""
         try:
             options = {"unspaced": "words", **parameters}
@@ -221,12 +241,16 @@ class VectorSpace:
         if len(space) != len(words) or frequencies.shape != (len(words),) or n_documents < 0:
             raise DataError("not a saved vector space: frequencies and words do not fit together")
         if np.any((frequencies < 0) | (frequencies > n_documents)):
-            raise DataError("not a saved vector space: a word was seen in more documents than there were")
+            raise DataError(
+                "not a saved vector space: a word was seen in more documents than there were"
+            )
         space.frequencies, space.n_documents = frequencies, n_documents
         return space
 
     def _counter(self) -> TermVectorizer:
-        return TermVectorizer(weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer, unspaced=self.unspaced)
+        return TermVectorizer(
+            weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer, unspaced=self.unspaced
+        )
 
     def _rarity(self, columns: Array) -> Array:
         """The inverse document frequency of words by their columns, -1 for unknown ones."""

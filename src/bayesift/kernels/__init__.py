@@ -1,1 +1,4 @@
-"""Numba kernels: arrays in, arrays out. Values are float64; indices are int32, or int64 in matrices of 2^31 entries."""
+"""Numba kernels: arrays in, arrays out. Values are float64.
+
+Indices are int32, or int64 in matrices of 2^31 entries.
+"""

@@ -1,9 +1,10 @@
 """Compiles kernels on their first call and caches them on disk, by a digest of these sources, Numba and Python.
 
-Importing a kernel imports no compiler: commands that call none, and small inputs that need none, never load Numba.
-A cached kernel does not notice a change in a kernel it calls; a new folder does. Files are named by kernel and not by
-place, so that environments with the same versions share them. `BAYESIFT_CACHE` names another place.
-Where nothing can be written, every process compiles its kernels. Folders unused for 30 days are removed.
+Importing a kernel imports no compiler: commands that call none, and small inputs that need none,
+never load Numba. A cached kernel does not notice a change in a kernel it calls; a new folder does.
+Files are named by kernel and not by place, so that environments with the same versions share them.
+`BAYESIFT_CACHE` names another place. Where nothing can be written, every process compiles its
+kernels. Folders unused for 30 days are removed.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def vectorised(function: Kernel) -> Kernel:
 
 def tight(function: Kernel) -> Kernel:
     """As `vectorised`, with fused products and sums: their order stays, a product is not rounded before its sum."""
-    return cast(Kernel, _LazyKernel(function, cached=True, error_model="numpy", fastmath={"contract"}))
+    return cast(
+        Kernel, _LazyKernel(function, cached=True, error_model="numpy", fastmath={"contract"})
+    )
 
 
 def inlined(function: Kernel) -> Kernel:
@@ -58,12 +61,21 @@ def inlined_tight(function: Kernel) -> Kernel:
 
 
 def inlined_in_any_order(function: Kernel) -> Kernel:
-    """As `inlined`, for sums that may be taken in any order (vector units); their last digits depend on the machine."""
-    return cast(Kernel, _LazyKernel(function, cached=False, forceinline=True, fastmath={"reassoc", "contract"}))
+    """As `inlined`, for sums that may be taken in any order (vector units).
+
+    Their last digits depend on the machine.
+    """
+    return cast(
+        Kernel,
+        _LazyKernel(function, cached=False, forceinline=True, fastmath={"reassoc", "contract"}),
+    )
 
 
 def intrinsic(generator: Kernel) -> Kernel:
-    """A function whose machine code `generator` writes, for kernels to call; see `numba.extending.intrinsic`."""
+    """A function whose machine code `generator` writes, for kernels to call.
+
+    See `numba.extending.intrinsic`.
+    """
     return cast(Kernel, _LazyIntrinsic(generator))
 
 
@@ -186,13 +198,22 @@ def _cache_folder() -> str | None:
 
 
 def _remove_unused(current: Path) -> None:
-    """Remove folders unused for long; each is renamed first, so that of several processes only one removes it."""
+    """Remove folders unused for long.
+
+    Each is renamed first, so that of several processes only one removes it.
+    """
     for folder in current.parent.iterdir():
         try:
             if folder.suffix == ".removed":
                 shutil.rmtree(folder, ignore_errors=True)
-            elif folder != current and _DIGEST.fullmatch(folder.name) and _age(folder) > _UNUSED_SECONDS:
-                shutil.rmtree(folder.rename(folder.with_name(f"{folder.name}.{os.getpid()}.removed")))
+            elif (
+                folder != current
+                and _DIGEST.fullmatch(folder.name)
+                and _age(folder) > _UNUSED_SECONDS
+            ):
+                shutil.rmtree(
+                    folder.rename(folder.with_name(f"{folder.name}.{os.getpid()}.removed"))
+                )
         except OSError:
             continue
 

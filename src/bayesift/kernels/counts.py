@@ -1,17 +1,20 @@
 """Term counts: tokens to sorted compressed rows, and sums of rows by category.
 
-    terms, ends   int32, int64      term ids of all documents (at most 2^31 - 1), and where those of each document end
-    x_indptr, x_indices, x_values   documents x terms
-    weights   float64[documents]    a document of weight w counts as w documents; one of weight 0 is ignored
-    y_indptr, y_documents           categories x documents: the documents of each category, in their order
+    terms, ends   int32, int64      term ids of all documents (at most 2^31 - 1), and where those of
+    each document end x_indptr, x_indices, x_values   documents x terms
+    weights   float64[documents]    a document of weight w counts as w documents; one of weight 0 is
+    ignored y_indptr, y_documents           categories x documents: the documents of each category,
+    in their order
 
-    sums[c, t] = sum of w_d x_dt,   documents[c, t] = sum of w_d over the documents d of c with x_dt != 0
+    sums[c, t] = sum of w_d x_dt,   documents[c, t] = sum of w_d over the documents d of c with x_dt
+    != 0
 
-Sums start from earlier ones, term by term in the order of the documents: batches give the same bits as all at once.
-Cost: two passes over the tokens; one addition per entry of X and category of its document.
+Sums start from earlier ones, term by term in the order of the documents: batches give the same bits
+as all at once. Cost: two passes over the tokens; one addition per entry of X and category of its
+document.
 
-What is small is counted by NumPy, by sorting: the same whole numbers and the same order of additions, hence the same
-bits, and nothing to compile.
+What is small is counted by NumPy, by sorting: the same whole numbers and the same order of
+additions, hence the same bits, and nothing to compile.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ SMALL = 1 << 18  # tokens or entries up to which NumPy counts, unless the kernel
 _TINY = 1 << 10  # tokens or entries up to which NumPy is as quick
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
-_SCAN_SHARE = 16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
+_SCAN_SHARE = (
+    16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
+)
 
 
 def _pays(compiled: Any, size: int) -> bool:
@@ -37,10 +42,17 @@ def _pays(compiled: Any, size: int) -> bool:
     return size > SMALL or (size > _TINY and compiled.is_ready)
 
 
-def count_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Rows with terms by first appearance, and documents and tokens of each term; terms of -1 are left out."""
+def count_terms(
+    terms: Array, ends: Array, n_terms: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Rows with terms by first appearance, and documents and tokens of each term.
+
+    Terms of -1 are left out.
+    """
     if len(terms) > _MOST_TOKENS:
-        raise ValueError("more than 2,147,483,647 tokens in one batch; count the documents in several")
+        raise ValueError(
+            "more than 2,147,483,647 tokens in one batch; count the documents in several"
+        )
     if not _pays(_count_terms, len(terms)):
         return _count_few_terms(terms, ends, n_terms)
     indptr = np.zeros(len(ends) + 1, dtype=np.int64)
@@ -52,15 +64,30 @@ def count_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, 
     return indptr, indices, values, totals[:, 0].copy(), totals[:, 1].copy()
 
 
-def _count_few_terms(terms: Array, ends: Array, n_terms: int) -> tuple[Array, Array, Array, Array, Array]:
+def _count_few_terms(
+    terms: Array, ends: Array, n_terms: int
+) -> tuple[Array, Array, Array, Array, Array]:
     kept = np.flatnonzero(terms >= 0)
     terms, owners = terms[kept].astype(np.int64), _owners(ends)[kept]
-    cells, firsts, values = np.unique(owners * n_terms + terms, return_index=True, return_counts=True)
+    cells, firsts, values = np.unique(
+        owners * n_terms + terms, return_index=True, return_counts=True
+    )
     order = np.argsort(firsts)
     indices = (cells % max(n_terms, 1))[order].astype(np.int32)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(owners[firsts], minlength=len(ends)), dtype=np.int64)])
-    documents, occurrences = np.bincount(indices, minlength=n_terms), np.bincount(terms, minlength=n_terms)
-    return indptr, indices, values[order].astype(np.int32), documents.astype(np.int32), occurrences.astype(np.int32)
+    indptr = np.concatenate(
+        [[0], np.cumsum(np.bincount(owners[firsts], minlength=len(ends)), dtype=np.int64)]
+    )
+    documents, occurrences = (
+        np.bincount(indices, minlength=n_terms),
+        np.bincount(terms, minlength=n_terms),
+    )
+    return (
+        indptr,
+        indices,
+        values[order].astype(np.int32),
+        documents.astype(np.int32),
+        occurrences.astype(np.int32),
+    )
 
 
 def _owners(ends: Array) -> Array:
@@ -70,11 +97,18 @@ def _owners(ends: Array) -> Array:
 
 @kernel
 def _count_terms(
-    terms: Array, ends: Array, indptr: Array, indices: Array, values: Array, counts: Array, totals: Array
+    terms: Array,
+    ends: Array,
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    counts: Array,
+    totals: Array,
 ) -> None:
     """Count document by document in `counts`, zeros before and after, whose last place is that of the term -1.
 
-    No branch asks whether a token is the first of its term: about half are, which cannot be predicted.
+    No branch asks whether a token is the first of its term: about half are, which cannot be
+    predicted.
     """
     n, begin = 0, 0
     for document in range(len(ends)):
@@ -129,10 +163,15 @@ def order_rows(
     out_indices: Array,
     out_values: Array,
 ) -> None:
-    """Write rows sorted by new columns, -1 for those left out, from row_begins on; they follow one another."""
+    """Write rows sorted by new columns, -1 for those left out, from row_begins on.
+
+    They follow one another.
+    """
     if _pays(_order_rows, len(indices)):
         n_columns = int(column_of.max(initial=0)) + 1
-        low, middle, high = (np.zeros((n_columns >> bits) + 1, dtype=np.uint64) for bits in (6, 12, 18))
+        low, middle, high = (
+            np.zeros((n_columns >> bits) + 1, dtype=np.uint64) for bits in (6, 12, 18)
+        )
         counts = np.empty(n_columns, dtype=np.int32)
         unordered = indptr, indices, values, column_of, row_begins
         _order_rows(*unordered, out_indices, out_values, counts, low, middle, high)
@@ -162,7 +201,8 @@ def _order_rows(
 ) -> None:
     """Order each row by a tree of bits, which are clear before and after.
 
-    A bit of `low` is a column, one of `middle` 64 columns with a bit in `low`, one of `high` 64 with one in `middle`.
+    A bit of `low` is a column, one of `middle` 64 columns with a bit in `low`, one of `high` 64
+    with one in `middle`.
     """
     for row in range(len(row_begins)):
         for i in range(indptr[row], indptr[row + 1]):
@@ -200,7 +240,10 @@ def _set_bit(bits: Array, place: int) -> None:
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
-    """Number distinct pairs by first appearance, -1 where an entry is negative; also left and right of each pair."""
+    """Number distinct pairs by first appearance, -1 where an entry is negative.
+
+    Also left and right of each pair.
+    """
     if _pays(_number_pairs, len(left)):
         return _number_pairs(left, right)
     present = np.flatnonzero((left >= 0) & (right >= 0))
@@ -305,7 +348,12 @@ def sum_by_category(
     n_categories = len(y_indptr) - 1
     if earlier is None:
         empty = np.empty(0)
-        earlier = np.zeros(n_categories + 1, dtype=np.int32), np.empty(0, dtype=np.int32), empty, empty
+        earlier = (
+            np.zeros(n_categories + 1, dtype=np.int32),
+            np.empty(0, dtype=np.int32),
+            empty,
+            empty,
+        )
     entries = np.concatenate(([0], np.cumsum(np.diff(x_indptr)[y[1]], dtype=np.int64)))
     if entries[-1] <= SMALL and n_categories * n_terms <= _SMALL_TABLE:
         return _sum_few_by_category(x, weights, y, n_terms, earlier)
@@ -320,7 +368,12 @@ def sum_by_category(
             order = begin + np.argsort(indices[begin:end])
             for part in (indices, sums, documents):
                 part[begin:end] = part[order]
-    return indptr.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64), indices[:n], sums[:n], documents[:n]
+    return (
+        indptr.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64),
+        indices[:n],
+        sums[:n],
+        documents[:n],
+    )
 
 
 def _sum_few_by_category(
@@ -340,9 +393,17 @@ def _sum_few_by_category(
     entries = np.arange(lengths.sum()) + np.repeat(x_indptr[owners] - begins, lengths)
     of_entries = np.repeat(weights[owners], lengths)
     old_cells = np.repeat(np.arange(n_categories), np.diff(earlier[0])) * n_terms + earlier[1]
-    cells = np.concatenate([old_cells, np.repeat(categories, lengths) * n_terms + x_indices[entries]])
-    documents = np.bincount(cells, np.concatenate([earlier[3], of_entries]), minlength=n_categories * n_terms)
-    sums = np.bincount(cells, np.concatenate([earlier[2], of_entries * x_values[entries]]), minlength=len(documents))
+    cells = np.concatenate(
+        [old_cells, np.repeat(categories, lengths) * n_terms + x_indices[entries]]
+    )
+    documents = np.bincount(
+        cells, np.concatenate([earlier[3], of_entries]), minlength=n_categories * n_terms
+    )
+    sums = np.bincount(
+        cells,
+        np.concatenate([earlier[2], of_entries * x_values[entries]]),
+        minlength=len(documents),
+    )
     met = np.flatnonzero(documents)
     indptr = np.searchsorted(met, np.arange(n_categories + 1) * n_terms).astype(np.int32)
     # Of nothing at all bincount gives whole numbers.
@@ -351,7 +412,12 @@ def _sum_few_by_category(
 
 
 def sum_by_term(
-    x_indptr: Array, x_indices: Array, x_values: Array, weights: Array, sums: Array, documents: Array
+    x_indptr: Array,
+    x_indices: Array,
+    x_values: Array,
+    weights: Array,
+    sums: Array,
+    documents: Array,
 ) -> None:
     """Add the sums and document counts of every term to `sums` and `documents`."""
     if len(x_indices) > SMALL:
@@ -366,7 +432,12 @@ def sum_by_term(
 
 @kernel
 def _sum_by_term(
-    x_indptr: Array, x_indices: Array, x_values: Array, weights: Array, sums: Array, documents: Array
+    x_indptr: Array,
+    x_indices: Array,
+    x_values: Array,
+    weights: Array,
+    sums: Array,
+    documents: Array,
 ) -> None:
     for d in range(len(x_indptr) - 1):
         if weights[d] == 0:

@@ -1,7 +1,8 @@
 """The data of the working-set solver: one category, its documents grouped by score, and the entries of a working set.
 
-Documents none of whose terms has a weight have the score b and are merged into two groups, inside and outside the
-category. Every other document has a place of its own, assigned when one of its terms first enters a working set.
+Documents none of whose terms has a weight have the score b and are merged into two groups, inside
+and outside the category. Every other document has a place of its own, assigned when one of its
+terms first enters a working set.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from bayesift.kernels.linear import FREE, differentiate, differentiate_logit
 
 INSIDE, OUTSIDE = 0, 1
 RESIDUAL, CURVATURE = 0, 1
-_STEEP, _FAR = 2.0, 30.0  # the longest Newton step of an intercept, and the largest intercept that is stepped from
+_STEEP, _FAR = (
+    2.0,
+    30.0,
+)  # the longest Newton step of an intercept, and the largest intercept that is stepped from
 
 
 class Matrix(NamedTuple):
@@ -47,7 +51,9 @@ class Model(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Arrays by place, first the two groups; `numbers`: the document of each place, `filled`: the number of places.
+    """Arrays by place, first the two groups.
+
+    `numbers`: the document of each place, `filled`: the number of places.
 
     `totals`: the sums of residuals and of curvatures, as of the last evaluation of all places.
     """
@@ -74,7 +80,9 @@ def group_documents(model: Model, bias: float) -> Documents:
     signs[:2], scores[:2] = (1.0, -1.0), bias
     importance[INSIDE] = model.importance[model.members].sum()
     importance[OUTSIDE] = max(model.importance.sum() - importance[INSIDE], 0.0)
-    return Documents(np.full(1, 2), np.zeros(2), places, numbers, signs, importance, scores, *np.empty((4, size)))
+    return Documents(
+        np.full(1, 2), np.zeros(2), places, numbers, signs, importance, scores, *np.empty((4, size))
+    )
 
 
 def separate_documents(model: Model, scores: Array) -> Documents:
@@ -112,7 +120,10 @@ def _assign_places(
     importance: Array,
     scores: Array,
 ) -> None:
-    """Places follow the order of the documents, for the sake of the cache; until then a group is marked by -2 or -1."""
+    """Places follow the order of the documents, for the sake of the cache.
+
+    Until then a group is marked by -2 or -1.
+    """
     count, found = filled[0], 0
     for column in range(len(chosen)):
         j = chosen[column]
@@ -135,7 +146,13 @@ def _assign_places(
 
 @kernel
 def add_scores(
-    indptr: Array, indices: Array, data: Array, chosen: Array, weights: Array, places: Array, scores: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    chosen: Array,
+    weights: Array,
+    places: Array,
+    scores: Array,
 ) -> None:
     """Add the contributions of these terms to the scores of their documents, which have places."""
     for column in range(len(chosen)):
@@ -146,21 +163,33 @@ def add_scores(
 
 
 def evaluate(model: Model, documents: Documents, cautious: bool) -> float:
-    """Write residuals and curvatures of all documents and their totals; returns minus the log-likelihood."""
-    return _evaluate(model, documents, slice(0, int(documents.filled[0])), documents.totals, cautious)
+    """Write residuals and curvatures of all documents and their totals.
+
+    Returns minus the log-likelihood.
+    """
+    return _evaluate(
+        model, documents, slice(0, int(documents.filled[0])), documents.totals, cautious
+    )
 
 
 def evaluate_moved(model: Model, documents: Documents, known: int, cautious: bool) -> None:
-    """Write those of the groups and of documents that got places after `known`; what they add up to stays the same."""
+    """Write those of the groups and of documents that got places after `known`.
+
+    What they add up to stays the same.
+    """
     for places in (slice(0, 2), slice(known, int(documents.filled[0]))):
         _evaluate(model, documents, places, np.empty(2), cautious)
 
 
-def _evaluate(model: Model, documents: Documents, places: slice, totals: Array, cautious: bool) -> float:
+def _evaluate(
+    model: Model, documents: Documents, places: slice, totals: Array, cautious: bool
+) -> float:
     given = documents.signs[places], documents.importance[places], documents.scores[places]
     written = documents.residuals[places], documents.curvatures[places]
     if model.link == LOGIT:
-        return float(differentiate_logit(*given, *written, documents.likelihoods[places], totals, cautious))
+        return float(
+            differentiate_logit(*given, *written, documents.likelihoods[places], totals, cautious)
+        )
     return float(differentiate(model.link, model.parameters, *given, *written, totals))
 
 
@@ -179,7 +208,10 @@ def intercept_curvature(model: Model, documents: Documents) -> float:
 def optimise_intercept(
     model: Model, documents: Documents, bias: Array, goal: float, steps: int, cautious: bool
 ) -> float:
-    """Newton steps of the intercept alone, until its gradient is at most the goal; returns the new loss."""
+    """Newton steps of the intercept alone, until its gradient is at most the goal.
+
+    Returns the new loss.
+    """
     n = int(documents.filled[0])
     loss = evaluate(model, documents, cautious)
     for _ in range(steps if model.intercept[FREE] else 0):
@@ -204,8 +236,15 @@ def group_residuals(model: Model, documents: Documents) -> Array:
     """The residual of a document of importance 1 in each group, inside the category and outside."""
     inside, outside = documents.scores[:2].tolist()
     if model.link == LOGIT:
-        return np.array([1.0 / (1.0 + math.exp(min(inside, 700.0))), -1.0 / (1.0 + math.exp(min(-outside, 700.0)))])
-    derivatives = (derivative_at(model.link, model.parameters, margin) for margin in (inside, -outside))
+        return np.array(
+            [
+                1.0 / (1.0 + math.exp(min(inside, 700.0))),
+                -1.0 / (1.0 + math.exp(min(-outside, 700.0))),
+            ]
+        )
+    derivatives = (
+        derivative_at(model.link, model.parameters, margin) for margin in (inside, -outside)
+    )
     return np.array([next(derivatives), -next(derivatives)])
 
 
@@ -236,9 +275,19 @@ def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingS
     values, row_values = np.empty((2, entries))
     row_starts = np.zeros(int(documents.filled[0]) + 1, dtype=np.int64)
     _copy_columns(
-        matrix.indptr, matrix.indices, matrix.data, chosen, documents.places, starts, places, values, row_starts
+        matrix.indptr,
+        matrix.indices,
+        matrix.data,
+        chosen,
+        documents.places,
+        starts,
+        places,
+        values,
+        row_starts,
     )
-    return WorkingSet(chosen, starts, places, values, row_starts, row_columns, row_values, *np.empty((3, size)))
+    return WorkingSet(
+        chosen, starts, places, values, row_starts, row_columns, row_values, *np.empty((3, size))
+    )
 
 
 @kernel
@@ -265,12 +314,24 @@ def _copy_columns(
 
 def arrange_rows(terms: WorkingSet) -> None:
     """Fill the rows of a set from its columns."""
-    _transpose(terms.starts, terms.places, terms.values, terms.row_starts, terms.row_columns, terms.row_values)
+    _transpose(
+        terms.starts,
+        terms.places,
+        terms.values,
+        terms.row_starts,
+        terms.row_columns,
+        terms.row_values,
+    )
 
 
 @kernel
 def _transpose(
-    starts: Array, places: Array, values: Array, row_starts: Array, row_columns: Array, row_values: Array
+    starts: Array,
+    places: Array,
+    values: Array,
+    row_starts: Array,
+    row_columns: Array,
+    row_values: Array,
 ) -> None:
     for i in range(len(row_starts) - 1):
         row_starts[i + 1] += row_starts[i]

@@ -1,14 +1,16 @@
 """Dual coordinate ascent for Gaussian priors, a document at a time for a block of categories.
 
-With weights of the prior variance v the mode is w = v X'(y a), b = centre + spread sum(y a), where the dual variable
-a_i of a document is its importance c_i times the derivative of its log-likelihood at its margin. A visit to document i
-solves for a_i, all others fixed (Yu, Huang & Lin 2011, in terms of the margin t instead of a, so that any link works):
+With weights of the prior variance v the mode is w = v X'(y a), b = centre + spread sum(y a), where
+the dual variable a_i of a document is its importance c_i times the derivative of its log-likelihood
+at its margin. A visit to document i solves for a_i, all others fixed (Yu, Huang & Lin 2011, in
+terms of the margin t instead of a, so that any link works):
 
     t = m_i + q_i (c_i derivative(t) - a_i),   q_i = v |x_i|^2 + spread
 
-by Newton's method between bounds, with m_i its margin before the visit; then w += v (a_i' - a_i) y_i x_i. The squared
-hinge needs no iteration: a_i' = 2 c_i max(0, 1 - m_i + q_i a_i) / (1 + 2 c_i q_i). The categories of a block (eight,
-four or one) share the visit. Cost: 2 x entries x categories multiply-adds, an exponential per category.
+by Newton's method between bounds, with m_i its margin before the visit; then w += v (a_i' - a_i)
+y_i x_i. The squared hinge needs no iteration: a_i' = 2 c_i max(0, 1 - m_i + q_i a_i) / (1 + 2 c_i
+q_i). The categories of a block (eight, four or one) share the visit. Cost: 2 x entries x categories
+multiply-adds, an exponential per category.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def _derivatives(link: int, parameters: Array, t: float) -> tuple[float, float]:
 
 
 @kernel
-def _solve_dual(link: int, parameters: Array, base: float, reach: float, counts: float, t: float) -> float:
+def _solve_dual(
+    link: int, parameters: Array, base: float, reach: float, counts: float, t: float
+) -> float:
     """The dual variable c derivative(t) at the margin t = base + reach c derivative(t), from a first guess of t."""
     if link == SQUARED_HINGE:
         return 2.0 * counts * max(1.0 - base, 0.0) / (1.0 + 2.0 * counts * reach)
@@ -84,10 +88,13 @@ def visit(
     moves: Array,
     sums: Array,
 ) -> None:
-    """Update weights, intercepts and dual variables with the documents of `order`; `moves` gets their squared changes.
+    """Update weights, intercepts and dual variables with the documents of `order`.
 
-    `counts` is the importance of each document for each category, with the sign of y; `sums`, eight, four or one, is
-    scratch. A dual variable whose squared change is below the `least` of its category stays as it is.
+    `moves` gets their squared changes.
+
+    `counts` is the importance of each document for each category, with the sign of y; `sums`,
+    eight, four or one, is scratch. A dual variable whose squared change is below the `least` of its
+    category stays as it is.
     """
     width, hinge = len(sums), link == SQUARED_HINGE
     for place in range(len(order)):
@@ -130,14 +137,20 @@ def visit(
 
 
 @inlined
-def _row_times_one(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
+def _row_times_one(
+    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+) -> None:
     sums[0] = column_dot(first, last, indices, data, weights[:, 0])
 
 
 @inlined
-def _add_row_one(first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array) -> None:
+def _add_row_one(
+    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+) -> None:
     change, middle = sums[0], last - (last - first) % 4
-    for k in range(first, middle, 4):  # terms of a row differ, so that no sum waits for the one before it
+    for k in range(
+        first, middle, 4
+    ):  # terms of a row differ, so that no sum waits for the one before it
         e, f, g, h = (
             np.uint32(indices[k]),
             np.uint32(indices[k + 1]),
@@ -153,9 +166,18 @@ def _add_row_one(first: int, last: int, indices: Array, data: Array, sums: Array
 
 @kernel
 def best_intercepts(
-    link: int, parameters: Array, counts: Array, scores: Array, precision: float, centre: float, intercepts: Array
+    link: int,
+    parameters: Array,
+    counts: Array,
+    scores: Array,
+    precision: float,
+    centre: float,
+    intercepts: Array,
 ) -> None:
-    """Move the intercept of each category to its best value for scores given without it; Newton's method, bounded."""
+    """Move the intercept of each category to its best value for scores given without it.
+
+    Newton's method, bounded.
+    """
     for c in range(len(intercepts)):
         left, right, best = -np.inf, np.inf, intercepts[c]
         for _ in range(_STEPS):
@@ -171,7 +193,9 @@ def best_intercepts(
                 left = best
             else:
                 right = best
-            newton = neg_gradient / hessian if hessian > 0.0 else (2.0 if neg_gradient > 0.0 else -2.0)
+            newton = (
+                neg_gradient / hessian if hessian > 0.0 else (2.0 if neg_gradient > 0.0 else -2.0)
+            )
             step = max(-2.0, min(2.0, newton))
             best += step
             if not left <= best <= right:

@@ -1,17 +1,20 @@
 """Scanning a stream with one profile, and the likelihood-ratio test of every term after a judgement.
 
-A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column, or -1. With flip
-noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x' C x:
+A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column,
+or -1. With flip noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x'
+C x:
 
     relevant   p = kappa + (1 - 2 kappa) Phi(u) > threshold   <=>   u > u_relevant
     queried    the expected information gain is at least theta, which needs u >= -u_query
 
-A profile may ask about a region of interest instead (MacKay 1992): documents r that stand for those to come. Then the
-gain is the mean over r of the mutual information of the label of x and of the decision on r, the sign of its field. It
-is at most the exact gain about x itself, which the label reaches only through the sign of h.
+A profile may ask about a region of interest instead (MacKay 1992): documents r that stand for those
+to come. Then the gain is the mean over r of the mutual information of the label of x and of the
+decision on r, the sign of its field. It is at most the exact gain about x itself, which the label
+reaches only through the sign of h.
 
-One pass over the document gives h and, because |x' C x| <= (sum_j |x_j| sqrt(C_jj))^2, a bound of s. Where neither can
-hold for any s up to that bound the quadratic form is never computed; otherwise all is computed exactly.
+One pass over the document gives h and, because |x' C x| <= (sum_j |x_j| sqrt(C_jj))^2, a bound of
+s. Where neither can hold for any s up to that bound the quadratic form is never computed; otherwise
+all is computed exactly.
 """
 
 from __future__ import annotations
@@ -38,15 +41,17 @@ def _normal(u: float) -> float:
 def both_positive(a: float, b: float, correlation: float) -> float:
     """P(h > 0, k > 0) of normal h, k with mean / standard deviation a, b.
 
-    Drezner & Wesolowsky (1990): Phi(a) Phi(b) plus, over t from 0 to arcsin(correlation), the integral of
-    exp(-(a^2 + b^2 - 2 a b sin t) / (2 cos^2 t)) / (2 pi).
+    Drezner & Wesolowsky (1990): Phi(a) Phi(b) plus, over t from 0 to arcsin(correlation), the
+    integral of exp(-(a^2 + b^2 - 2 a b sin t) / (2 cos^2 t)) / (2 pi).
     """
     end = math.asin(min(max(correlation, -1.0), 1.0))
     total = 0.0
     for k in range(len(_NODES)):
         t = 0.5 * end * (1.0 + _NODES[k])
         cosine = max(math.cos(t), 1e-12)
-        total += _NODE_WEIGHTS[k] * math.exp(-(a * a + b * b - 2.0 * a * b * math.sin(t)) / (2.0 * cosine * cosine))
+        total += _NODE_WEIGHTS[k] * math.exp(
+            -(a * a + b * b - 2.0 * a * b * math.sin(t)) / (2.0 * cosine * cosine)
+        )
     return _normal(a) * _normal(b) + 0.5 * end * total / _TWO_PI
 
 
@@ -59,20 +64,32 @@ def _plogp(p: float) -> float:
 def decision_gain(kappa: float, u: float, v: float, correlation: float) -> float:
     """Bits that the label of one document (flipped with probability kappa) tells about the sign of another's field.
 
-    u and v are mean / standard deviation of the two fields: the mutual information of a 2 x 2 table.
+    u and v are mean / standard deviation of the two fields: the mutual information of a 2 x 2
+    table.
     """
     p, q = _normal(u), _normal(v)
     both = min(max(both_positive(u, v, correlation), max(p + q - 1.0, 0.0)), min(p, q))
     labelled = kappa + (1.0 - 2.0 * kappa) * p
     cell = kappa * q + (1.0 - 2.0 * kappa) * both
-    table = _plogp(cell) + _plogp(labelled - cell) + _plogp(q - cell) + _plogp(1.0 - labelled - q + cell)
+    table = (
+        _plogp(cell)
+        + _plogp(labelled - cell)
+        + _plogp(q - cell)
+        + _plogp(1.0 - labelled - q + cell)
+    )
     margins = _plogp(labelled) + _plogp(1.0 - labelled) + _plogp(q) + _plogp(1.0 - q)
     return max(table - margins, 0.0)
 
 
 @inlined
 def _variance(
-    columns: Array, values: Array, n: int, covariance: Array, pending: Array, weights: Array, count: int
+    columns: Array,
+    values: Array,
+    n: int,
+    covariance: Array,
+    pending: Array,
+    weights: Array,
+    count: int,
 ) -> float:
     """The quadratic form of a document's known columns with the covariance and the pending updates."""
     total = 0.0
@@ -103,9 +120,19 @@ def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> f
 
 @inlined
 def _region_gain(
-    columns: Array, values: Array, n: int, h: float, deviation: float, kappa: float, region: Array, ratios: Array
+    columns: Array,
+    values: Array,
+    n: int,
+    h: float,
+    deviation: float,
+    kappa: float,
+    region: Array,
+    ratios: Array,
 ) -> float:
-    """The mean of `decision_gain` over the documents of a region; region[r] = C r / s_r, ratios[r] = h_r / s_r."""
+    """The mean of `decision_gain` over the documents of a region.
+
+    Region[r] = C r / s_r, ratios[r] = h_r / s_r.
+    """
     if deviation <= 0.0:
         return 0.0
     total = 0.0
@@ -130,7 +157,10 @@ def _known_part(
     columns: Array,
     values: Array,
 ) -> tuple[int, float, float, float]:
-    """Write a document's known columns and values, bias first; their number, unscaled h, bound of s, squared length."""
+    """Write a document's known columns and values, bias first.
+
+    Their number, unscaled h, bound of s, squared length.
+    """
     columns[0], values[0] = 0, bias
     n, h, bound, length = 1, bias * mean[0], abs(bias) * deviations[0], bias * bias
     for k in range(first, last):
@@ -169,12 +199,15 @@ def scan(
     region: Array,
     ratios: Array,
 ) -> tuple[int, int]:
-    """The next document from row `start` on that is to be retrieved, and why; (number of documents, 0) without one.
+    """The next document from row `start` on that is to be retrieved, and why.
 
-    `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`). `rule` is [u_relevant, u_query,
-    theta, rate]: no gain is computed where u_query < 0; a document is drawn when its number in `draws` is below `rate`.
-    `columns` and `values` are scratch, one entry per weight; `found` receives probability and expected gain. `region`
-    and `ratios` are those of `_region_gain`; without documents the gain is that about x itself.
+    (number of documents, 0) without one.
+
+    `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`). `rule` is
+    [u_relevant, u_query, theta, rate]: no gain is computed where u_query < 0; a document is drawn
+    when its number in `draws` is below `rate`. `columns` and `values` are scratch, one entry per
+    weight; `found` receives probability and expected gain. `region` and `ratios` are those of
+    `_region_gain`; without documents the gain is that about x itself.
     """
     indptr, indices, data = documents
     n_documents = len(indptr) - 1
@@ -187,7 +220,11 @@ def scan(
         )
         h *= mean_scale
         drawn = rate > 0.0 and draws[i] < rate
-        if not drawn and h <= 0.0 and (-h > reach * bound * (1.0 + 1e-9) or (reach <= 0.0 and u_query < 0.0)):
+        if (
+            not drawn
+            and h <= 0.0
+            and (-h > reach * bound * (1.0 + 1e-9) or (reach <= 0.0 and u_query < 0.0))
+        ):
             continue
         variance = _variance(columns, values, n, covariance, pending, weights, count)
         variance = max(scale * variance + ridge * length, 0.0)
@@ -213,9 +250,18 @@ def scan(
 
 @kernel
 def informative_terms(
-    relevant: Array, irrelevant: Array, n_relevant: int, n_irrelevant: int, lookup: Array, powers: Array, cut: float
+    relevant: Array,
+    irrelevant: Array,
+    n_relevant: int,
+    n_irrelevant: int,
+    lookup: Array,
+    powers: Array,
+    cut: float,
 ) -> Array:
-    """Columns without a weight whose -2 ln lambda (Dunning 1993) is above `cut`, in their order; powers[n] = n ln n."""
+    """Columns without a weight whose -2 ln lambda (Dunning 1993) is above `cut`, in their order.
+
+    Powers[n] = n ln n.
+    """
     found = np.empty(len(relevant), dtype=np.int32)
     n_found = 0
     total = n_relevant + n_irrelevant

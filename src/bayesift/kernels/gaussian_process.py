@@ -4,27 +4,31 @@
     POLYNOMIAL   (x.x' + constant)^degree
     RBF          exp(-|x - x'|^2 / 2 length^2),  |x - x'|^2 = |x|^2 + |x'|^2 - 2 x.x'
 
-`parameters` holds (constant, degree or length, jitter); jitter is added where two rows are equal. The process has mean
-k(x)' a and covariance k0(x, x') + k(x)' C k(x'), where k(x) holds the covariances of x with the m basis vectors; Q is
-the inverse of those among the basis vectors. With the field's moments
+`parameters` holds (constant, degree or length, jitter); jitter is added where two rows are equal.
+The process has mean k(x)' a and covariance k0(x, x') + k(x)' C k(x'), where k(x) holds the
+covariances of x with the m basis vectors; Q is the inverse of those among the basis vectors. With
+the field's moments
 
-    mean = k'a,  variance = k* + k'Ck,  g, q = first and second derivative of the log evidence by the mean,
+    mean = k'a,  variance = k* + k'Ck,  g, q = first and second derivative of the log evidence by
+    the mean,
 
-and e = Qk, gamma = k* - k'e (the part of x outside the span of the basis), there are three kinds of update:
+and e = Qk, gamma = k* - k'e (the part of x outside the span of the basis), there are three kinds of
+update:
 
-    projected   s = Ck + e;  a += g s;  C += q ss'                                           gamma small
-    appended    s = (Ck, 1), e = (e, -1);  a += g s;  C += q ss';  Q += ee' / gamma          room for it
-    replacing   appended, then basis vector r of the lowest score a_r^2 / (Q_rr + C_rr) is deleted
+    projected   s = Ck + e;  a += g s;  C += q ss'                                           gamma
+    small appended    s = (Ck, 1), e = (e, -1);  a += g s;  C += q ss';  Q += ee' / gamma
+    room for it replacing   appended, then basis vector r of the lowest score a_r^2 / (Q_rr + C_rr)
+    is deleted
 
-Deletion keeps the marginal of every other basis vector (the least Kullback-Leibler distance between the processes).
-With Q* and C* the columns of r without their diagonal q* and c*:
+Deletion keeps the marginal of every other basis vector (the least Kullback-Leibler distance between
+the processes). With Q* and C* the columns of r without their diagonal q* and c*:
 
     a -= a* Q*/q*;   C += c* Q*Q*'/q*^2 - (Q*C*' + C*Q*')/q*;   Q -= Q*Q*'/q*
 
-A replacing example takes the place of what it replaces. Both changes of C and Q are made in one sweep, which also
-multiplies the new matrices by the next example's k: an example costs one pass over C and one over Q. Covariances of a
-block of documents with the basis vectors, then with the block itself, come as one matrix; `columns` says which of its
-columns each basis vector is.
+A replacing example takes the place of what it replaces. Both changes of C and Q are made in one
+sweep, which also multiplies the new matrices by the next example's k: an example costs one pass
+over C and one over Q. Covariances of a block of documents with the basis vectors, then with the
+block itself, come as one matrix; `columns` says which of its columns each basis vector is.
 """
 
 from __future__ import annotations
@@ -62,7 +66,9 @@ def _covariance(code: int, parameters: Array, dot: float, left: float, right: fl
 
 
 @inlined
-def _same_row(indices: Array, data: Array, first: int, n_first: int, second: int, n_second: int) -> bool:
+def _same_row(
+    indices: Array, data: Array, first: int, n_first: int, second: int, n_second: int
+) -> bool:
     if n_first != n_second:
         return False
     for n in range(n_first):
@@ -86,7 +92,8 @@ def covariances(
 ) -> None:
     """Write the covariances of rows first.. with rows 0 .. n_others, or (-1) with all rows before each.
 
-    `work`, a zero for every column, is left so. Sums run in the order of columns: the same bits in any block.
+    `work`, a zero for every column, is left so. Sums run in the order of columns: the same bits in
+    any block.
     """
     for i in range(gram.shape[0]):
         start, stop = indptr[first + i], indptr[first + i + 1]
@@ -106,12 +113,21 @@ def covariances(
 
 
 @kernel
-def add_to_equal(indptr: Array, indices: Array, data: Array, first: int, amount: float, gram: Array) -> None:
+def add_to_equal(
+    indptr: Array, indices: Array, data: Array, first: int, amount: float, gram: Array
+) -> None:
     """Add an amount to the covariances of rows first.. with rows that are equal to them."""
     for i in range(gram.shape[0]):
         start = indptr[first + i]
         for j in range(gram.shape[1]):
-            if _same_row(indices, data, start, indptr[first + i + 1] - start, indptr[j], indptr[j + 1] - indptr[j]):
+            if _same_row(
+                indices,
+                data,
+                start,
+                indptr[first + i + 1] - start,
+                indptr[j],
+                indptr[j + 1] - indptr[j],
+            ):
                 gram[i, j] += amount
 
 
@@ -123,7 +139,9 @@ def own_covariances(code: int, parameters: Array, norms: Array, diagonal: Array)
 
 
 @kernel
-def take_rows(indptr: Array, indices: Array, data: Array, rows: Array) -> tuple[Array, Array, Array]:
+def take_rows(
+    indptr: Array, indices: Array, data: Array, rows: Array
+) -> tuple[Array, Array, Array]:
     """The named rows of a sparse matrix, in that order."""
     chosen = np.zeros(len(rows) + 1, dtype=np.int64)
     for i in range(len(rows)):
@@ -139,7 +157,9 @@ def take_rows(indptr: Array, indices: Array, data: Array, rows: Array) -> tuple[
 
 
 @kernel
-def keep_columns(indptr: Array, indices: Array, data: Array, kept: Array) -> tuple[Array, Array, Array]:
+def keep_columns(
+    indptr: Array, indices: Array, data: Array, kept: Array
+) -> tuple[Array, Array, Array]:
     """The entries of a sparse matrix in the kept columns; the numbers of columns stay."""
     starts = np.zeros(len(indptr), dtype=np.int64)
     for i in range(len(indptr) - 1):
@@ -173,7 +193,9 @@ def _multiply(matrix: Array, size: int, k: Array, product: Array) -> None:
 
 
 @kernel
-def _sweep_one(matrix: Array, size: int, left: Array, right: Array, k: Array, product: Array) -> None:
+def _sweep_one(
+    matrix: Array, size: int, left: Array, right: Array, k: Array, product: Array
+) -> None:
     """Add left right', then multiply by k."""
     product[:size] = 0.0
     for i in range(size):
@@ -186,7 +208,14 @@ def _sweep_one(matrix: Array, size: int, left: Array, right: Array, k: Array, pr
 
 @kernel
 def _sweep_two(
-    matrix: Array, size: int, left: Array, right: Array, left2: Array, right2: Array, k: Array, product: Array
+    matrix: Array,
+    size: int,
+    left: Array,
+    right: Array,
+    left2: Array,
+    right2: Array,
+    k: Array,
+    product: Array,
 ) -> None:
     """Add left right' + left2 right2', then multiply by k."""
     product[:size] = 0.0
@@ -213,15 +242,22 @@ def _sweep_three(
 
 
 @kernel
-def _covariances_with_basis(gram: Array, document: int, columns: Array, size: int, k: Array) -> None:
+def _covariances_with_basis(
+    gram: Array, document: int, columns: Array, size: int, k: Array
+) -> None:
     """Write k of a document of the block; zeros after the last one."""
     for i in range(size):
         k[i] = gram[document, columns[i]] if document < gram.shape[0] else 0.0
 
 
 @kernel
-def _lowest_score(alpha: Array, C: Array, Q: Array, size: int, s: Array, e: Array, moment: Triple) -> int:
-    """The basis vector whose deletion after appending costs least; `size` stands for the appended one."""
+def _lowest_score(
+    alpha: Array, C: Array, Q: Array, size: int, s: Array, e: Array, moment: Triple
+) -> int:
+    """The basis vector whose deletion after appending costs least.
+
+    `size` stands for the appended one.
+    """
     g, q, gamma = moment
     lowest, place = g * g / (1.0 / gamma + q), size
     for i in range(size):
@@ -242,7 +278,15 @@ def _append(alpha: Array, C: Array, Q: Array, place: int, size: int, s: Array, e
 
 @kernel
 def _deletion(
-    alpha: Array, C: Array, Q: Array, r: int, size: int, s: Array, e: Array, moment: Triple, d: Array
+    alpha: Array,
+    C: Array,
+    Q: Array,
+    r: int,
+    size: int,
+    s: Array,
+    e: Array,
+    moment: Triple,
+    d: Array,
 ) -> Triple:
     """Columns r of Q and C after appending, for all but r itself and with the new vector in its place; a*, q*, c*."""
     g, q, gamma = moment
@@ -256,8 +300,13 @@ def _deletion(
 
 
 @kernel
-def _replace(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, heads: Triple, moment: Triple) -> None:
-    """Append and delete at once; the new vector has taken the place of the deleted one in every vector."""
+def _replace(
+    alpha: Array, C: Array, Q: Array, size: int, vectors: Array, heads: Triple, moment: Triple
+) -> None:
+    """Append and delete at once.
+
+    The new vector has taken the place of the deleted one in every vector.
+    """
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     a, b, lefts, left, left2 = vectors[5], vectors[6], vectors[7:10], vectors[10], vectors[11]
     g, q, gamma = moment
@@ -288,7 +337,14 @@ def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment:
 @kernel
 def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
     """The projected update; the basis stays."""
-    k, s, e, next_s, next_e, left = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[10]
+    k, s, e, next_s, next_e, left = (
+        vectors[0],
+        vectors[1],
+        vectors[2],
+        vectors[3],
+        vectors[4],
+        vectors[10],
+    )
     for i in range(size):
         s[i] += e[i]
         alpha[i] += moment[0] * s[i]
@@ -299,7 +355,10 @@ def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment
 
 @kernel
 def _field(alpha: Array, size: int, own: float, vectors: Array) -> Triple:
-    """Mean and variance of the field of a document, and gamma; rounding does not make a variance vanish."""
+    """Mean and variance of the field of a document, and gamma.
+
+    Rounding does not make a variance vanish.
+    """
     k, s, e = vectors[0], vectors[1], vectors[2]
     mean, explained, spanned = 0.0, 0.0, 0.0
     for i in range(size):
@@ -325,11 +384,13 @@ def learn_block(
     parameters: Array,
     log_evidences: Array,
 ) -> int:
-    """Update `posterior` (alpha, C, Q) and `columns` with the documents of a block in turn; returns the basis size.
+    """Update `posterior` (alpha, C, Q) and `columns` with the documents of a block in turn.
 
-    Writes the log evidence of every label before it is learned; `vectors` is scratch. A document enters the basis when
-    gamma is above `tolerance` times its own covariance and the error of leaving it out, |gamma g|, is at least
-    `least_error`.
+    Returns the basis size.
+
+    Writes the log evidence of every label before it is learned; `vectors` is scratch. A document
+    enters the basis when gamma is above `tolerance` times its own covariance and the error of
+    leaving it out, |gamma g|, is at least `least_error`.
     """
     alpha, C, Q = posterior
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]

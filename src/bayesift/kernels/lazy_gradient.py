@@ -1,9 +1,10 @@
 """The negative gradient of all terms, kept nearly current for a fraction of the cost of a pass over the matrix.
 
-`neg_gradient` is X' included exactly, where `included` is the residual of each document when it was last included. A
-group of documents (`bayesift.kernels.documents`) is updated by its column sums, a document with a place through its row
-when its residual changed by more than a threshold. The changes left out have a norm rho, and by Cauchy and Schwarz no
-entry of the gradient is off by more than rho times the norm of its column.
+`neg_gradient` is X' included exactly, where `included` is the residual of each document when it was
+last included. A group of documents (`bayesift.kernels.documents`) is updated by its column sums, a
+document with a place through its row when its residual changed by more than a threshold. The
+changes left out have a norm rho, and by Cauchy and Schwarz no entry of the gradient is off by more
+than rho times the norm of its column.
 """
 
 from __future__ import annotations
@@ -18,13 +19,19 @@ from bayesift.kernels.compile import kernel
 from bayesift.kernels.documents import INSIDE, OUTSIDE, Documents, Matrix, Model, group_residuals
 from bayesift.kernels.linear import L1, MODE, column_dot, penalty_of, violation
 
-_DOUBTFUL = 0.5  # of the largest violation: if more of it may be an error, the gradient is computed exactly
+_DOUBTFUL = (
+    0.5  # of the largest violation: if more of it may be an error, the gradient is computed exactly
+)
 
 
 class LazyGradient(NamedTuple):
-    """Of all terms; `inside_sums`: column sums inside the category, `groups`: the included residuals of the groups.
+    """Of all terms.
 
-    `known`: the number of documents with places, `rho`: the norm of what is left out, both as of the last update.
+    `inside_sums`: column sums inside the category, `groups`: the included residuals of the
+    groups.
+
+    `known`: the number of documents with places, `rho`: the norm of what is left out, both as of
+    the last update.
     """
 
     neg_gradient: Array
@@ -36,7 +43,9 @@ class LazyGradient(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Room for terms that may move and their negative gradient; those of them that do, and the priority of each.
+    """Room for terms that may move and their negative gradient.
+
+    Those of them that do, and the priority of each.
 
     `by_document` and `near`, one per term of the matrix, are scratch.
     """
@@ -50,7 +59,10 @@ class Candidates(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Terms off their mode or in violation, their priorities; how many are off, the worst, the cost; all gradients."""
+    """Terms off their mode or in violation, their priorities.
+
+    How many are off, the worst, the cost; all gradients.
+    """
 
     found: Array
     priority: Array
@@ -65,19 +77,32 @@ def empty_candidates(model: Model) -> Candidates:
     unsettled, found = np.empty((2, len(model.terms)), dtype=np.int32)
     neg_gradient, priority = np.empty((2, len(model.terms)))
     near = np.empty(len(model.sums), dtype=bool)
-    return Candidates(unsettled, neg_gradient, found, priority, np.empty(len(model.importance)), near)
+    return Candidates(
+        unsettled, neg_gradient, found, priority, np.empty(len(model.importance)), near
+    )
 
 
 def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
     """The gradient before any residual is included."""
     neg_gradient, inside_sums = np.zeros((2, len(model.sums)))
-    _add_rows(matrix.row_indptr, matrix.row_indices, matrix.row_data, model.members, model.importance, inside_sums)
+    _add_rows(
+        matrix.row_indptr,
+        matrix.row_indices,
+        matrix.row_data,
+        model.members,
+        model.importance,
+        inside_sums,
+    )
     included = np.empty(len(model.importance) + 2)
-    return LazyGradient(neg_gradient, inside_sums, included, np.zeros(2), np.full(1, 2), np.zeros(1))
+    return LazyGradient(
+        neg_gradient, inside_sums, included, np.zeros(2), np.full(1, 2), np.zeros(1)
+    )
 
 
 @kernel
-def _add_rows(indptr: Array, indices: Array, data: Array, documents: Array, factors: Array, out: Array) -> None:
+def _add_rows(
+    indptr: Array, indices: Array, data: Array, documents: Array, factors: Array, out: Array
+) -> None:
     for place in range(len(documents)):
         i = documents[place]
         factor = factors[i]
@@ -85,11 +110,15 @@ def _add_rows(indptr: Array, indices: Array, data: Array, documents: Array, fact
             out[np.uint32(indices[k])] += factor * data[k]
 
 
-def update_gradient(matrix: Matrix, model: Model, documents: Documents, lazy: LazyGradient, threshold: float) -> None:
+def update_gradient(
+    matrix: Matrix, model: Model, documents: Documents, lazy: LazyGradient, threshold: float
+) -> None:
     """Include the residuals that changed by more than the threshold."""
     count, known = int(documents.filled[0]), int(lazy.known[0])
     if count > known:
-        residuals = np.where(documents.signs[known:count] < 0.0, lazy.groups[OUTSIDE], lazy.groups[INSIDE])
+        residuals = np.where(
+            documents.signs[known:count] < 0.0, lazy.groups[OUTSIDE], lazy.groups[INSIDE]
+        )
         lazy.included[known:count] = documents.importance[known:count] * residuals
         lazy.known[0] = count
     shifts = group_residuals(model, documents) - lazy.groups
@@ -145,8 +174,8 @@ def find_candidates(
 ) -> Search:
     """Find the terms off their mode or in violation, by a gradient that is up to date (`update_gradient`).
 
-    The gradient is approximate while the largest violation certainly is one, or certainly none above the tolerance, and
-    exact otherwise.
+    The gradient is approximate while the largest violation certainly is one, or certainly none
+    above the tolerance, and exact otherwise.
     """
     rho = float(lazy.rho[0])
     count = _unsettled_terms(
@@ -154,7 +183,16 @@ def find_candidates(
         candidates.unsettled, candidates.neg_gradient,
     )  # fmt: skip
     unsettled, gradient = candidates.unsettled[:count], candidates.neg_gradient[:count]
-    given = unsettled, matrix.norms, model.penalty, weights, gradient, rho, candidates.found, candidates.priority
+    given = (
+        unsettled,
+        matrix.norms,
+        model.penalty,
+        weights,
+        gradient,
+        rho,
+        candidates.found,
+        candidates.priority,
+    )
     size, moved, worst, norm, bound, cost = _find_violations(*given)
     of_all = lazy.neg_gradient
     if rho * norm >= _DOUBTFUL * worst and bound > tolerance:
@@ -177,7 +215,9 @@ def _unsettled_terms(
     unsettled: Array,
     kept_gradient: Array,
 ) -> int:
-    """Write the terms that are off their mode or may leave it, and their gradient; returns their number.
+    """Write the terms that are off their mode or may leave it, and their gradient.
+
+    Returns their number.
 
     They are few: a loop of comparisons alone, into `near`, becomes vector code.
     """
@@ -193,10 +233,16 @@ def _unsettled_terms(
     return count
 
 
-def exact_gradient(matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array) -> Array:
+def exact_gradient(
+    matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array
+) -> Array:
     """The negative gradient of these terms; by_document is scratch."""
     _residuals_by_document(
-        documents.places, documents.residuals, group_residuals(model, documents), model.importance, by_document
+        documents.places,
+        documents.residuals,
+        group_residuals(model, documents),
+        model.importance,
+        by_document,
     )
     out = np.empty(len(terms))
     column_sums(matrix.indptr, matrix.indices, matrix.data, terms, by_document, out)
@@ -204,14 +250,20 @@ def exact_gradient(matrix: Matrix, model: Model, documents: Documents, terms: Ar
 
 
 @kernel
-def _residuals_by_document(places: Array, residuals: Array, groups: Array, importance: Array, out: Array) -> None:
+def _residuals_by_document(
+    places: Array, residuals: Array, groups: Array, importance: Array, out: Array
+) -> None:
     for i in range(len(out)):
         place = np.uint32(places[i])
-        out[i] = groups[place] * importance[i] if place < np.uint32(len(groups)) else residuals[place]
+        out[i] = (
+            groups[place] * importance[i] if place < np.uint32(len(groups)) else residuals[place]
+        )
 
 
 @kernel
-def column_sums(indptr: Array, indices: Array, data: Array, terms: Array, factors: Array, out: Array) -> None:
+def column_sums(
+    indptr: Array, indices: Array, data: Array, terms: Array, factors: Array, out: Array
+) -> None:
     """Write the products of these columns with the factors."""
     for place in range(len(terms)):
         j = terms[place]
@@ -231,8 +283,8 @@ def _find_violations(
 ) -> tuple[int, int, float, float, float, float]:
     """Write terms off their mode or in violation, and priorities.
 
-    Returns their number, how many are off, the worst violation, the norm of its column, a bound of all violations
-    where a gradient may be off by rho times the norm of its column, and the penalty.
+    Returns their number, how many are off, the worst violation, the norm of its column, a bound of
+    all violations where a gradient may be off by rho times the norm of its column, and the penalty.
     """
     count, moved, worst, norm, bound, cost = 0, 0, 0.0, 0.0, 0.0, 0.0
     for place in range(len(unsettled)):

@@ -2,14 +2,16 @@
 
     LOGIT    psi(t) = 1 / (1 + exp(-t))
     PROBIT   psi(t) = Phi(t)
-    LOG_F    psi(t) = I_x(m, m),  x = 1 / (1 + exp(-c t)),  c = sqrt(2 / (m + 1));  parameters = (m, c, log 2B(1/2, m))
+    LOG_F    psi(t) = I_x(m, m),  x = 1 / (1 + exp(-c t)),  c = sqrt(2 / (m + 1));  parameters = (m,
+    c, log 2B(1/2, m))
 
-LOG_F is Prentice's (1976) symmetric link, with the regularised incomplete beta function I. Its shape a = 1/m runs from
-0 (probit, in the limit) to 1 (logit); its density is log-concave for every shape, so that the posterior mode is unique.
+LOG_F is Prentice's (1976) symmetric link, with the regularised incomplete beta function I. Its
+shape a = 1/m runs from 0 (probit, in the limit) to 1 (logit); its density is log-concave for every
+shape, so that the posterior mode is unique.
 
-The derivative r = psi' / psi comes in the lower tail from a continued fraction in which the vanishing factors cancel
-(Mills' ratio for probit, the incomplete beta function for the family). Minus the second derivative is
-r (r - (log psi')'), which lies between 0 and `curvature_bound`.
+The derivative r = psi' / psi comes in the lower tail from a continued fraction in which the
+vanishing factors cancel (Mills' ratio for probit, the incomplete beta function for the family).
+Minus the second derivative is r (r - (log psi')'), which lies between 0 and `curvature_bound`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,12 @@ from bayesift.kernels.compile import inlined, kernel
 
 Triple = tuple[float, float, float]
 
-LOGIT, PROBIT, LOG_F, SQUARED_HINGE = 0, 1, 2, 3  # the last is a loss of margins, no likelihood; not in `parts`
+LOGIT, PROBIT, LOG_F, SQUARED_HINGE = (
+    0,
+    1,
+    2,
+    3,
+)  # the last is a loss of margins, no likelihood; not in `parts`
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 _FAR = 3.0  # beyond it Mills' ratio comes from its continued fraction
@@ -49,7 +56,11 @@ def probit_parts(t: float) -> Triple:
             excess = x + k / excess
         excess = 1.0 / excess
         derivative = x + excess
-        return -0.5 * t * t - _LOG_SQRT_TWO_PI - math.log(derivative), derivative, derivative * excess
+        return (
+            -0.5 * t * t - _LOG_SQRT_TWO_PI - math.log(derivative),
+            derivative,
+            derivative * excess,
+        )
     tail = 0.5 * math.erfc(abs(t) * _SQRT_HALF)
     below = tail if t < 0.0 else 1.0 - tail
     logarithm = math.log(tail) if t < 0.0 else math.log1p(-tail)
@@ -103,7 +114,11 @@ def log_f_parts(t: float, parameters: Array) -> Triple:
         return log_tail, derivative, derivative * c * m * (excess + 2.0 * x)
     below = -math.expm1(log_tail)
     derivative = c * math.exp(bent) / below
-    return math.log1p(-math.exp(log_tail)), derivative, derivative * (derivative + c * m * math.tanh(0.5 * c * t))
+    return (
+        math.log1p(-math.exp(log_tail)),
+        derivative,
+        derivative * (derivative + c * m * math.tanh(0.5 * c * t)),
+    )
 
 
 @inlined
@@ -118,7 +133,12 @@ def parts(link: int, parameters: Array, t: float) -> Triple:
 
 @kernel
 def evaluate(
-    link: int, parameters: Array, margins: Array, logarithms: Array, derivatives: Array, curvatures: Array
+    link: int,
+    parameters: Array,
+    margins: Array,
+    logarithms: Array,
+    derivatives: Array,
+    curvatures: Array,
 ) -> None:
     """Write log psi, its derivative and minus its second derivative of every margin."""
     for i in range(len(margins)):

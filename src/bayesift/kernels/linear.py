@@ -1,15 +1,18 @@
 """Parts of the posterior of a linear model, shared by its solvers. All modules use the names given here.
 
     objective = - sum_i w_i log psi(y_i f_i) + sum_j P_j(beta_j) + Q(b),     f = X beta + b
-    P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,           lower_j <= beta <= upper_j
+    P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,           lower_j <= beta <=
+    upper_j
 
-y is -1 or +1; sums are over documents, never means. Every log-concave prior has this form; `penalty` holds its rows l1,
-l2, mode, lower and upper, one column per term. Q has the row `intercept` = (free, l2, mode): the intercept is free (1)
-or fixed (0), and its prior is flat (l2 = 0) or normal.
+y is -1 or +1; sums are over documents, never means. Every log-concave prior has this form;
+`penalty` holds its rows l1, l2, mode, lower and upper, one column per term. Q has the row
+`intercept` = (free, l2, mode): the intercept is free (1) or fixed (0), and its prior is flat (l2 =
+0) or normal.
 
-    residuals      one per document: w_i y_i psi'/psi, minus the derivative of the objective by its score
-    curvatures     one per document: minus the second derivative of its log-likelihood by its score, times w_i
-    neg_gradient   one per term: X' residuals, minus the derivative of the likelihood part by its weight
+    residuals      one per document: w_i y_i psi'/psi, minus the derivative of the objective by its
+    score curvatures     one per document: minus the second derivative of its log-likelihood by its
+    score, times w_i neg_gradient   one per term: X' residuals, minus the derivative of the
+    likelihood part by its weight
 """
 
 from __future__ import annotations
@@ -49,14 +52,18 @@ def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> flo
         gradient = max(gradient - penalty[L1, j], 0.0)
     else:
         gradient = min(gradient + penalty[L1, j], 0.0)
-    if (gradient > 0.0 and weight <= penalty[LOWER, j]) or (gradient < 0.0 and weight >= penalty[UPPER, j]):
+    if (gradient > 0.0 and weight <= penalty[LOWER, j]) or (
+        gradient < 0.0 and weight >= penalty[UPPER, j]
+    ):
         return 0.0
     size: float = abs(gradient)
     return size
 
 
 @inlined
-def best_weight(penalty: Array, j: int, weight: float, neg_gradient: float, curvature: float) -> float:
+def best_weight(
+    penalty: Array, j: int, weight: float, neg_gradient: float, curvature: float
+) -> float:
     """The weight that minimises curvature / 2 (x - weight)^2 - neg_gradient (x - weight) + P_j(x)."""
     centre = curvature * (weight - penalty[MODE, j]) + neg_gradient
     size = abs(centre) - penalty[L1, j]
@@ -69,7 +76,10 @@ def best_weight(penalty: Array, j: int, weight: float, neg_gradient: float, curv
 
 @inlined
 def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array) -> float:
-    """The sum over the entries of a column; four sums at once, so that none waits for the last addition."""
+    """The sum over the entries of a column.
+
+    Four sums at once, so that none waits for the last addition.
+    """
     middle = stop - (stop - start) % 4
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for k in range(start, middle, 4):
@@ -113,14 +123,20 @@ def differentiate(
 def _exponential(x: float) -> float:
     """exp(x) for -708 <= x <= 0 to the last bit or two, of operations that become vector code.
 
-    x = k log 2 + r, |r| <= log 2 / 2: 2^k is made of the last bits of x / log 2 + 1.5 2^52, exp(r) a Taylor polynomial.
+    x = k log 2 + r, |r| <= log 2 / 2: 2^k is made of the last bits of x / log 2 + 1.5 2^52, exp(r)
+    a Taylor polynomial.
     """
     shifted = x * 1.4426950408889634 + 6755399441055744.0
     k = shifted - 6755399441055744.0
     r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
     tail = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r / 479001600)))
     power = 1.0 + r * (
-        1.0 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * tail))))))
+        1.0
+        + r
+        * (
+            1 / 2
+            + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * tail)))))
+        )
     )
     bits = (np.float64(shifted).view(np.int64) + 1023) << 52
     scaled: float = power * np.int64(bits).view(np.float64)
@@ -138,11 +154,13 @@ def differentiate_logit(
     totals: Array,
     cautious: bool,
 ) -> float:
-    """`differentiate` for the logit link; also writes the likelihood of the likelier side of each document.
+    """`differentiate` for the logit link.
 
-    `cautious` takes the curvature tanh(t/2) / (2t) of Jaakkola & Jordan's bound of the likelihood for margins far below
-    0, so that Newton steps do not overshoot. Documents of weight 1 share a logarithm, that of the product of their
-    likelihoods.
+    Also writes the likelihood of the likelier side of each document.
+
+    `cautious` takes the curvature tanh(t/2) / (2t) of Jaakkola & Jordan's bound of the likelihood
+    for margins far below 0, so that Newton steps do not overshoot. Documents of weight 1 share a
+    logarithm, that of the product of their likelihoods.
     """
     edge = -0.1 if cautious else -np.inf
     for i in range(len(scores)):
@@ -172,7 +190,10 @@ def differentiate_logit(
 
 
 def squared_lengths(indptr: Array, data: Array) -> Array:
-    """The squared lengths of the rows of a matrix by rows, or of its columns by columns; no copy is made."""
+    """The squared lengths of the rows of a matrix by rows, or of its columns by columns.
+
+    No copy is made.
+    """
     squares = np.empty(len(indptr) - 1)
     _sum_squares(indptr, data, squares)
     return squares

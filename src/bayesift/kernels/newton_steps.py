@@ -1,15 +1,18 @@
 """Newton steps on a working set of terms: the quadratic model of the likelihood plus the exact penalty, minimised.
 
-Coordinate descent minimises the model in one of two ways, and a line search follows. On the Gram matrix X_W' H X_W of
-the set, from which the intercept is eliminated, it costs the square of the entries of each document within the set.
-Along the columns of the set (Friedman et al.; Yuan, Ho & Lin's newGLMNET) a pass costs the entries of the set twice,
-better for thousands of terms: beside the step d it keeps Z d over the documents, where Z = H^(1/2) X_W, and a
-derivative is z_j' Z d. The intercept is always at its best, at the cost of one number per change:
+Coordinate descent minimises the model in one of two ways, and a line search follows. On the Gram
+matrix X_W' H X_W of the set, from which the intercept is eliminated, it costs the square of the
+entries of each document within the set. Along the columns of the set (Friedman et al.; Yuan, Ho &
+Lin's newGLMNET) a pass costs the entries of the set twice, better for thousands of terms: beside
+the step d it keeps Z d over the documents, where Z = H^(1/2) X_W, and a derivative is z_j' Z d. The
+intercept is always at its best, at the cost of one number per change:
 
-    c = (g_b - s' d) / total,     s = X_W' h,     total = sum_i h_i + its precision,     g_b = minus its gradient
+    c = (g_b - s' d) / total,     s = X_W' h,     total = sum_i h_i + its precision,     g_b = minus
+    its gradient
 
-Documents of little curvature, a tenth of the total at most, count on the diagonal of the model alone (also on that of
-the intercept, so that it stays positive definite): a metric for steps need not be exact, and such documents are many.
+Documents of little curvature, a tenth of the total at most, count on the diagonal of the model
+alone (also on that of the intercept, so that it stays positive definite): a metric for steps need
+not be exact, and such documents are many.
 """
 
 from __future__ import annotations
@@ -34,18 +37,27 @@ def least_curvature(curvatures: Array, share: float) -> float:
 
 @kernel
 def gram(
-    row_starts: Array, row_columns: Array, row_values: Array, curvatures: Array, least: float, out: Array, sums: Array
+    row_starts: Array,
+    row_columns: Array,
+    row_values: Array,
+    curvatures: Array,
+    least: float,
+    out: Array,
+    sums: Array,
 ) -> None:
     """Add the lower half of X_W' H X_W to out (its rows one after another), and X_W' h to sums.
 
-    Documents of less curvature than `least` count on the diagonal alone. Unsigned indices need no test of their sign.
+    Documents of less curvature than `least` count on the diagonal alone. Unsigned indices need no
+    test of their sign.
     """
     size = np.uint64(len(sums))
     for i in range(len(row_starts) - 1):
         h, first, last = curvatures[i], np.uint64(row_starts[i]), np.uint64(row_starts[i + 1])
         if h < least:
             for k in range(first, last):
-                out[np.uint64(row_columns[k]) * (size + np.uint64(1))] += h * row_values[k] * row_values[k]
+                out[np.uint64(row_columns[k]) * (size + np.uint64(1))] += (
+                    h * row_values[k] * row_values[k]
+                )
             continue
         for k in range(first, last):
             row, scaled = np.uint64(row_columns[k]), h * row_values[k]
@@ -69,7 +81,13 @@ def complete_gram(matrix: Array, sums: Array, total: float) -> None:
 
 @kernel
 def minimise_model(
-    matrix: Array, chosen: Array, penalty: Array, weights: Array, step: Array, neg_gradient: Array, goal: float
+    matrix: Array,
+    chosen: Array,
+    penalty: Array,
+    weights: Array,
+    step: Array,
+    neg_gradient: Array,
+    goal: float,
 ) -> None:
     """Coordinate descent on the quadratic model, with more passes over the weights off their mode than over all."""
     step[:] = 0.0
@@ -96,7 +114,13 @@ def minimise_model(
 
 @kernel
 def move_scores(
-    starts: Array, places: Array, values: Array, step: Array, common: float, direction: Array, scores: Array
+    starts: Array,
+    places: Array,
+    values: Array,
+    step: Array,
+    common: float,
+    direction: Array,
+    scores: Array,
 ) -> None:
     """Write the change of every score and add it to the scores; by columns."""
     direction[:] = common
@@ -120,7 +144,10 @@ def move_scores_by_rows(
     direction: Array,
     scores: Array,
 ) -> None:
-    """As `move_scores`, by rows of the whole matrix; `steps` has the step of every term. The first two are groups."""
+    """As `move_scores`, by rows of the whole matrix.
+
+    `steps` has the step of every term. The first two are groups.
+    """
     for place in range(len(scores)):
         move = common
         if place > 1:
@@ -136,7 +163,9 @@ def cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, shar
     change = 0.0
     for place in range(len(chosen)):
         j = chosen[place]
-        change += penalty_of(penalty, j, weights[j] + share * step[place]) - penalty_of(penalty, j, weights[j])
+        change += penalty_of(penalty, j, weights[j] + share * step[place]) - penalty_of(
+            penalty, j, weights[j]
+        )
     return change
 
 
@@ -166,7 +195,9 @@ def set_violation(
     for column in range(len(chosen)):
         gradient = column_dot(starts[column], starts[column + 1], places, values, residuals)
         neg_gradient[column] = gradient
-        largest = max(largest, violation(penalty, chosen[column], weights[chosen[column]], gradient))
+        largest = max(
+            largest, violation(penalty, chosen[column], weights[chosen[column]], gradient)
+        )
     return largest
 
 
@@ -187,8 +218,9 @@ def weigh_columns(
 ) -> None:
     """Write Z by columns, the squares of its columns' norms, and X_W' h.
 
-    Z is in single precision, which is enough for a metric. By document: `slots`, its row of Z, or -1 if it counts on
-    the diagonal alone (`rest`); `curvatures`, or their roots where there is a row.
+    Z is in single precision, which is enough for a metric. By document: `slots`, its row of Z, or
+    -1 if it counts on the diagonal alone (`rest`); `curvatures`, or their roots where there is a
+    row.
     """
     count = 0
     for column in range(len(chosen)):
@@ -229,7 +261,9 @@ def minimise_by_columns(
     goal: float,
     rounds: int,
 ) -> int:
-    """Coordinate descent, with more passes over the weights off their mode than over all; writes step and Z step.
+    """Coordinate descent, with more passes over the weights off their mode than over all.
+
+    Writes step and Z step.
 
     `total` is 0 if there is no intercept. Returns the number of passes.
     """
@@ -245,8 +279,12 @@ def minimise_by_columns(
                     continue
                 first, last = starts[column], starts[column + 1]
                 left = neg_gradient[column] - column_dot(first, last, places, scaled, moved)
-                left -= rest[column] * step[column] + (sums[column] * common if share > 0.0 else 0.0)
-                curvature = squares[column] + rest[column] - share * sums[column] * sums[column] + FLAT
+                left -= rest[column] * step[column] + (
+                    sums[column] * common if share > 0.0 else 0.0
+                )
+                curvature = (
+                    squares[column] + rest[column] - share * sums[column] * sums[column] + FLAT
+                )
                 change = best_weight(penalty, j, now, left, curvature) - now
                 if change != 0.0:
                     step[column] += change

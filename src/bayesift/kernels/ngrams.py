@@ -1,9 +1,12 @@
-"""Character n-grams as spans of bytes: where each begins and ends in a text; `words.add_until_full` numbers them.
+"""Character n-grams as spans of bytes: where each begins and ends in a text.
 
-A kernel goes on from `state` (document, byte, units of the run, its kind), writes spans until the buffers `begins` and
-`stops` are full, and returns their number; state[0] reaches the number of documents at the end. `totals[d]` becomes the
-number of spans up to the end of document d; state[4] holds those of earlier calls. `recent` keeps where the last units
-began, so that the n-grams which end at a unit are written when it is read. Cost: one pass, one span per n-gram.
+`words.add_until_full` numbers them.
+
+A kernel goes on from `state` (document, byte, units of the run, its kind), writes spans until the
+buffers `begins` and `stops` are full, and returns their number; state[0] reaches the number of
+documents at the end. `totals[d]` becomes the number of spans up to the end of document d; state[4]
+holds those of earlier calls. `recent` keeps where the last units began, so that the n-grams which
+end at a unit are written when it is read. Cost: one pass, one span per n-gram.
 """
 
 from __future__ import annotations
@@ -27,7 +30,14 @@ def _width(text: Array, i: int) -> int:
 
 @inlined
 def _write_grams(
-    recent: Array, units: int, shortest: int, longest: int, stop: int, begins: Array, stops: Array, n: int
+    recent: Array,
+    units: int,
+    shortest: int,
+    longest: int,
+    stop: int,
+    begins: Array,
+    stops: Array,
+    n: int,
 ) -> int:
     """Write the n-grams that end with the last unit of a run; returns the number of spans."""
     for length in range(shortest, min(units, longest) + 1):
@@ -49,7 +59,10 @@ def unspaced_spans(
     state: Array,
     recent: Array,
 ) -> int:
-    """Words, and in runs of other kinds n-grams of 1 to longest[kind] units; a unit is a character and its marks."""
+    """Words, and in runs of other kinds n-grams of 1 to longest[kind] units.
+
+    A unit is a character and its marks.
+    """
     document, i, units, run, n = state[DOCUMENT], state[BYTE], state[UNITS], state[KIND], 0
     room = len(begins) - len(recent)
     while document < len(ends) and n <= room:
@@ -126,17 +139,26 @@ def character_spans(
 
 @kernel
 def fold_characters(
-    text: Array, offsets: Array, spaces: Array, lower: bool, by_word: bool, folded: Array, ends: Array
+    text: Array,
+    offsets: Array,
+    spaces: Array,
+    lower: bool,
+    by_word: bool,
+    folded: Array,
+    ends: Array,
 ) -> None:
     """Copy documents one after the other, ASCII letters lower-cased if `lower`, with runs of white space as one blank.
 
-    A single space, tab, ... stays as it is. With `by_word` any white space is one blank, and one is before and after
-    each document that has words.
+    A single space, tab, ... stays as it is. With `by_word` any white space is one blank, and one is
+    before and after each document that has words.
     """
     n = 0
     for document in range(len(offsets) - 1):
         end, begin = offsets[document + 1], n
-        run, first = 0, offsets[document]  # characters of the white space before i, and where it begins
+        run, first = (
+            0,
+            offsets[document],
+        )  # characters of the white space before i, and where it begins
         i = offsets[document]
         while i < end:
             point, width = code_point(text, i, end)
@@ -158,9 +180,19 @@ def fold_characters(
 
 @inlined
 def _write_space(
-    text: Array, first: int, stop: int, run: int, by_word: bool, outside: bool, folded: Array, n: int
+    text: Array,
+    first: int,
+    stop: int,
+    run: int,
+    by_word: bool,
+    outside: bool,
+    folded: Array,
+    n: int,
 ) -> int:
-    """Write the white space between two characters: as it is, as one blank, or nothing; returns the end."""
+    """Write the white space between two characters: as it is, as one blank, or nothing.
+
+    Returns the end.
+    """
     if run > 1 or (by_word and (run == 1 or outside)):
         folded[n] = _BLANK
         return n + 1

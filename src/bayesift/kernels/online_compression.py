@@ -1,13 +1,15 @@
 """Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns, x_k pending documents.
 
-In the metric P^-1 the components of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that each lowers the
-variances on its own. The r leading ones stay as the new W; what the others took from the variances is given to P:
+In the metric P^-1 the components of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that
+each lowers the variances on its own. The r leading ones stay as the new W; what the others took
+from the variances is given to P:
 
     1 / P_j  <-  1 / P_j - sum_{p > r} w_pj^2 / (P_j^2 (1 + l_p))
 
-which for r = 0 is the closest diagonal posterior. The mean is preserved exactly, and the posterior stays proper, as P
-only grows. If r components suffice, nothing is lost. A compression costs about 3 d r^2 + n^3. `factors` holds W' (r
-rows): work on all d weights runs along rows, by blocks that stay in the cache, in loops that become vector code.
+which for r = 0 is the closest diagonal posterior. The mean is preserved exactly, and the posterior
+stays proper, as P only grows. If r components suffice, nothing is lost. A compression costs about 3
+d r^2 + n^3. `factors` holds W' (r rows): work on all d weights runs along rows, by blocks that stay
+in the cache, in loops that become vector code.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ def apply_pending_mean(
 
 
 @vectorised
-def _apply_factors(mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array) -> None:
+def _apply_factors(
+    mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array
+) -> None:
     """Mean += P^-1 W c."""
     for start in range(0, len(mean), _BLOCK):
         block = slice(start, min(start + _BLOCK, len(mean)))
@@ -102,18 +106,25 @@ def compress(
     coefficients: Array,
     slots: Array,
 ) -> None:
-    """Move the pending documents into factors and diagonal; `slots` is a workspace of zeros, zero again after."""
+    """Move the pending documents into factors and diagonal.
+
+    `slots` is a workspace of zeros, zero again after.
+    """
     rank = factors.shape[0]
     apply_pending_mean(indptr, indices, data, first, count, mean, precision, factors, coefficients)
     eigenvalues, rotation = _components(triangle, rank + count)
-    touched, components = _components_of_touched(indptr, indices, data, first, count, roots, rotation, factors, slots)
+    touched, components = _components_of_touched(
+        indptr, indices, data, first, count, roots, rotation, factors, slots
+    )
     old = precision[touched]
     quadratic = np.zeros((rank, rank))  # of weights of terms in no pending document
     for p in range(rank):
         for o in range(rank):
             for c in range(rank, rank + count):
                 quadratic[p, o] += rotation[p, c] * rotation[o, c] / (1.0 + eigenvalues[c])
-    _compress_untouched(precision, factors, rotation, quadratic, np.empty((rank, _BLOCK)), np.empty(_BLOCK))
+    _compress_untouched(
+        precision, factors, rotation, quadratic, np.empty((rank, _BLOCK)), np.empty(_BLOCK)
+    )
     for t in range(len(touched)):
         given = 0.0
         for c in range(rank, rank + count):
@@ -128,7 +139,10 @@ def compress(
 def _compress_untouched(
     precision: Array, factors: Array, rotation: Array, quadratic: Array, rows: Array, given: Array
 ) -> None:
-    """Rotate the factors of all weights as if in no pending document; add what is dropped to the diagonal."""
+    """Rotate the factors of all weights as if in no pending document.
+
+    Add what is dropped to the diagonal.
+    """
     rank = factors.shape[0]
     for start in range(0, len(precision), _BLOCK):
         block = slice(start, min(start + _BLOCK, len(precision)))
@@ -223,18 +237,23 @@ def factorise(precision: Array, factors: Array, triangle: Array) -> None:
     sums = np.empty(_BLOCK)
     for p in range(factors.shape[0]):
         for o in range(p + 1):
-            total = _weighted_product(factors[p], factors[o], precision, sums) + (1.0 if p == o else 0.0)
+            total = _weighted_product(factors[p], factors[o], precision, sums) + (
+                1.0 if p == o else 0.0
+            )
             for m in range(o):
                 total -= triangle[p, m] * triangle[o, m]
             triangle[p, o] = math.sqrt(total) if p == o else total / triangle[o, o]
 
 
 @kernel
-def forget_low_rank(keep: float, prior: float, mean: Array, precision: Array, factors: Array, triangle: Array) -> None:
+def forget_low_rank(
+    keep: float, prior: float, mean: Array, precision: Array, factors: Array, triangle: Array
+) -> None:
     """One Ornstein-Uhlenbeck step towards the prior: mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
 
-    With V = P^-1 W L'^-1 the covariance is D - keep^2 V V' after the step, D diagonal, and its inverse again diagonal
-    plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1 V.
+    With V = P^-1 W L'^-1 the covariance is D - keep^2 V V' after the step, D diagonal, and its
+    inverse again diagonal plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1
+    V.
     """
     rank = factors.shape[0]
     gram = np.eye(rank)

@@ -1,26 +1,28 @@
 """Five kinds of evidence about every category of a document, each learned in one pass: the experts of an online stack.
 
-Terms of a document count x_j, rows of length one. n documents were seen before it, n_c of them in category c, d_j with
-term j, d_jc both; N, N_c count pairs of document and term, T - 1 the distinct terms. Log odds of the experts, in order:
+Terms of a document count x_j, rows of length one. n documents were seen before it, n_c of them in
+category c, d_j with term j, d_jc both; N, N_c count pairs of document and term, T - 1 the distinct
+terms. Log odds of the experts, in order:
 
-    perceptron     logit Phi(h / sqrt(1/4 + v)),  h = sum x_j eta_j s_j,  v = sum x_j^2 s_j,  s = W / (1 + W lambda)
-    SGD            w x + b, one for each rate r:  w += r (y - p) x,  b += 0.1 (y - p)
-    naive Bayes    log (n_c + .5)/(n - n_c + .5) + sum x_j (log (d_jc + .1)/(d_j - d_jc + .1)
+    perceptron     logit Phi(h / sqrt(1/4 + v)),  h = sum x_j eta_j s_j,  v = sum x_j^2 s_j,  s = W
+    / (1 + W lambda) SGD            w x + b, one for each rate r:  w += r (y - p) x,  b += 0.1 (y -
+    p) naive Bayes    log (n_c + .5)/(n - n_c + .5) + sum x_j (log (d_jc + .1)/(d_j - d_jc + .1)
                        + log (N - N_c + .1 T)/(N_c + .1 T)) over the terms seen before
     naive Bayes    the same with 1 / sqrt(terms seen before) in place of x_j
 
-The weight of a term has the prior variance W = V (f + (1 - f) R / (R + 50)), R the likelihood ratio of term and
-category over the documents before (`likelihood_ratio`). Its posterior has natural parameters: precision 1/W + lambda,
-mean eta s, so that W may move while what documents said (lambda, eta) stays. With g and q of `online_moments`
+The weight of a term has the prior variance W = V (f + (1 - f) R / (R + 50)), R the likelihood ratio
+of term and category over the documents before (`likelihood_ratio`). Its posterior has natural
+parameters: precision 1/W + lambda, mean eta s, so that W may move while what documents said
+(lambda, eta) stays. With g and q of `online_moments`
 
     delta = -q x^2 / (1 + q s x^2),  eta <- (eta + g x)(1 + s delta),  lambda <- lambda + delta
 
 is the update of `learn_diagonal` if W stays.
 
-`weights` is terms x (COUNT, PRECISION, SHIFT, one for each rate) x categories, so that a document reads whole rows;
-`intercepts` is the same without terms, and its counts are n_c; `pairs` is N_c; `totals` is n, N, T. Columns of `tables`
-are k log k and log(k + 0.1) of whole numbers. A document costs its terms x categories, in one pass over its terms to
-predict and one to learn.
+`weights` is terms x (COUNT, PRECISION, SHIFT, one for each rate) x categories, so that a document
+reads whole rows; `intercepts` is the same without terms, and its counts are n_c; `pairs` is N_c;
+`totals` is n, N, T. Columns of `tables` are k log k and log(k + 0.1) of whole numbers. A document
+costs its terms x categories, in one pass over its terms to predict and one to learn.
 """
 
 from __future__ import annotations
@@ -69,10 +71,17 @@ def _log_count(count: float, tables: Array) -> float:
 
 
 @inlined_tight
-def likelihood_ratio(n: float, inside: float, with_term: float, both: float, margins: float, tables: Array) -> float:
-    """Dunning's -2 ln lambda of a term and a category; `margins`: n log n less those of the four margins."""
+def likelihood_ratio(
+    n: float, inside: float, with_term: float, both: float, margins: float, tables: Array
+) -> float:
+    """Dunning's -2 ln lambda of a term and a category.
+
+    `margins`: n log n less those of the four margins.
+    """
     ratio = margins + whole_log_power(both, tables) + whole_log_power(inside - both, tables)
-    ratio += whole_log_power(with_term - both, tables) + whole_log_power(n - inside - with_term + both, tables)
+    ratio += whole_log_power(with_term - both, tables) + whole_log_power(
+        n - inside - with_term + both, tables
+    )
     return max(2.0 * ratio, 0.0)
 
 
@@ -98,7 +107,10 @@ def _tail_log_odds(u: float, tail: float) -> float:
 
 @inlined_tight
 def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[float, float]:
-    """The derivatives of log Phi(y u) by the mean of the field, u = mean / sqrt(total); see `online_moments`."""
+    """The derivatives of log Phi(y u) by the mean of the field, u = mean / sqrt(total).
+
+    See `online_moments`.
+    """
     t = u if label > 0.0 else -u
     if t < -_FAR:
         slope, curvature = probit_parts(t)[1:]
@@ -111,7 +123,14 @@ def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[fl
 
 @inlined_tight
 def _start_scores(
-    size: int, largest: float, intercepts: Array, n: float, tables: Array, fields: Array, spreads: Array, odds: Array
+    size: int,
+    largest: float,
+    intercepts: Array,
+    n: float,
+    tables: Array,
+    fields: Array,
+    spreads: Array,
+    odds: Array,
 ) -> None:
     """Write what intercepts say, and what the size of a category takes from the likelihood ratios."""
     n_rates = len(odds) - 3
@@ -127,9 +146,18 @@ def _start_scores(
 
 @inlined_tight
 def _finish_scores(
-    length: float, known: float, intercepts: Array, pairs: Array, totals: Array, fields: Array, odds: Array
+    length: float,
+    known: float,
+    intercepts: Array,
+    pairs: Array,
+    totals: Array,
+    fields: Array,
+    odds: Array,
 ) -> None:
-    """Turn sums over terms into clipped log odds; `length` and `known` are the terms seen before, by x and number."""
+    """Turn sums over terms into clipped log odds.
+
+    `length` and `known` are the terms seen before, by x and number.
+    """
     n, n_pairs, added = totals[DOCUMENTS], totals[PAIRS], ADDED * totals[TERMS]
     share, bayes = 1.0 / math.sqrt(max(known, 1.0)), len(odds) - 2
     for c in range(len(pairs)):
@@ -163,8 +191,8 @@ def expert_odds(
 ) -> None:
     """Write the clipped log odds of every expert and category.
 
-    `fields` gets, of every category, u = h / sqrt(1/4 + v), 1/4 + v and Phi(-|u|); `spreads` the variance s of every
-    term and category.
+    `fields` gets, of every category, u = h / sqrt(1/4 + v), 1/4 + v and Phi(-|u|); `spreads` the
+    variance s of every term and category.
     """
     n, n_categories, n_rates, bayes = totals[DOCUMENTS], len(pairs), len(odds) - 3, len(odds) - 2
     whole, length, known = whole_log_power(n, tables), 0.0, 0.0
@@ -207,7 +235,10 @@ def learn_experts(
     spreads: Array,
     odds: Array,
 ) -> None:
-    """Update all experts with the labels (0 or 1) of one document; `odds` (clipped) and `fields` are overwritten."""
+    """Update all experts with the labels (0 or 1) of one document.
+
+    `odds` (clipped) and `fields` are overwritten.
+    """
     size, n_categories = len(columns), len(pairs)
     for c in range(n_categories):
         first, second = _tail_moments(labels[c], fields[0, c], fields[2, c], fields[1, c])
@@ -224,7 +255,9 @@ def learn_experts(
     for k in range(size):
         j, x = columns[k], values[k]
         for c in range(n_categories):
-            shift, change = changed_weight(x, fields[0, c], fields[1, c], spreads[k, c], weights[j, SHIFT, c])
+            shift, change = changed_weight(
+                x, fields[0, c], fields[1, c], spreads[k, c], weights[j, SHIFT, c]
+            )
             weights[j, SHIFT, c] = shift
             weights[j, PRECISION, c] += change
             weights[j, COUNT, c] += labels[c]
@@ -239,7 +272,9 @@ def learn_experts(
 
 
 @inlined_tight
-def changed_weight(x: float, first: float, second: float, spread: float, shift: float) -> tuple[float, float]:
+def changed_weight(
+    x: float, first: float, second: float, spread: float, shift: float
+) -> tuple[float, float]:
     """The shift eta of a weight after the derivatives of the log evidence, and what they add to its precision."""
     change = -second * x * x / (1.0 + second * spread * x * x)
     return (shift + first * x) * (1.0 + spread * change), change

@@ -1,12 +1,14 @@
 """Logistic regression with a Laplace prior, one document at a time: FTRL-proximal (McMahan et al. 2013).
 
-    w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, lambda) = sign(z) max(|z| - lambda, 0)
-    g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k g_j^2
+    w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, lambda) = sign(z) max(|z| - lambda,
+    0) g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k
+    g_j^2
 
-z and n are terms x models, `biases` (z, n) x models; the intercept has no prior. lambda is the factor of |w| in the
-negative log prior, so that a term enters the model when documents have pulled it by more than its prior holds it. k is
-1 in the first pass over the documents and then the number of passes so far: the prior counts as often as documents do,
-and steps become short as 1 / k, with which they come to the mode (k is 1 throughout in McMahan et al.).
+z and n are terms x models, `biases` (z, n) x models; the intercept has no prior. lambda is the
+factor of |w| in the negative log prior, so that a term enters the model when documents have pulled
+it by more than its prior holds it. k is 1 in the first pass over the documents and then the number
+of passes so far: the prior counts as often as documents do, and steps become short as 1 / k, with
+which they come to the mode (k is 1 throughout in McMahan et al.).
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ def run_laplace(
 ) -> None:
     """Write the log odds of every document and model, each before its labels (0 or 1) are learned, if there are any.
 
-    `n_before` documents were learned before, in passes of `pass_size` (0: the first is not over); `factor` is lambda.
+    `n_before` documents were learned before, in passes of `pass_size` (0: the first is not over);
+    `factor` is lambda.
     """
     n_models = biases.shape[1]
     error = np.empty(n_models)
@@ -61,7 +64,9 @@ def run_laplace(
             scores[i, c] = _weight(biases[0, c], biases[1, c], 0.0, rate)
         for k in range(indptr[i], indptr[i + 1]):
             for c in range(n_models):
-                scores[i, c] += data[k] * _weight(sums[indices[k], c], squares[indices[k], c], strength, rate)
+                scores[i, c] += data[k] * _weight(
+                    sums[indices[k], c], squares[indices[k], c], strength, rate
+                )
         if len(labels) == 0:
             continue
         for c in range(n_models):
@@ -70,11 +75,26 @@ def run_laplace(
             _learn(biases[0], biases[1], c, error[c], passes, 0.0, rate)
         for k in range(indptr[i], indptr[i + 1]):
             for c in range(n_models):
-                _learn(sums[indices[k]], squares[indices[k]], c, error[c] * data[k], passes, strength, rate)
+                _learn(
+                    sums[indices[k]],
+                    squares[indices[k]],
+                    c,
+                    error[c] * data[k],
+                    passes,
+                    strength,
+                    rate,
+                )
 
 
 @inlined
-def _learn(sums: Array, squares: Array, c: int, slope: float, passes: float, strength: float, rate: float) -> None:
+def _learn(
+    sums: Array, squares: Array, c: int, slope: float, passes: float, strength: float, rate: float
+) -> None:
     n = squares[c] + passes * slope * slope
-    sums[c] += slope - _weight(sums[c], squares[c], strength, rate) * (math.sqrt(n) - math.sqrt(squares[c])) / rate
+    sums[c] += (
+        slope
+        - _weight(sums[c], squares[c], strength, rate)
+        * (math.sqrt(n) - math.sqrt(squares[c]))
+        / rate
+    )
     squares[c] = n

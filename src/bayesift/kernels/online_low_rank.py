@@ -1,14 +1,16 @@
 """Online updates with a precision that is diagonal plus low rank: P + W W', d weights, W of r columns.
 
-In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). The last documents are kept as they are
-(pending) until there is no room, then compressed (`bayesift.kernels.online_compression`); nothing else is approximate:
+In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). The last documents are
+kept as they are (pending) until there is no room, then compressed
+(`bayesift.kernels.online_compression`); nothing else is approximate:
 
     C^-1 = P + Y Y',  Y = [W, sqrt(rho_k) x_k],  L L' = I + Y' P^-1 Y
     z = L^-1 Y' P^-1 x,  v = x' P^-1 x - z'z,  C x = P^-1 (x - Y L'^-1 z)
     L grows by the row [sqrt(rho) z', sqrt(1 + rho v)]
 
-The mean is `mean` + P^-1 (W c + sum_k e_k x_k). A document costs n non-zeros + n^2, n = r + the number pending. A label
-that would widen the posterior (q > 0: flip noise only) moves the mean and leaves the covariance.
+The mean is `mean` + P^-1 (W c + sum_k e_k x_k). A document costs n non-zeros + n^2, n = r + the
+number pending. A label that would widen the posterior (q > 0: flip noise only) moves the mean and
+leaves the covariance.
 """
 
 from __future__ import annotations
@@ -136,9 +138,12 @@ def learn_low_rank(
     scattered: Array,
     fields: Array,
 ) -> tuple[float, int]:
-    """Update with each document in turn; returns the sum of their log evidence and the number of pending rows.
+    """Update with each document in turn.
 
-    Rows first .. first + count are pending, the documents to learn follow them; `fields` and `signs` belong to these.
+    Returns the sum of their log evidence and the number of pending rows.
+
+    Rows first .. first + count are pending, the documents to learn follow them; `fields` and
+    `signs` belong to these.
     """
     rank = factors.shape[0]
     products = np.empty(len(coefficients))
@@ -156,7 +161,18 @@ def learn_low_rank(
         count += 1
         if count == len(roots):
             compress(
-                indptr, indices, data, first, count, mean, precision, factors, triangle, roots, coefficients, scattered
+                indptr,
+                indices,
+                data,
+                first,
+                count,
+                mean,
+                precision,
+                factors,
+                triangle,
+                roots,
+                coefficients,
+                scattered,
             )
             first, count = first + count, 0
             if keep < 1.0:
@@ -179,7 +195,10 @@ def low_rank_fields(
     scattered: Array,
     fields: Array,
 ) -> None:
-    """Write mean and variance of every document's field; the first `count` rows are the pending ones."""
+    """Write mean and variance of every document's field.
+
+    The first `count` rows are the pending ones.
+    """
     products = np.empty(len(coefficients))
     for i in range(fields.shape[1]):
         h, length = _project(

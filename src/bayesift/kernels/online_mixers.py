@@ -1,17 +1,20 @@
 """Bayesian logistic regressions that mix the log odds of experts, from what all categories share to each one's own.
 
-With z_c the log odds of the experts and 1, and u_c = (g_c, log of the sum of exp g over the other categories, 1):
+With z_c the log odds of the experts and 1, and u_c = (g_c, log of the sum of exp g over the other
+categories, 1):
 
     shared         a_c = m z_c                               one for all categories
-    by size        g_c = a_c + m z_c                         one for all categories of about that size, by powers of 2
-    competition    b_c = m (u_c, u_c if c is the likeliest)  one for all categories
-    own            e_c = b_c + m u_c                         one for each category
-    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest category, one for all others
+    by size        g_c = a_c + m z_c                         one for all categories of about that
+    size, by powers of 2 competition    b_c = m (u_c, u_c if c is the likeliest)  one for all
+    categories own            e_c = b_c + m u_c                         one for each category
+    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest category, one for
+    all others
 
-With fewer than three categories nothing competes: g_c = a_c, b_c = g_c and the second entry of u is 0. Each regression
-is normal with mean m and covariance S, kept as rows (m_i, S_i) of one array. Its output is h / sqrt(1 + pi v / 8), h
-the offset and m z, v = z S z: MacKay's approximation of the log odds under the posterior. A label y in {0, 1} moves it
-by one Newton step at the mean:
+With fewer than three categories nothing competes: g_c = a_c, b_c = g_c and the second entry of u is
+0. Each regression is normal with mean m and covariance S, kept as rows (m_i, S_i) of one array. Its
+  output is h / sqrt(1 + pi v / 8), h
+the offset and m z, v = z S z: MacKay's approximation of the log odds under the posterior. A label y
+in {0, 1} moves it by one Newton step at the mean:
 
     p = sigmoid(h),  w = p (1 - p),  m += (y - p) S z / (1 + w v),  S -= w S z z' S / (1 + w v)
 
@@ -53,7 +56,14 @@ def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: in
 
 @inlined_tight
 def learn_row(
-    inputs: Array, c: int, size: int, offset: float, label: float, mixers: Array, g: int, work: Array
+    inputs: Array,
+    c: int,
+    size: int,
+    offset: float,
+    label: float,
+    mixers: Array,
+    g: int,
+    work: Array,
 ) -> None:
     """One Newton step of regression g for row c of the inputs."""
     h, v = offset, 0.0
@@ -79,7 +89,9 @@ def learn_row(
 
 
 @tight
-def learn_mixer(inputs: Array, c: int, offset: float, label: float, mixers: Array, g: int, work: Array) -> None:
+def learn_mixer(
+    inputs: Array, c: int, offset: float, label: float, mixers: Array, g: int, work: Array
+) -> None:
     """One Newton step of regression g for row c of the inputs."""
     learn_row(inputs, c, inputs.shape[1], offset, label, mixers, g, work)
 
@@ -111,7 +123,9 @@ def compete(rows: Array) -> int:
         total += math.exp(rows[c, OWN] - top)
     for c in range(n_categories):
         rest = total - math.exp(rows[c, OWN] - top)
-        rows[c, OTHERS] = _log_sum_of_others(rows, c) if c == best or rest < 0.5 else top + math.log(rest)
+        rows[c, OTHERS] = (
+            _log_sum_of_others(rows, c) if c == best or rest < 0.5 else top + math.log(rest)
+        )
     return best
 
 
@@ -181,7 +195,11 @@ def mix(
     for c in range(n_categories):
         for k in range(3):
             rivals[c, 3 + k] = rivals[c, k] if c == best else 0.0
-        value = _mixed(rivals, c, 6 if c == best else 3, 0.0, competition, 0) if many else rivals[c, OWN]
+        value = (
+            _mixed(rivals, c, 6 if c == best else 3, 0.0, competition, 0)
+            if many
+            else rivals[c, OWN]
+        )
         offsets[1, c] = value
         value = _mixed(rivals, c, 3, value, own, c)
         offsets[2, c] = value

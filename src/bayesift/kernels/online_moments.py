@@ -6,12 +6,14 @@
     LOGIT    p = 1 / (1 + exp(-y h)): the trapezoidal rule
     FLIP     p = kappa + (1 - 2 kappa) [y h > 0]: closed form; q may be positive
 
-An update moves the field's mean by g variance, its variance by q variance^2. `parameters[0]` is the scale or the rate.
-The trapezoidal rule over the whole line converges like exp(-2 pi w / step), w the distance of the integrand's nearest
-singularity from the real line (pi for the logit, about 2.4 sigma0 for log Phi), and like exp(-2 pi^2 variance / step^2)
-for the normal density: the steps below reach rounding error. Nodes surround the mode of p(y | h) N(h), and only margins
-on the unlikely side are integrated (Z(+) = 1 - Z(-)), so that nothing is lost in the tails. A logit field of standard
-deviation above 300 is treated as a probit field of variance pi^2 / 3: the error of Z is below 1e-10.
+An update moves the field's mean by g variance, its variance by q variance^2. `parameters[0]` is the
+scale or the rate. The trapezoidal rule over the whole line converges like exp(-2 pi w / step), w
+the distance of the integrand's nearest singularity from the real line (pi for the logit, about 2.4
+sigma0 for log Phi), and like exp(-2 pi^2 variance / step^2) for the normal density: the steps below
+reach rounding error. Nodes surround the mode of p(y | h) N(h), and only margins on the unlikely
+side are integrated (Z(+) = 1 - Z(-)), so that nothing is lost in the tails. A logit field of
+standard deviation above 300 is treated as a probit field of variance pi^2 / 3: the error of Z is
+below 1e-10.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def _flip_moments(kappa: float, margin: float, variance: float) -> Triple:
     scale = 1.0 / math.sqrt(variance)
     u = margin * scale
     evidence = kappa + (1.0 - 2.0 * kappa) * 0.5 * math.erfc(-u * _SQRT_HALF)
-    slope = (1.0 - 2.0 * kappa) * math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) * scale / evidence
+    slope = (
+        (1.0 - 2.0 * kappa) * math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) * scale / evidence
+    )
     return math.log(evidence), slope, -u * scale * slope - slope * slope
 
 
@@ -89,7 +93,11 @@ def _unlikely_logit_moments(margin: float, variance: float) -> Triple:
     centre = _mode(LOGIT, 1.0, margin, variance)
     step = min(0.7 * deviation, 0.5)
     count = math.ceil(_REACH * deviation / step)
-    peak = min(centre, 0.0) - math.log1p(math.exp(-abs(centre))) - 0.5 * (centre - margin) ** 2 / variance
+    peak = (
+        min(centre, 0.0)
+        - math.log1p(math.exp(-abs(centre)))
+        - 0.5 * (centre - margin) ** 2 / variance
+    )
     total = 0.0
     first = 0.0
     second = 0.0
@@ -126,7 +134,9 @@ def moments(code: int, parameters: Array, y: float, mean: float, variance: float
     """Log evidence of a label y (-1 or +1) and its first and second derivative by the mean of the field."""
     margin = y * mean
     if code == PROBIT:
-        log_evidence, slope, curvature = _probit_moments(margin, parameters[0] * parameters[0] + variance)
+        log_evidence, slope, curvature = _probit_moments(
+            margin, parameters[0] * parameters[0] + variance
+        )
     elif code == LOGIT:
         log_evidence, slope, curvature = _logit_moments(margin, variance)
     else:
@@ -136,7 +146,14 @@ def moments(code: int, parameters: Array, y: float, mean: float, variance: float
 
 @kernel
 def evaluate_moments(
-    code: int, parameters: Array, y: Array, means: Array, variances: Array, logs: Array, first: Array, second: Array
+    code: int,
+    parameters: Array,
+    y: Array,
+    means: Array,
+    variances: Array,
+    logs: Array,
+    first: Array,
+    second: Array,
 ) -> None:
     """Write log Z, g and q of every label and field."""
     for i in range(len(means)):
@@ -144,8 +161,13 @@ def evaluate_moments(
 
 
 @inlined
-def _mean_log_likelihood(code: int, parameters: Array, y: float, mean: float, variance: float, tilted: bool) -> float:
-    """The mean of log p(y | h), h from N(mean, variance) or (`tilted`) from p(y | h) N(h; mean, variance) / Z."""
+def _mean_log_likelihood(
+    code: int, parameters: Array, y: float, mean: float, variance: float, tilted: bool
+) -> float:
+    """The mean of log p(y | h), h from N(mean, variance) or (`tilted`) from p(y | h) N(h.
+
+    Mean, variance) / Z.
+    """
     margin = y * mean
     if code == FLIP:
         return _mean_log_flip(parameters[0], margin, variance, tilted)
@@ -168,7 +190,9 @@ def _mean_log_flip(kappa: float, margin: float, variance: float, tilted: bool) -
 
 
 @kernel
-def _mean_log_by_nodes(code: int, scale: float, margin: float, variance: float, tilted: bool) -> float:
+def _mean_log_by_nodes(
+    code: int, scale: float, margin: float, variance: float, tilted: bool
+) -> float:
     """Nodes only where log p is not 0, so that their number does not grow with the upper tail of a wide field."""
     deviation = math.sqrt(variance)
     centre = _mode(code, scale, margin, variance) if tilted else margin
@@ -176,7 +200,11 @@ def _mean_log_by_nodes(code: int, scale: float, margin: float, variance: float, 
     count = math.ceil(_REACH * deviation / step)
     furthest = 40.0 if code == LOGIT else 9.0 * scale  # log p is 0 beyond
     upper = min(count, max(-count, math.ceil((furthest - centre) / step)))
-    peak = _log_likelihood(code, scale, centre) - 0.5 * (centre - margin) ** 2 / variance if tilted else 0.0
+    peak = (
+        _log_likelihood(code, scale, centre) - 0.5 * (centre - margin) ** 2 / variance
+        if tilted
+        else 0.0
+    )
     total = 0.0
     for k in range(-count, upper + 1):
         h = centre + k * step
@@ -199,7 +227,9 @@ def _log_likelihood(code: int, scale: float, h: float) -> float:
 
 
 @kernel
-def information_gain(kind: int, code: int, parameters: Array, y: float, mean: float, variance: float) -> float:
+def information_gain(
+    kind: int, code: int, parameters: Array, y: float, mean: float, variance: float
+) -> float:
     """What a label tells about the field, in bits.
 
     EXACT      KL(p(h | y) || p(h)) = E[log p(y | h) | y] - log Z
@@ -214,7 +244,9 @@ def information_gain(kind: int, code: int, parameters: Array, y: float, mean: fl
         gain = _mean_log_likelihood(code, parameters, y, mean, variance, True) - log_evidence
         return max(gain, 0.0) / _LOG_TWO
     after, spread = mean + g * variance, variance + q * variance * variance
-    return (_mean_log_likelihood(code, parameters, y, after, spread, False) - log_evidence) / _LOG_TWO
+    return (
+        _mean_log_likelihood(code, parameters, y, after, spread, False) - log_evidence
+    ) / _LOG_TWO
 
 
 @kernel
@@ -227,12 +259,16 @@ def information_gains(
 
 
 @kernel
-def expected_gains(kind: int, code: int, parameters: Array, means: Array, variances: Array, gains: Array) -> None:
+def expected_gains(
+    kind: int, code: int, parameters: Array, means: Array, variances: Array, gains: Array
+) -> None:
     """Write the information gain of every field before its label is known, averaged over both labels."""
     for i in range(len(means)):
         expected = 0.0
         for y in (-1.0, 1.0):
             weight = math.exp(moments(code, parameters, y, means[i], variances[i])[0])
             if weight > 0.0:
-                expected += weight * information_gain(kind, code, parameters, y, means[i], variances[i])
+                expected += weight * information_gain(
+                    kind, code, parameters, y, means[i], variances[i]
+                )
         gains[i] = expected

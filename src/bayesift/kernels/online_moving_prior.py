@@ -1,10 +1,11 @@
 """Online updates of independent normal weights whose prior variances follow the likelihood ratio of their terms.
 
-The update and the prior variance W of a weight are those of the perceptron in `online_experts`; here of one category,
-for every likelihood. Column 0 is the bias, whose variance is the largest one. `naturals` is (COUNT, PRECISION, SHIFT) x
-weights, `frequencies` the documents with each term, `totals` the documents and those of the category, all counted
-before the document that is predicted. While the prior stays, what documents said stays: at any time the posterior is
-that of the present prior times the likelihood terms that the documents left.
+The update and the prior variance W of a weight are those of the perceptron in `online_experts`;
+here of one category, for every likelihood. Column 0 is the bias, whose variance is the largest one.
+`naturals` is (COUNT, PRECISION, SHIFT) x weights, `frequencies` the documents with each term,
+`totals` the documents and those of the category, all counted before the document that is predicted.
+While the prior stays, what documents said stays: at any time the posterior is that of the present
+prior times the likelihood terms that the documents left.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ def _margins(totals: Array, tables: Array) -> float:
 
 @inlined
 def _spread(
-    j: int, largest: float, naturals: Array, frequencies: Array, totals: Array, margins: float, tables: Array
+    j: int,
+    largest: float,
+    naturals: Array,
+    frequencies: Array,
+    totals: Array,
+    margins: float,
+    tables: Array,
 ) -> float:
     """The posterior variance of a weight."""
     precision: float = naturals[PRECISION, j]
@@ -58,7 +65,9 @@ def learn_moving(
     fields: Array,
     spreads: Array,
 ) -> float:
-    """Update with each document in turn; `fields` gets mean and variance before each. Returns the sum of log evidence.
+    """Update with each document in turn.
+
+    `fields` gets mean and variance before each. Returns the sum of log evidence.
 
     `spreads` has room for the longest document.
     """
@@ -77,7 +86,9 @@ def learn_moving(
         label = 1.0 if signs[i] > 0.0 else 0.0
         for k in range(start, end):
             j = indices[k]
-            shift, change = changed_weight(data[k], first, second, spreads[k - start], naturals[SHIFT, j])
+            shift, change = changed_weight(
+                data[k], first, second, spreads[k - start], naturals[SHIFT, j]
+            )
             naturals[SHIFT, j] = shift
             naturals[PRECISION, j] += change
             naturals[COUNT, j] += label
@@ -111,7 +122,12 @@ def moving_fields(
 
 @kernel
 def moving_spreads(
-    largest: float, tables: Array, naturals: Array, frequencies: Array, totals: Array, spreads: Array
+    largest: float,
+    tables: Array,
+    naturals: Array,
+    frequencies: Array,
+    totals: Array,
+    spreads: Array,
 ) -> None:
     """Write the posterior variance of every weight."""
     margins = _margins(totals, tables)

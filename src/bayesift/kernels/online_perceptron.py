@@ -2,15 +2,17 @@
 
     s = C x,  h = a x,  v = x s,  a += g s,  C += q s s'     (Opper; Solla & Winther)
 
-for a document x, with g and q of `bayesift.kernels.online_moments`. Documents are rows of local columns: column 0 is
-the bias.
+for a document x, with g and q of `bayesift.kernels.online_moments`. Documents are rows of local
+columns: column 0 is the bias.
 
-**Forgetting.** Before each document the weights take a step of an Ornstein-Uhlenbeck process whose stationary
-distribution is the prior: a <- keep a, C <- keep^2 C + (1 - keep^2) prior I. Nothing is rescaled: the mean is
-`clock[3]` times the stored one, the covariance clock[1] times the stored one plus clock[2] times the identity.
+**Forgetting.** Before each document the weights take a step of an Ornstein-Uhlenbeck process whose
+stationary distribution is the prior: a <- keep a, C <- keep^2 C + (1 - keep^2) prior I. Nothing is
+rescaled: the mean is `clock[3]` times the stored one, the covariance clock[1] times the stored one
+plus clock[2] times the identity.
 
-**Pending updates.** A rank-one change of C is bound by memory. The last `clock[0]` changes are kept as rows s_k with
-weights w_k, C = stored + sum_k w_k s_k s_k'; when `pending` is full, all are added in one pass over the lower triangle.
+**Pending updates.** A rank-one change of C is bound by memory. The last `clock[0]` changes are kept
+as rows s_k with weights w_k, C = stored + sum_k w_k s_k s_k'; when `pending` is full, all are added
+in one pass over the lower triangle.
 """
 
 from __future__ import annotations
@@ -30,11 +32,18 @@ _ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WI
 
 @kernel
 def restrict(
-    indptr: Array, indices: Array, data: Array, lookup: Array, scales: Array, bias: float, rows: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    lookup: Array,
+    scales: Array,
+    bias: float,
+    rows: Array,
 ) -> tuple[Array, Array]:
     """The local columns and values of documents: the bias first, then the known columns in their order.
 
-    `lookup`: the local column of a column, or -1; `scales`: factors of local columns, or none; `rows` gets the offsets.
+    `lookup`: the local column of a column, or -1; `scales`: factors of local columns, or none;
+    `rows` gets the offsets.
     """
     n_documents = len(indptr) - 1
     columns = np.empty(len(indices) + n_documents, dtype=np.int32)
@@ -57,24 +66,49 @@ def restrict(
 
 @tight
 def _add_to_rows(
-    flat: Array, place: int, size: int, width: int, pending: Array, weights: Array, panel: Array, i: int, m: int
+    flat: Array,
+    place: int,
+    size: int,
+    width: int,
+    pending: Array,
+    weights: Array,
+    panel: Array,
+    i: int,
+    m: int,
 ) -> None:
     """Rows i and m = i + 1 of one panel."""
     upper, lower = np.uint64(place), np.uint64(place + size)
     for k in range(0, len(weights), 4):
         u, v, w, x = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        a, b, c, d = u * pending[k, i], v * pending[k + 1, i], w * pending[k + 2, i], x * pending[k + 3, i]
-        e, f, g, h = u * pending[k, m], v * pending[k + 1, m], w * pending[k + 2, m], x * pending[k + 3, m]
+        a, b, c, d = (
+            u * pending[k, i],
+            v * pending[k + 1, i],
+            w * pending[k + 2, i],
+            x * pending[k + 3, i],
+        )
+        e, f, g, h = (
+            u * pending[k, m],
+            v * pending[k + 1, m],
+            w * pending[k + 2, m],
+            x * pending[k + 3, m],
+        )
         first = np.uint64(k * _WIDTH)
         for column in range(width):
             j = np.uint64(column)
-            p, q, r, t = panel[first + j], panel[first + j + _ONE], panel[first + j + _TWO], panel[first + j + _THREE]
+            p, q, r, t = (
+                panel[first + j],
+                panel[first + j + _ONE],
+                panel[first + j + _TWO],
+                panel[first + j + _THREE],
+            )
             flat[upper + j] += a * p + b * q + c * r + d * t
             flat[lower + j] += e * p + f * q + g * r + h * t
 
 
 @tight
-def _add_to_row(flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int) -> None:
+def _add_to_row(
+    flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int
+) -> None:
     start = np.uint64(place)
     for k in range(len(weights)):
         factor, first = weights[k] * pending[k, i], np.uint64(k * _WIDTH)
@@ -87,7 +121,8 @@ def _add_to_row(flat: Array, place: int, width: int, pending: Array, weights: Ar
 def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel: Array) -> None:
     """Add all rank-one terms to the lower triangle and to the rest of its diagonal tiles.
 
-    A panel of _WIDTH columns stays in the nearest cache; two rows and four terms at a time stay in registers.
+    A panel of _WIDTH columns stays in the nearest cache; two rows and four terms at a time stay in
+    registers.
     """
     for left in range(0, size, _WIDTH):
         width = min(_WIDTH, size - left)
@@ -112,7 +147,10 @@ def _mirror(flat: Array, size: int) -> None:
 
 @kernel
 def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
-    """Add all pending rank-one terms to the covariance; unused places count as terms of weight 0."""
+    """Add all pending rank-one terms to the covariance.
+
+    Unused places count as terms of weight 0.
+    """
     count = int(clock[COUNT])
     for k in range(count, len(weights)):
         weights[k] = 0.0
@@ -123,7 +161,9 @@ def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> No
 
 
 @kernel
-def apply_scales(mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
+def apply_scales(
+    mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array
+) -> None:
     """Multiply the scales into the stored numbers, before they underflow."""
     flush(covariance, pending, weights, clock)
     size = len(mean)
@@ -152,7 +192,14 @@ def _dot(indices: Array, data: Array, start: int, end: int, dense: Array) -> flo
 
 @tight
 def _combine(
-    target: Array, place: int, size: int, source: Array, picked: Array, factors: Array, first: int, last: int
+    target: Array,
+    place: int,
+    size: int,
+    source: Array,
+    picked: Array,
+    factors: Array,
+    first: int,
+    last: int,
 ) -> None:
     """Add picked rows of a matrix times their factors to the row that starts at `place`, four at a time."""
     to = np.uint64(place)
@@ -163,7 +210,9 @@ def _combine(
         c, d = np.uint64(picked[k + 2] * size), np.uint64(picked[k + 3] * size)
         for column in range(size):
             j = np.uint64(column)
-            target[to + j] += (u * source[a + j] + v * source[b + j]) + (w * source[c + j] + x * source[d + j])
+            target[to + j] += (u * source[a + j] + v * source[b + j]) + (
+                w * source[c + j] + x * source[d + j]
+            )
         k += 4
     while k < last:
         a, u = np.uint64(picked[k] * size), factors[k]
@@ -223,7 +272,10 @@ def learn_full(
     clock: Array,
     fields: Array,
 ) -> float:
-    """Update with each document in turn; `fields` gets h and v before each update. Returns the sum of log evidence."""
+    """Update with each document in turn.
+
+    `fields` gets h and v before each update. Returns the sum of log evidence.
+    """
     size = len(mean)
     shares, places = np.empty(len(weights)), np.arange(len(weights)).astype(np.int32)
     flat, pending_flat = covariance.reshape(-1), pending.reshape(-1)
@@ -302,7 +354,10 @@ def learn_diagonal(
     clock: Array,
     fields: Array,
 ) -> float:
-    """As `learn_full`, keeping only the variances of the weights; a document costs its non-zeros."""
+    """As `learn_full`, keeping only the variances of the weights.
+
+    A document costs its non-zeros.
+    """
     total = 0.0
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
@@ -340,7 +395,13 @@ def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
 
 @kernel
 def diagonal_fields(
-    indptr: Array, indices: Array, data: Array, mean: Array, variances: Array, clock: Array, fields: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    mean: Array,
+    variances: Array,
+    clock: Array,
+    fields: Array,
 ) -> None:
     """Write mean and variance of every document's field."""
     for i in range(len(indptr) - 1):

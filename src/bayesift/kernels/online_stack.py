@@ -1,7 +1,8 @@
 """The online stack, one document after another: running weights, experts (`online_experts`), mixers (`online_mixers`).
 
-With `idf` the values of a document are term weights without it, which are multiplied by log((n + 1) / (d_j + 1)) + 1, n
-documents before it and d_j of them with the term. Rows are scaled to length one.
+With `idf` the values of a document are term weights without it, which are multiplied by log((n + 1)
+/ (d_j + 1)) + 1, n documents before it and d_j of them with the term. Rows are scaled to length
+one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from bayesift.kernels.online_mixers import learn_mixers, mix
 
 
 @tight
-def weigh_document(columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array) -> None:
+def weigh_document(
+    columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
+) -> None:
     """Write the weights of a document, of length one."""
     length = 0.0
     for k in range(len(columns)):
@@ -67,7 +70,8 @@ def run_stack(
 ) -> None:
     """Write the log odds of every document and category, each before its labels (0 or 1) are learned.
 
-    Without rows of `labels` nothing is learned. `details` gets the log odds of the experts if it has rows.
+    Without rows of `labels` nothing is learned. `details` gets the log odds of the experts if it
+    has rows.
     """
     n_categories, n_experts, longest = len(pairs), 3 + len(rates), longest_row(indptr)
     values, spreads = np.empty(longest), np.empty((longest + 1, n_categories))
@@ -80,7 +84,20 @@ def run_stack(
         x = values[: len(columns)]
         work[0] = _touch(columns, weights, frequencies)
         weigh_document(columns, data[indptr[i] : indptr[i + 1]], idf, frequencies, totals, x)
-        expert_odds(columns, x, largest, weights, frequencies, intercepts, pairs, totals, tables, fields, spreads, odds)
+        expert_odds(
+            columns,
+            x,
+            largest,
+            weights,
+            frequencies,
+            intercepts,
+            pairs,
+            totals,
+            tables,
+            fields,
+            spreads,
+            odds,
+        )
         mixers = shared, by_size, competition, own, calibration
         best = mix(odds, counts, knots, *mixers, experts, rivals, bent, offsets, scores[i])
         if len(details):
@@ -88,13 +105,30 @@ def run_stack(
         if len(labels):
             learn_mixers(best, labels[i], counts, *mixers, experts, rivals, bent, offsets, work)
             learn_experts(
-                columns, x, labels[i], rates, weights, frequencies, intercepts, pairs, totals, fields, spreads, odds
+                columns,
+                x,
+                labels[i],
+                rates,
+                weights,
+                frequencies,
+                intercepts,
+                pairs,
+                totals,
+                fields,
+                spreads,
+                odds,
             )
 
 
 @tight
 def weigh_rows(
-    indptr: Array, indices: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    idf: bool,
+    frequencies: Array,
+    totals: Array,
+    values: Array,
 ) -> None:
     """Write the weights of documents, each of length one, as of the documents learned so far."""
     for i in range(len(indptr) - 1):

@@ -1,14 +1,16 @@
 """Products of a sparse matrix with dense blocks of vectors, and scores of documents under sparse models.
 
-**Blocks.** A row of a block has one value per category and is contiguous, so that each entry of the matrix is read once
-for all categories; blocks of eight keep their sums in registers. Cost: entries x categories multiply-adds.
+**Blocks.** A row of a block has one value per category and is contiguous, so that each entry of the
+matrix is read once for all categories; blocks of eight keep their sums in registers. Cost: entries
+x categories multiply-adds.
 
-**Sparse models.** Weights are stored by term, in groups of four places, each a category and its weight; unused places
-point at columns behind the last category. The entries of a row whose terms have weights are first packed without a
-branch, then each adds its groups to the row of scores. Cost: one step per entry of X, four multiply-adds per group of
-its term, one pass over the scores.
+**Sparse models.** Weights are stored by term, in groups of four places, each a category and its
+weight; unused places point at columns behind the last category. The entries of a row whose terms
+have weights are first packed without a branch, then each adds its groups to the row of scores.
+Cost: one step per entry of X, four multiply-adds per group of its term, one pass over the scores.
 
-Small products, and those with one vector, are SciPy's, which adds in the same order: nothing to compile.
+Small products, and those with one vector, are SciPy's, which adds in the same order: nothing to
+compile.
 """
 
 from __future__ import annotations
@@ -26,8 +28,13 @@ _SMALL = 1 << 20  # entries x categories
 
 
 @inlined
-def row_times_eight(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
-    """Write the product of the entries first to last with eight columns of weights; the sums stay in registers."""
+def row_times_eight(
+    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+) -> None:
+    """Write the product of the entries first to last with eight columns of weights.
+
+    The sums stay in registers.
+    """
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(first, last):
         value, j = data[k], np.uint32(indices[k])
@@ -50,7 +57,9 @@ def row_times_eight(first: int, last: int, indices: Array, data: Array, weights:
 
 
 @inlined
-def add_row_eight(first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array) -> None:
+def add_row_eight(
+    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+) -> None:
     """Add the entries first to last times eight sums to eight columns of weights."""
     a, b, c, d, e, f, g, h = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
     for k in range(first, last):
@@ -66,7 +75,9 @@ def add_row_eight(first: int, last: int, indices: Array, data: Array, sums: Arra
 
 
 @inlined
-def row_times_four(first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array) -> None:
+def row_times_four(
+    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+) -> None:
     """As `row_times_eight`, for four columns."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for k in range(first, last):
@@ -82,7 +93,9 @@ def row_times_four(first: int, last: int, indices: Array, data: Array, weights: 
 
 
 @inlined
-def add_row_four(first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array) -> None:
+def add_row_four(
+    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+) -> None:
     """As `add_row_eight`, for four columns."""
     a, b, c, d = sums[0], sums[1], sums[2], sums[3]
     for k in range(first, last):
@@ -102,7 +115,11 @@ def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) 
     """Write X block; X by rows."""
     if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         rows = sparse.csr_array((len(out), len(block)))
-        rows.indptr, rows.indices, rows.data = indptr, indices, data  # without the checks of a constructor
+        rows.indptr, rows.indices, rows.data = (
+            indptr,
+            indices,
+            data,
+        )  # without the checks of a constructor
         out[:] = _scipy_product(rows, block)
     else:
         _times(indptr, indices, data, block, out)
@@ -110,7 +127,9 @@ def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) 
 
 def _scipy_product(matrix: Any, block: Array) -> Array:
     """SciPy multiplies one vector faster than a block of one."""
-    product: Array = (matrix @ block[:, 0])[:, np.newaxis] if block.shape[1] == 1 else matrix @ block
+    product: Array = (
+        (matrix @ block[:, 0])[:, np.newaxis] if block.shape[1] == 1 else matrix @ block
+    )
     return product
 
 
@@ -170,8 +189,9 @@ def sparse_scores(
 ) -> None:
     """Write the products of the rows of X with the weights, plus the intercepts.
 
-    `slots`: the number of each term among those with weights, from 1, or 0; the groups of slot s, rows of `categories`
-    and `weights`, are those from groups[s] to groups[s + 1]. `row`, `kept_slots` and `kept_values` are scratch.
+    `slots`: the number of each term among those with weights, from 1, or 0; the groups of slot s,
+    rows of `categories` and `weights`, are those from groups[s] to groups[s + 1]. `row`,
+    `kept_slots` and `kept_values` are scratch.
     """
     width = len(intercepts)
     for i in range(len(scores)):

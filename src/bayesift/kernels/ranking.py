@@ -1,12 +1,15 @@
 """Rankings: the best place to cut one, the highest scores of a row, the nearest rows of a sparse matrix.
 
-**Cuts.** A criterion is a linear-fractional function of t (true positives above the cut), s (documents above the cut)
-and r (positives in all), with a linear constraint; F1, errors, linear utilities, precision and recall have this form:
+**Cuts.** A criterion is a linear-fractional function of t (true positives above the cut), s
+(documents above the cut) and r (positives in all), with a linear constraint; F1, errors, linear
+utilities, precision and recall have this form:
 
-    maximise   (a0 + a1 t + a2 s + a3 r) / (b0 + b1 t + b2 s + b3 r)    subject to   c0 + c1 t + c2 s + c3 r >= 0
+    maximise   (a0 + a1 t + a2 s + a3 r) / (b0 + b1 t + b2 s + b3 r)    subject to   c0 + c1 t + c2
+    s + c3 r >= 0
 
-**Nearest rows.** The products of a document with all rows of the other matrix are summed term by term into one buffer;
-a heap keeps the k largest. Cost: for each entry of a document the rows that hold its term, and a pass over the buffer.
+**Nearest rows.** The products of a document with all rows of the other matrix are summed term by
+term into one buffer; a heap keeps the k largest. Cost: for each entry of a document the rows that
+hold its term, and a pass over the buffer.
 """
 
 from __future__ import annotations
@@ -41,13 +44,22 @@ def _between(low: float, high: float) -> float:
 
 @kernel
 def best_cuts(
-    scores: Array, rows: Array, positive: Array, weights: Array, criterion: Array, thresholds: Array, worths: Array
+    scores: Array,
+    rows: Array,
+    positive: Array,
+    weights: Array,
+    criterion: Array,
+    thresholds: Array,
+    worths: Array,
 ) -> None:
-    """Write the best threshold of each ranking and its worth; what lies strictly above a threshold is assigned.
+    """Write the best threshold of each ranking and its worth.
 
-    scores, rows, positive: per ranking its scores descending, the document of each, whether it is a positive; weights:
-    how often each document counts. Of equally good cuts that with the widest gap wins, then the higher one. To assign
-    nothing the threshold is the highest score, to assign everything just below the lowest; without positives +inf.
+    What lies strictly above a threshold is assigned.
+
+    scores, rows, positive: per ranking its scores descending, the document of each, whether it is a
+    positive; weights: how often each document counts. Of equally good cuts that with the widest gap
+    wins, then the higher one. To assign nothing the threshold is the highest score, to assign
+    everything just below the lowest; without positives +inf.
     """
     for category in range(len(thresholds)):
         thresholds[category], worths[category] = _best_cut(
@@ -56,7 +68,9 @@ def best_cuts(
 
 
 @kernel
-def _best_cut(scores: Array, rows: Array, positive: Array, weights: Array, criterion: Array) -> tuple[float, float]:
+def _best_cut(
+    scores: Array, rows: Array, positive: Array, weights: Array, criterion: Array
+) -> tuple[float, float]:
     positives = 0.0
     for i in range(len(scores)):
         if positive[i]:
@@ -89,7 +103,10 @@ def _best_cut(scores: Array, rows: Array, positive: Array, weights: Array, crite
 
 @kernel
 def highest(scores: Array, places: Array) -> None:
-    """The columns of the highest scores of each row, descending, into places (rows x k); of equals the earlier one."""
+    """The columns of the highest scores of each row, descending, into places (rows x k).
+
+    Of equals the earlier one.
+    """
     k = places.shape[1]
     for row in range(len(scores)):
         found = 0
@@ -158,7 +175,10 @@ def nearest_rows(
     rows: Array,
     similarities: Array,
 ) -> None:
-    """Write for each document the rows with the largest products, and these products; `products` is a buffer."""
+    """Write for each document the rows with the largest products, and these products.
+
+    `products` is a buffer.
+    """
     for d in range(len(rows)):
         products[:] = 0.0
         for k in range(indptr[d], indptr[d + 1]):

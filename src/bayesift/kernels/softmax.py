@@ -1,13 +1,16 @@
 """Parts of the posterior of softmax (polytomous logistic) regression.
 
-    objective = sum_i w_i (log sum_c exp f_ic - f_i,y_i) + sum_cj P_cj(beta_cj) + sum_c Q(b_c),  f_ic = x_i beta_c + b_c
+    objective = sum_i w_i (log sum_c exp f_ic - f_i,y_i) + sum_cj P_cj(beta_cj) + sum_c Q(b_c),
+    f_ic = x_i beta_c + b_c
 
-with the penalties of `bayesift.kernels.linear`: `penalties` has one layer of its rows per class, or one for all.
-Scores, exponentials and probabilities are classes x documents; residuals w_i (1[y_i = c] - p_ic) are documents x
-classes (filled up with zeros to a multiple of four), so that a column of X serves all classes in one pass.
+with the penalties of `bayesift.kernels.linear`: `penalties` has one layer of its rows per class, or
+one for all. Scores, exponentials and probabilities are classes x documents; residuals w_i (1[y_i =
+c] - p_ic) are documents x classes (filled up with zeros to a multiple of four), so that a column of
+X serves all classes in one pass.
 
-With the other classes fixed, the scores of class c have the likelihood of a binary logistic model with the offset
-o_i = log sum_{k != c} exp f_ik: a class is improved by the binary solver's Newton steps on f_ic - o_i.
+With the other classes fixed, the scores of class c have the likelihood of a binary logistic model
+with the offset o_i = log sum_{k != c} exp f_ik: a class is improved by the binary solver's Newton
+steps on f_ic - o_i.
 """
 
 from __future__ import annotations
@@ -36,7 +39,9 @@ def exponentiate(scores: Array, reference: Array, exponentials: Array) -> None:
 
 
 @kernel
-def to_binary(scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array) -> None:
+def to_binary(
+    scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array
+) -> None:
     """Write the offsets o_i of class c, and the scores f_ic - o_i of its binary problem."""
     offsets[:] = 0.0
     for k in range(len(scores)):
@@ -49,7 +54,9 @@ def to_binary(scores: Array, reference: Array, exponentials: Array, c: int, offs
 
 
 @kernel
-def from_binary(scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array) -> None:
+def from_binary(
+    scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array
+) -> None:
     """Write the scores of class c from those of its binary problem."""
     for i in range(len(offsets)):
         scores[c, i] = margins[i] + offsets[i]
@@ -66,7 +73,10 @@ def normalise(
     probabilities: Array,
     totals: Array,
 ) -> float:
-    """Write the probabilities; returns minus the log-likelihood. `totals` is scratch, one per document."""
+    """Write the probabilities.
+
+    Returns minus the log-likelihood. `totals` is scratch, one per document.
+    """
     totals[:] = 0.0
     for c in range(len(scores)):
         for i in range(len(totals)):
@@ -95,7 +105,9 @@ def residuals_of(probabilities: Array, labels: Array, importance: Array, residua
 
 
 @inlined
-def _column_sums(indptr: Array, indices: Array, data: Array, j: int, values: Array, sums: Array) -> None:
+def _column_sums(
+    indptr: Array, indices: Array, data: Array, j: int, values: Array, sums: Array
+) -> None:
     """Write the products of column j with four columns of values at a time, whose sums stay in one register."""
     for first in range(0, values.shape[1], 4):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -123,9 +135,12 @@ def find_violations(
     violations: Array,
     counts: Array,
 ) -> float:
-    """Write counts[c] terms of each class c off their mode, or that should be, and violations; returns the largest.
+    """Write counts[c] terms of each class c off their mode, or that should be, and violations.
 
-    `allowed` says which terms a class may use, and is empty when it may use all. Cost: entries of the terms x classes.
+    Returns the largest.
+
+    `allowed` says which terms a class may use, and is empty when it may use all. Cost: entries of
+    the terms x classes.
     """
     largest = 0.0
     counts[:] = 0
@@ -149,9 +164,18 @@ def find_violations(
 
 @kernel
 def step_scores(
-    indptr: Array, indices: Array, data: Array, starts: Array, terms: Array, vector: Array, out: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    starts: Array,
+    terms: Array,
+    vector: Array,
+    out: Array,
 ) -> None:
-    """Write x_i v_c + v_bc, classes x documents; v: weights of `terms` (class c from starts[c] on), then intercepts."""
+    """Write x_i v_c + v_bc, classes x documents.
+
+    V: weights of `terms` (class c from starts[c] on), then intercepts.
+    """
     for c in range(len(out)):
         out[c] = vector[len(terms) + c]
         for place in range(starts[c], starts[c + 1]):
@@ -163,18 +187,29 @@ def step_scores(
 
 @kernel
 def transposed_product(
-    indptr: Array, indices: Array, data: Array, starts: Array, terms: Array, values: Array, out: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    starts: Array,
+    terms: Array,
+    values: Array,
+    out: Array,
 ) -> None:
     """Write the transposed product: the sums over documents of x_ij and the values of the class, and of the values."""
     for c in range(len(values)):
         for place in range(starts[c], starts[c + 1]):
-            out[place] = column_dot(indptr[terms[place]], indptr[terms[place] + 1], indices, data, values[c])
+            out[place] = column_dot(
+                indptr[terms[place]], indptr[terms[place] + 1], indices, data, values[c]
+            )
         out[len(terms) + c] = values[c].sum()
 
 
 @kernel
 def hessian_product(probabilities: Array, importance: Array, mean: Array, values: Array) -> None:
-    """Replace changes d of the scores by w_i p_ic (d_ic - sum_k p_ik d_ik); `mean` is scratch, one per document."""
+    """Replace changes d of the scores by w_i p_ic (d_ic - sum_k p_ik d_ik).
+
+    `mean` is scratch, one per document.
+    """
     mean[:] = 0.0
     for c in range(len(values)):
         for i in range(len(mean)):
@@ -186,14 +221,22 @@ def hessian_product(probabilities: Array, importance: Array, mean: Array, values
 
 @kernel
 def products(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
-    """Write X block of X by rows, or X' block of X by columns; blocks have a multiple of four columns."""
+    """Write X block of X by rows, or X' block of X by columns.
+
+    Blocks have a multiple of four columns.
+    """
     for place in range(len(indptr) - 1):
         _column_sums(indptr, indices, data, place, block, out[place])
 
 
 @kernel
-def cg_step(length: float, search: Array, image: Array, diagonal: Array, step: Array, residual: Array) -> float:
-    """One step of preconditioned conjugate gradients; returns the new r' D^-1 r. Arrays are flat."""
+def cg_step(
+    length: float, search: Array, image: Array, diagonal: Array, step: Array, residual: Array
+) -> float:
+    """One step of preconditioned conjugate gradients.
+
+    Returns the new r' D^-1 r. Arrays are flat.
+    """
     power = 0.0
     for k in range(len(search)):
         step[k] += length * search[k]

@@ -1,19 +1,20 @@
 """Coordinate updates of a factorised posterior under a spike-and-slab prior.
 
-At the present posterior the log-likelihood of a category has a quadratic model in the scores f = X beta + b:
+At the present posterior the log-likelihood of a category has a quadratic model in the scores f = X
+beta + b:
 
     sum_i t_i f_i - w_i f_i^2 / 2 + constant
 
-A weight comes from the slab, N(0, v_1), with prior log odds `odds`, otherwise from the spike, N(0, v_0); v_0 = 0 is a
-weight of exactly 0. Its posterior is such a mixture too. With the residuals r_i = t_i - w_i E f_i, the mean m_j of the
-weight, d_j = sum_i w_i x_ij^2 and g_j = sum_i x_ij r_i + d_j m_j, the factor of term j that maximises the ELBO is
-prior x exp(g_j beta - d_j beta^2 / 2), with
+A weight comes from the slab, N(0, v_1), with prior log odds `odds`, otherwise from the spike, N(0,
+v_0); v_0 = 0 is a weight of exactly 0. Its posterior is such a mixture too. With the residuals r_i
+= t_i - w_i E f_i, the mean m_j of the weight, d_j = sum_i w_i x_ij^2 and g_j = sum_i x_ij r_i + d_j
+m_j, the factor of term j that maximises the ELBO is prior x exp(g_j beta - d_j beta^2 / 2), with
 
     s_k = v_k / (1 + d_j v_k),   mu_k = s_k g_j,     k = 0, 1
     logit a_j = odds + (g_j^2 (s_1 - s_0) - log(1 + d_j v_1) + log(1 + d_j v_0)) / 2
 
-(Carbonetto & Stephens 2012, eqs. 8-10, for v_0 = 0). A sweep costs one pass over the entries of its columns, and a
-second one over those of the columns that move.
+(Carbonetto & Stephens 2012, eqs. 8-10, for v_0 = 0). A sweep costs one pass over the entries of its
+columns, and a second one over those of the columns that move.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def sweep_terms(
 ) -> None:
     """Update the factors of these terms in place, with residuals, means and variances (`spreads`) of the scores.
 
-    The rows of `factors` are a, g, d, the mean and the variance of each weight, and the divergence of its factor from
-    the prior. g and d go the share `rate` of the way. A term's move is the change of a, or of the mean in units of
-    1 / sqrt(d), whichever is larger; a move of at most `still` is not made.
+    The rows of `factors` are a, g, d, the mean and the variance of each weight, and the divergence
+    of its factor from the prior. g and d go the share `rate` of the way. A term's move is the
+    change of a, or of the mean in units of 1 / sqrt(d), whichever is larger; a move of at most
+    `still` is not made.
     """
     outside = -math.log1p(math.exp(odds))
     for place in range(len(terms)):
@@ -61,7 +63,9 @@ def sweep_terms(
             d += x * x * curvatures[indices[k]]
         g = gain + d * factors[3, j]
         change, widening, precision = g - factors[1, j], d - factors[2, j], d + 1.0 / slab
-        settled = abs(widening) <= still * precision and change * change <= still * still * precision
+        settled = (
+            abs(widening) <= still * precision and change * change <= still * still * precision
+        )
         if settled and factors[0, j] > 0.0:
             moves[place] = 0.0
             continue
@@ -106,7 +110,10 @@ def expected_likelihood(
     """
     total = 0.0
     for i in range(len(scores)):
-        margin, distance = signs[i] * scores[i], math.sqrt(3.0 * max(spreads[i] + common, _SMALLEST_VARIANCE))
+        margin, distance = (
+            signs[i] * scores[i],
+            math.sqrt(3.0 * max(spreads[i] + common, _SMALLEST_VARIANCE)),
+        )
         here, slope, _ = parts(link, parameters, margin)
         above, flatter, _ = parts(link, parameters, margin + distance)
         below, steeper, _ = parts(link, parameters, margin - distance)

@@ -1,10 +1,11 @@
 """Byte-pair encoding of many words at a time.
 
-A word is a run of symbols: numbers of pieces, or -1 - code point for a character that is no piece. Of all neighbours
-that the table of merges knows, the pair of lowest rank (the leftmost of several) becomes one symbol, until none is.
+A word is a run of symbols: numbers of pieces, or -1 - code point for a character that is no piece.
+Of all neighbours that the table of merges knows, the pair of lowest rank (the leftmost of several)
+becomes one symbol, until none is.
 
-    keys    uint64[2^b]   left << 32 | right, plus 1; 0 is a free slot; linear probing, at most half full
-    ranks, merged  int32[2^b]  the rank of the pair in each slot, and the piece that it becomes
+    keys    uint64[2^b]   left << 32 | right, plus 1; 0 is a free slot; linear probing, at most half
+    full ranks, merged  int32[2^b]  the rank of the pair in each slot, and the piece that it becomes
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def _slot(keys: Array, left: int, right: int) -> int:
 
 
 @kernel
-def fill_merges(keys: Array, ranks: Array, merged: Array, left: Array, right: Array, whole: Array) -> None:
+def fill_merges(
+    keys: Array, ranks: Array, merged: Array, left: Array, right: Array, whole: Array
+) -> None:
     """Enter pairs by rank, the lowest first; a pair that is there already keeps its rank."""
     for rank in range(len(left)):
         slot = _slot(keys, left[rank], right[rank])
@@ -58,12 +61,19 @@ def _merge_once(keys: Array, ranks: Array, merged: Array, symbols: Array, n: int
 
 @kernel
 def encode_words(
-    keys: Array, ranks: Array, merged: Array, symbols: Array, ends: Array, bytes_of: Array, out: Array, out_ends: Array
+    keys: Array,
+    ranks: Array,
+    merged: Array,
+    symbols: Array,
+    ends: Array,
+    bytes_of: Array,
+    out: Array,
+    out_ends: Array,
 ) -> int:
     """Write the pieces of each word; `symbols` is overwritten. Returns how many there are.
 
-    A character that is no piece becomes the pieces of its UTF-8 bytes, `bytes_of` (-1: left out). `out` has room for
-    four pieces per symbol.
+    A character that is no piece becomes the pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
+    `out` has room for four pieces per symbol.
     """
     begin, total = 0, 0
     for w in range(len(ends)):

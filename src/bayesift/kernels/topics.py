@@ -2,26 +2,31 @@
 
     objective = sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + penalty(H)
 
-V is documents x terms and sparse, H (codes) documents x topics, W (basis) terms x topics, w_j the importance of a term.
-Kernels take the values w_j V_ij. Only entries where V is not 0 are visited: the rest of the divergence is the product
-of two sums. An entry where HW' is 0 (a term in no topic) is skipped. Dot products are summed in any order.
+V is documents x terms and sparse, H (codes) documents x topics, W (basis) terms x topics, w_j the
+importance of a term. Kernels take the values w_j V_ij. Only entries where V is not 0 are visited:
+the rest of the divergence is the product of two sums. An entry where HW' is 0 (a term in no topic)
+is skipped. Dot products are summed in any order.
 
-**Multiplicative updates.** With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij and b_a = sum_j w_j W_ja, the
-divergence lies below - sum c_ia log H_ia + sum b_a H_ia + constant and touches it at the present H (Lee & Seung 2000).
-The updates minimise that bound plus the penalty. Each pass costs 4 x non-zeros x topics operations.
+**Multiplicative updates.** With the shares c_ia = H_ia sum_j w_j V_ij W_ja / (HW')_ij and b_a =
+sum_j w_j W_ja, the divergence lies below - sum c_ia log H_ia + sum b_a H_ia + constant and touches
+it at the present H (Lee & Seung 2000). The updates minimise that bound plus the penalty. Each pass
+costs 4 x non-zeros x topics operations.
 
-**Coordinate descent.** As a function of one entry x of a row, the rest fixed, the objective has the derivative
+**Coordinate descent.** As a function of one entry x of a row, the rest fixed, the objective has the
+derivative
 
     f'(x) = g - s,    s = sum_k v_k t_k / p_k,    g = slope + curvature x
 
-with v the values of the row, t the other factor's entries at their places, and p the products of the two factors there.
-With h = sum_k v_k t_k^2 / p_k^2, s at x + d is
+with v the values of the row, t the other factor's entries at their places, and p the products of
+the two factors there. With h = sum_k v_k t_k^2 / p_k^2, s at x + d is
 
     at least  s^2 / (s + h d)                                for d > 0, by Jensen's inequality
-    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k, for d = -e x, since 1 / (1 - e y) is convex in y.
+    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k, for d = -e x, since 1 / (1 - e y) is
+    convex in y.
 
-The roots of g + curvature d less the one or the other are steps that stop short of the minimum and have a closed form:
-no step raises the objective, and no line search is needed. A pass costs about 8 x non-zeros x topics operations.
+The roots of g + curvature d less the one or the other are steps that stop short of the minimum and
+have a closed form: no step raises the objective, and no line search is needed. A pass costs about 8
+x non-zeros x topics operations.
 """
 
 from __future__ import annotations
@@ -52,7 +57,9 @@ def _add_row(ratio: float, right: Array, j: int, sums: Array) -> None:
 
 
 @inlined
-def _gather_ratios(indptr: Array, indices: Array, data: Array, left: Array, i: int, right: Array, sums: Array) -> None:
+def _gather_ratios(
+    indptr: Array, indices: Array, data: Array, left: Array, i: int, right: Array, sums: Array
+) -> None:
     """sums_a = sum_j data_ij right_ja / (left right')_ij."""
     sums[:] = 0.0
     for k in range(indptr[i], indptr[i + 1]):
@@ -62,8 +69,13 @@ def _gather_ratios(indptr: Array, indices: Array, data: Array, left: Array, i: i
 
 
 @kernel
-def gather_shares(indptr: Array, indices: Array, data: Array, left: Array, right: Array, shares: Array) -> None:
-    """shares_ia = left_ia sum_j data_ij right_ja / (left right')_ij for every row; shares may not be left."""
+def gather_shares(
+    indptr: Array, indices: Array, data: Array, left: Array, right: Array, shares: Array
+) -> None:
+    """shares_ia = left_ia sum_j data_ij right_ja / (left right')_ij for every row.
+
+    Shares may not be left.
+    """
     sums = np.empty(left.shape[1])
     for i in range(left.shape[0]):
         _gather_ratios(indptr, indices, data, left, i, right, sums)
@@ -74,11 +86,18 @@ def gather_shares(indptr: Array, indices: Array, data: Array, left: Array, right
 
 @kernel
 def update_codes(
-    indptr: Array, indices: Array, data: Array, basis: Array, slopes: Array, curvature: float, codes: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    basis: Array,
+    slopes: Array,
+    curvature: float,
+    codes: Array,
 ) -> None:
     """Update each document's code in place to the root of slopes_a x + curvature x^2 = c_a, without cancellation.
 
-    slopes: b_a, plus alpha for the penalty alpha sum H; curvature: 2 alpha for the penalty alpha sum H^2 (eq. 9).
+    slopes: b_a, plus alpha for the penalty alpha sum H; curvature: 2 alpha for the penalty alpha
+    sum H^2 (eq. 9).
     """
     sums = np.empty(codes.shape[1])
     for i in range(codes.shape[0]):
@@ -106,7 +125,9 @@ def sum_quotients(
 
 
 @kernel
-def divide_shares(shares: Array, importance: Array, masses: Array, offsets: Array, scales: Array, basis: Array) -> None:
+def divide_shares(
+    shares: Array, importance: Array, masses: Array, offsets: Array, scales: Array, basis: Array
+) -> None:
     """basis_ja = c_ja / (w_j h_a + p_a) / scales_a; a topic of scale 0 stays as it is."""
     for j in range(shares.shape[0]):
         for a in range(shares.shape[1]):
@@ -150,7 +171,9 @@ def _room(indptr: Array, n_topics: int) -> _Row:
 
 
 @inlined
-def _copy(indptr: Array, indices: Array, data: Array, i: int, right: Array, row: _Row, places: Array) -> None:
+def _copy(
+    indptr: Array, indices: Array, data: Array, i: int, right: Array, row: _Row, places: Array
+) -> None:
     """The values of row i, and t."""
     for k in range(places.shape[1]):
         j = indices[indptr[i] + k]
@@ -225,8 +248,13 @@ def _downward_step(excess: float, x: float, curvature: float, second: float, par
 
 
 @inlined
-def _descend(left: Array, i: int, row: _Row, places: Array, slopes: Array, curvatures: Array) -> tuple[float, float]:
-    """A step for each entry of row i and its g in `slopes`; returns the longest step and the largest entry."""
+def _descend(
+    left: Array, i: int, row: _Row, places: Array, slopes: Array, curvatures: Array
+) -> tuple[float, float]:
+    """A step for each entry of row i and its g in `slopes`.
+
+    Returns the longest step and the largest entry.
+    """
     moved, largest = 0.0, 0.0
     for a in range(places.shape[0]):
         x, d, gain = left[i, a], 0.0, _neg_gradient(a, row, places)
@@ -256,12 +284,19 @@ def descend_codes(
     repeats: int,
     tolerance: float,
 ) -> int:
-    """Lower the objective in each document's code in place, up to `repeats` times; returns the most repeats made.
+    """Lower the objective in each document's code in place, up to `repeats` times.
 
-    Slopes, curvature: as in `update_codes`. A document is done when no code moved over `tolerance` times its largest.
+    Returns the most repeats made.
+
+    Slopes, curvature: as in `update_codes`. A document is done when no code moved over `tolerance`
+    times its largest.
     """
     n_topics, most = codes.shape[1], 0
-    row, at_entries, curvatures = _room(indptr, n_topics), np.empty(n_topics), np.full(n_topics, curvature)
+    row, at_entries, curvatures = (
+        _room(indptr, n_topics),
+        np.empty(n_topics),
+        np.full(n_topics, curvature),
+    )
     for i in range(codes.shape[0]):
         n = indptr[i + 1] - indptr[i]
         places = row.room[: n_topics * n].reshape(n_topics, n)
@@ -290,7 +325,10 @@ def descend_basis(
     sums: Array,
     basis: Array,
 ) -> None:
-    """Lower the objective in each term's weights and their `sums` S_a in place; g = w_j h_a + p_a + curvature_a S_a."""
+    """Lower the objective in each term's weights and their `sums` S_a in place.
+
+    G = w_j h_a + p_a + curvature_a S_a.
+    """
     n_topics = basis.shape[1]
     row, at_entries = _room(indptr, n_topics), np.empty(n_topics)
     for j in range(basis.shape[0]):

@@ -1,17 +1,18 @@
 """Words of UTF-8 text, numbered in an open-addressing table, exactly: no word is ever taken for another.
 
-Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run of non-zero bytes.
-Its key is its first eight bytes and its next eight, padded with zeros: up to 16 bytes the key is the word. The key of
-any other word (longer, empty, or with a zero inside) begins with 0 and ends with a digest; its bytes are compared too.
+Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run
+of non-zero bytes. Its key is its first eight bytes and its next eight, padded with zeros: up to 16
+bytes the key is the word. The key of any other word (longer, empty, or with a zero inside) begins
+with 0 and ends with a digest; its bytes are compared too.
 
-    slots   int32[2^b]      number + 1 of the word in each slot, 0 for a free one; linear probing, at most half full
-    keys    uint64[n + 1, 2]  the key of each word, in the row after its number; the first row is no word's
-    pool    uint8           the bytes of the words, one after the other, with PADDING bytes at the end
-    starts  int64[n + 1]    where the bytes of each word begin and end
+    slots   int32[2^b]      number + 1 of the word in each slot, 0 for a free one; linear probing,
+    at most half full keys    uint64[n + 1, 2]  the key of each word, in the row after its number;
+    the first row is no word's pool    uint8           the bytes of the words, one after the other,
+    with PADDING bytes at the end starts  int64[n + 1]    where the bytes of each word begin and end
 
-Slots are small and frequent words come early, so that most of what is looked up is near. Words of a text are found in
-blocks, in passes without branches: where words begin and end by bits of 64 bytes, their keys, the first word met
-for each; only what is not found there is looked for one by one.
+Slots are small and frequent words come early, so that most of what is looked up is near. Words of a
+text are found in blocks, in passes without branches: where words begin and end by bits of 64 bytes,
+their keys, the first word met for each; only what is not found there is looked for one by one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from bayesift.kernels.compile import inlined, intrinsic, kernel
 
 @intrinsic
 def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
-    """The eight bytes of a uint8 array from `index` on, first byte lowest; the caller keeps within the array."""
+    """The eight bytes of a uint8 array from `index` on, first byte lowest.
+
+    The caller keeps within the array.
+    """
     from llvmlite import ir
     from numba import types
 
@@ -71,13 +75,17 @@ def bits_of_words(typing_context: Any, array: Any, index: Any) -> Any:
         bytes_64 = ir.VectorType(ir.IntType(8), 64)
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         address = builder.bitcast(builder.gep(data, [arguments[1]]), bytes_64.as_pointer())
-        is_word = builder.icmp_unsigned("!=", builder.load(address, align=1), ir.Constant(bytes_64, [0] * 64))
+        is_word = builder.icmp_unsigned(
+            "!=", builder.load(address, align=1), ir.Constant(bytes_64, [0] * 64)
+        )
         return builder.bitcast(is_word, ir.IntType(64))
 
     return types.uint64(array, types.int64), generate
 
 
-SEPARATOR, WORD, IDEOGRAPH, COMPLEX, MARK, JOINER = range(6)  # kinds of characters, see `text.scripts`
+SEPARATOR, WORD, IDEOGRAPH, COMPLEX, MARK, JOINER = range(
+    6
+)  # kinds of characters, see `text.scripts`
 PADDING = 64
 BLOCK = 512  # words that are looked up together; their keys stay in the first-level cache
 ROOM = BLOCK + 64  # of the buffers of a block
@@ -93,9 +101,12 @@ _MIX_3 = np.uint64(0x165667B19E3779F9)
 
 @kernel
 def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Array) -> Array:
-    """Fold documents into `folded`, each followed by a 0; says which hold bytes beyond ASCII (left unfolded).
+    """Fold documents into `folded`, each followed by a 0.
 
-    Letters stay, lower-cased if `lower`; digits and underscores stay if `digits`; other bytes become 0.
+    Says which hold bytes beyond ASCII (left unfolded).
+
+    Letters stay, lower-cased if `lower`; digits and underscores stay if `digits`; other bytes
+    become 0.
     """
     beyond_ascii = np.zeros(len(offsets) - 1, dtype=np.bool_)
     case_bit = np.uint8(32)
@@ -120,10 +131,15 @@ def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Ar
 
 
 @kernel
-def fold_wide(text: Array, offsets: Array, rows: Array, kinds: Array, min_length: int, folded: Array) -> Array:
-    """Fold documents of any characters, lower-cased before, over what `fold_text` left; says which are unspaced.
+def fold_wide(
+    text: Array, offsets: Array, rows: Array, kinds: Array, min_length: int, folded: Array
+) -> Array:
+    """Fold documents of any characters, lower-cased before, over what `fold_text` left.
 
-    Short words are removed. Characters of scripts without spaces stay; `ngrams.unspaced_spans` splits them.
+    Says which are unspaced.
+
+    Short words are removed. Characters of scripts without spaces stay; `ngrams.unspaced_spans`
+    splits them.
     """
     unspaced = np.zeros(len(rows), dtype=np.bool_)
     for k in range(len(rows)):
@@ -134,7 +150,9 @@ def fold_wide(text: Array, offsets: Array, rows: Array, kinds: Array, min_length
 
 
 @kernel
-def _fold_one(text: Array, begin: int, end: int, kinds: Array, min_length: int, folded: Array, shift: int) -> bool:
+def _fold_one(
+    text: Array, begin: int, end: int, kinds: Array, min_length: int, folded: Array, shift: int
+) -> bool:
     characters, word_begin, unspaced, last = 0, begin + shift, False, SEPARATOR
     n = begin + shift
     i = begin
@@ -207,7 +225,11 @@ def _digest(text: Array, begin: int, length: int) -> np.uint64:
 @inlined
 def _key_of_any(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
     """The key of a word that may be empty or hold zeros."""
-    if length == 0 or _has_zero(text, begin, min(length, 8)) or _has_zero(text, begin + 8, min(length - 8, 8)):
+    if (
+        length == 0
+        or _has_zero(text, begin, min(length, 8))
+        or _has_zero(text, begin + 8, min(length - 8, 8))
+    ):
         return _ZERO, _digest(text, begin, length)
     return _key(text, begin, length)
 
@@ -240,7 +262,10 @@ def _find(
     head: np.uint64,
     following: np.uint64,
 ) -> tuple[int, int]:
-    """Slot of a word and its number + 1; 0 and the free slot where it belongs if it is not there."""
+    """Slot of a word and its number + 1.
+
+    0 and the free slot where it belongs if it is not there.
+    """
     mask = len(slots) - 1
     slot = np.int64(_hash(head, following)) & mask
     row = np.int64(slots[slot])
@@ -318,7 +343,9 @@ def _list_bits(bits: np.uint64, base: int, places: Array, n: int) -> int:
 
 
 @kernel
-def _list_words(folded: Array, base: int, end: int, is_open: int, begins: Array, stops: Array) -> tuple[int, int, int]:
+def _list_words(
+    folded: Array, base: int, end: int, is_open: int, begins: Array, stops: Array
+) -> tuple[int, int, int]:
     """List where the words of a block begin and stop: the byte it reaches, the words, and whether another is open.
 
     A word that is open, before or after, has its beginning in the list.
@@ -338,8 +365,13 @@ def _list_words(folded: Array, base: int, end: int, is_open: int, begins: Array,
 
 
 @kernel
-def _list_keys(folded: Array, begins: Array, stops: Array, n: int, min_length: int, keys: Array) -> int:
-    """The keys of words that are long enough; their beginnings and stops move up to the front of the lists."""
+def _list_keys(
+    folded: Array, begins: Array, stops: Array, n: int, min_length: int, keys: Array
+) -> int:
+    """The keys of words that are long enough.
+
+    Their beginnings and stops move up to the front of the lists.
+    """
     kept = 0
     for word in range(n):
         begin, stop = begins[word], stops[word]
@@ -351,8 +383,13 @@ def _list_keys(folded: Array, begins: Array, stops: Array, n: int, min_length: i
 
 
 @kernel
-def _look_up(slots: Array, keys: Array, wanted: Array, n: int, rows: Array, first: int, missed: Array) -> int:
-    """Rows of words, from place `first` on, by one look at the table; those not found so are listed in `missed`."""
+def _look_up(
+    slots: Array, keys: Array, wanted: Array, n: int, rows: Array, first: int, missed: Array
+) -> int:
+    """Rows of words, from place `first` on, by one look at the table.
+
+    Those not found so are listed in `missed`.
+    """
     mask = np.uint32(len(slots) - 1)
     found = rows[first : first + n]
     for word in range(n):
@@ -362,7 +399,9 @@ def _look_up(slots: Array, keys: Array, wanted: Array, n: int, rows: Array, firs
         row = np.uint32(found[word])
         head, following = wanted[word, 0], wanted[word, 1]
         missed[n_missed] = word
-        n_missed += int(((keys[row, 0] ^ head) | (keys[row, 1] ^ following)) != _ZERO) | int(head == _ZERO)
+        n_missed += int(((keys[row, 0] ^ head) | (keys[row, 1] ^ following)) != _ZERO) | int(
+            head == _ZERO
+        )
         found[word] = row - 1
     return n_missed
 
@@ -399,11 +438,15 @@ def tokenise_until_full(
 ) -> bool:
     """Go on from `state` to the end (True) or until the table or `tokens` want to grow (False).
 
-    The state: document, byte, words, tokens, whether a word is open. Buffers of a block, kept between calls: begins,
-    stops and missed, int64[ROOM], and wanted, uint64[ROOM, 2].
+    The state: document, byte, words, tokens, whether a word is open. Buffers of a block, kept
+    between calls: begins, stops and missed, int64[ROOM], and wanted, uint64[ROOM, 2].
     """
     document, byte, n_words, n_tokens, is_open = state[0], state[1], state[2], state[3], state[4]
-    while document < len(ends) and 2 * (n_words + ROOM) <= len(slots) and n_tokens + ROOM <= len(tokens):
+    while (
+        document < len(ends)
+        and 2 * (n_words + ROOM) <= len(slots)
+        and n_tokens + ROOM <= len(tokens)
+    ):
         byte, n, is_open = _list_words(folded, byte, ends[-1], is_open, begins, stops)
         open_begin = begins[n]
         kept = _list_keys(folded, begins, stops, n, min_length, wanted)
@@ -412,7 +455,16 @@ def tokenise_until_full(
             word = missed[i]
             begin, length = begins[word], stops[word] - begins[word]
             number = _find_or_add(
-                slots, keys, pool, starts, n_words, folded, begin, length, wanted[word, 0], wanted[word, 1]
+                slots,
+                keys,
+                pool,
+                starts,
+                n_words,
+                folded,
+                begin,
+                length,
+                wanted[word, 0],
+                wanted[word, 1],
             )
             tokens[n_tokens + word] = number
             n_words = max(n_words, number + 1)
@@ -426,7 +478,9 @@ def tokenise_until_full(
 
 
 @kernel
-def find_words(slots: Array, keys: Array, pool: Array, starts: Array, other_pool: Array, other_starts: Array) -> Array:
+def find_words(
+    slots: Array, keys: Array, pool: Array, starts: Array, other_pool: Array, other_starts: Array
+) -> Array:
     """Ids of other words in the table, -1 for those that are not there."""
     ids = np.empty(len(other_starts) - 1, dtype=np.int32)
     for word in range(len(ids)):
@@ -451,14 +505,19 @@ def add_until_full(
     ids: Array,
     first: int,
 ) -> tuple[int, int]:
-    """Number words of a text from `first` on while there is room; returns where it stopped and the number of words."""
+    """Number words of a text from `first` on while there is room.
+
+    Returns where it stopped and the number of words.
+    """
     for word in range(first, len(ids)):
         begin = begins[word]
         length = ends[word] - begin
         if 2 * n_words >= len(slots) or starts[n_words] + length + PADDING > len(pool):
             return word, n_words
         head, following = _key_of_any(text, begin, length)
-        number = _find_or_add(slots, keys, pool, starts, n_words, text, begin, length, head, following)
+        number = _find_or_add(
+            slots, keys, pool, starts, n_words, text, begin, length, head, following
+        )
         n_words = max(n_words, number + 1)
         ids[word] = number
     return len(ids), n_words

@@ -1,4 +1,7 @@
-"""Knowledge as YAML or JSON: plain mappings, lists, texts and numbers; nothing that is read is run."""
+"""Knowledge as YAML or JSON: plain mappings, lists, texts and numbers.
+
+Nothing that is read is run.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ def write_plain(plain: Any, path: Path) -> None:
         text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
     else:
         # PyYAML folds the line ends of other alphabets that it does not escape.
-        readable = not any(end in json.dumps(plain, ensure_ascii=False) for end in "\x85\u2028\u2029")
+        readable = not any(
+            end in json.dumps(plain, ensure_ascii=False) for end in "\x85\u2028\u2029"
+        )
         text = yaml.safe_dump(plain, allow_unicode=readable, sort_keys=False)
     with whole_file(path) as stream:
         stream.write(text.encode())
@@ -49,7 +54,9 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.constructor.ConstructorError(None, None, "no aliases, please", self.peek_event().start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, "no aliases, please", self.peek_event().start_mark
+            )
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -57,7 +64,9 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{key.value!r} stands twice", key.start_mark
+                    )
                 seen.add(key.value)
         content: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         return content

@@ -47,9 +47,16 @@ class TermIndex:
 
     @classmethod
     def of(
-        cls, vectorizer: TermVectorizer, X: sparse.csr_array, kept: Array | None = None, n_others: int = 0
+        cls,
+        vectorizer: TermVectorizer,
+        X: sparse.csr_array,
+        kept: Array | None = None,
+        n_others: int = 0,
     ) -> TermIndex:
-        """The terms of a fitted vectorizer; X holds the training vectors, `kept` marks the terms the model uses."""
+        """The terms of a fitted vectorizer.
+
+        X holds the training vectors, `kept` marks the terms the model uses.
+        """
         names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
         places = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
         columns = {names[place]: column for column, place in enumerate(places)}
@@ -64,7 +71,9 @@ class TermIndex:
     def of_names(cls, terms: Sequence[str]) -> TermIndex:
         """Terms without statistics: all have the same weight and rarity, so that a strength is a weight."""
         columns = {term: column for column, term in enumerate(terms)}
-        return cls(columns, TermVectorizer().term_counts, np.ones(len(columns)), np.ones(len(columns)))
+        return cls(
+            columns, TermVectorizer().term_counts, np.ones(len(columns)), np.ones(len(columns))
+        )
 
     def __len__(self) -> int:
         return len(self.columns) + self.n_others
@@ -74,7 +83,11 @@ class TermIndex:
         if word in self.columns:
             return [word]
         known = [term for term in self.analyse(word) if term in self.columns]
-        known = [term for term in known if not (is_unspaced(term) and any(term in o and term != o for o in known))]
+        known = [
+            term
+            for term in known
+            if not (is_unspaced(term) and any(term in o and term != o for o in known))
+        ]
         longest = max((term.count(" ") for term in known), default=0)
         return [term for term in known if term.count(" ") == longest]
 
@@ -92,9 +105,13 @@ class Coverage:
         return sum(map(len, self.missing.values()))
 
     def __str__(self) -> str:
-        named = [f"{word} ({category})" for category, words in self.missing.items() for word in words]
+        named = [
+            f"{word} ({category})" for category, words in self.missing.items() for word in words
+        ]
         more = f", and {len(named) - 8} more" if len(named) > 8 else ""
-        missing = f", {len(named)} not in the vocabulary: {', '.join(named[:8])}{more}" if named else ""
+        missing = (
+            f", {len(named)} not in the vocabulary: {', '.join(named[:8])}{more}" if named else ""
+        )
         return f"{self.used} words used{missing}"
 
 
@@ -110,14 +127,29 @@ Row = dict[int, TermPrior]
 
 
 def apply_knowledge(
-    model: Any, knowledge: TermKnowledge, categories: Sequence[str], terms: TermIndex, *, one_model: bool = False
+    model: Any,
+    knowledge: TermKnowledge,
+    categories: Sequence[str],
+    terms: TermIndex,
+    *,
+    one_model: bool = False,
 ) -> tuple[Any, Coverage]:
-    """A copy of an unfitted linear model whose prior holds the knowledge, and its coverage; see `prior_for`."""
+    """A copy of an unfitted linear model whose prior holds the knowledge, and its coverage.
+
+    See `prior_for`.
+    """
     parameters = model.get_params(deep=False)
     if "prior" not in parameters or "link" not in parameters:
-        raise ValueError(f"a {type(model).__name__} has no prior of weights to put knowledge into; use a linear model")
+        raise ValueError(
+            f"a {type(model).__name__} has no prior of weights to put knowledge into; use a linear model"
+        )
     prior, coverage = prior_for(
-        knowledge, parameters["prior"], categories, terms, link=link_of(parameters["link"]), one_model=one_model
+        knowledge,
+        parameters["prior"],
+        categories,
+        terms,
+        link=link_of(parameters["link"]),
+        one_model=one_model,
     )
     return clone(model).set_params(prior=prior), coverage
 
@@ -168,9 +200,14 @@ def resolve(
     rows: list[Row] = []
     used, missing = 0, {}
     for category in categories:
-        description, beliefs = knowledge.descriptions.get(category), knowledge.words.get(category, {})
+        description, beliefs = (
+            knowledge.descriptions.get(category),
+            knowledge.words.get(category, {}),
+        )
         described = {} if description is None else _from_description(description, index, unit)
-        believed = {word: _from_belief(word, belief, index, unit) for word, belief in beliefs.items()}
+        believed = {
+            word: _from_belief(word, belief, index, unit) for word, belief in beliefs.items()
+        }
         words = {**described, **believed}
         absent = tuple(word for word, row in words.items() if not row)
         used += len(words) - len(absent)
@@ -205,7 +242,10 @@ def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Ro
 
 
 def _merged(*sources: Iterable[Row]) -> Row:
-    """One row for all words; of several words for one term, later sources win, then the largest mode."""
+    """One row for all words.
+
+    Of several words for one term, later sources win, then the largest mode.
+    """
     ranked = [
         (source, abs(term.mode or 0.0), column, term)
         for source, rows in enumerate(sources)
@@ -223,12 +263,20 @@ def _merged(*sources: Iterable[Row]) -> Row:
 def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
     """The base prior with the known values of the rows in place; other parameters stay."""
     name, parameter_of = _SCALES[base.kind]
-    entries = [(row, column, term) for row, columns in enumerate(rows) for column, term in columns.items()]
+    entries = [
+        (row, column, term) for row, columns in enumerate(rows) for column, term in columns.items()
+    ]
     shape = (len(rows), n_terms)
     changed = {}
     for parameter, values in (
         ("mode", ((row, column, term.mode) for row, column, term in entries)),
-        (name, ((row, column, term.scale and parameter_of(term.scale)) for row, column, term in entries)),
+        (
+            name,
+            (
+                (row, column, term.scale and parameter_of(term.scale))
+                for row, column, term in entries
+            ),
+        ),
         ("sign", ((row, column, term.sign or None) for row, column, term in entries)),
     ):
         placed = [value for value in values if value[2] is not None]
@@ -237,7 +285,9 @@ def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
     return replace(base, **changed) if changed else base  # type: ignore[type-var]
 
 
-def _filled(parameter: Any, shape: tuple[int, int], values: Iterable[tuple[int, int, float | None]]) -> Array:
+def _filled(
+    parameter: Any, shape: tuple[int, int], values: Iterable[tuple[int, int, float | None]]
+) -> Array:
     array = np.array(np.broadcast_to(np.asarray(parameter, dtype=np.float64), shape))
     rows, columns, entries = zip(*values, strict=True)
     array[list(rows), list(columns)] = entries
@@ -249,7 +299,11 @@ def _difference(positive: Row, negative: Row) -> Row:
     row: Row = {}
     for column in {**positive, **negative}:
         ours, theirs = positive.get(column, TermPrior()), negative.get(column, TermPrior())
-        modes = [mode for mode in (ours.mode, None if theirs.mode is None else -theirs.mode) if mode is not None]
+        modes = [
+            mode
+            for mode in (ours.mode, None if theirs.mode is None else -theirs.mode)
+            if mode is not None
+        ]
         sign = int(np.sign(ours.sign - theirs.sign)) if ours.sign != theirs.sign else 0
         row[column] = TermPrior(sum(modes) if modes else None, ours.scale or theirs.scale, sign)
     return row

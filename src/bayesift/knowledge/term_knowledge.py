@@ -14,7 +14,8 @@ from scipy import sparse
 
 from bayesift.errors import DataError
 
-# Chosen by `python -m benchmarks.learning_curves choose`, on training documents of categories not used in results.
+# Chosen by `python -m benchmarks.learning_curves choose`, on training documents of categories not
+# used in results.
 KEYWORD_STRENGTH = 1.0
 DESCRIPTION_STRENGTH = 4.0
 
@@ -28,8 +29,8 @@ class Belief:
 
     Parameters
     ----------
-    strength : how many log odds a text that contains the word, with its typical weight, gains; negative values are
-        evidence against the category
+    strength : how many log odds a text that contains the word, with its typical weight, gains;
+        negative values are evidence against the category
     mode : the most probable weight, instead of a strength
     scale : the standard deviation of the weight; None keeps that of the model's prior
     sign : 1 forbids negative weights, -1 positive ones, 0 neither
@@ -56,7 +57,9 @@ class Belief:
         if self.strength is not None and self.mode is not None:
             raise DataError("strength and mode say the same thing; give one of them")
         if self.sign * (self.strength or self.mode or 0.0) < 0:
-            raise DataError(f"sign {_NAMES[self.sign]!r} contradicts {self.strength or self.mode!r}")
+            raise DataError(
+                f"sign {_NAMES[self.sign]!r} contradicts {self.strength or self.mode!r}"
+            )
         if (self.strength, self.mode, self.scale, self.sign) == (None, None, None, 0):
             raise DataError("an empty belief: give a strength, a mode, a scale or a sign")
 
@@ -72,7 +75,9 @@ class Belief:
         unknown = [key for key in value if key not in ("strength", "mode", "scale", "sign")]
         if unknown:
             raise DataError(f"no {unknown[0]!r:.40}; there are: strength, mode, scale, sign")
-        return cls(**{key: _sign(field) if key == "sign" else field for key, field in value.items()})
+        return cls(
+            **{key: _sign(field) if key == "sign" else field for key, field in value.items()}
+        )
 
     def as_plain(self) -> Any:
         """The inverse of `of_plain`."""
@@ -90,7 +95,8 @@ class Description:
     Parameters
     ----------
     text : the description
-    strength : of a word that occurs once in the text and in one document; others have less, by their IDF
+    strength : of a word that occurs once in the text and in one document; others have less, by
+        their IDF
 
     Examples
     --------
@@ -143,9 +149,10 @@ Statement = TypeVar("Statement", Belief, Description)
 class TermKnowledge:
     """What people know about the words of each category: beliefs about single words, and descriptions in plain text.
 
-    Words are given as people write them; the vectorizer of the model turns them into terms. Knowledge is read from
-    and written to YAML or JSON (`read`, `write`), joined by `|` (the right one wins where both mention a word), and
-    becomes the prior of a linear model by `prior_for`, or by `TextClassifier(knowledge=...)`.
+    Words are given as people write them; the vectorizer of the model turns them into terms.
+    Knowledge is read from and written to YAML or JSON (`read`, `write`), joined by `|` (the right
+    one wins where both mention a word), and becomes the prior of a linear model by `prior_for`, or
+    by `TextClassifier(knowledge=...)`.
 
     Parameters
     ----------
@@ -170,39 +177,58 @@ class TermKnowledge:
 
     @classmethod
     def from_keywords(
-        cls, keywords: Mapping[str, Mapping[str, Any] | Iterable[str]], *, strength: float = KEYWORD_STRENGTH
+        cls,
+        keywords: Mapping[str, Mapping[str, Any] | Iterable[str]],
+        *,
+        strength: float = KEYWORD_STRENGTH,
     ) -> TermKnowledge:
         """Knowledge about single words.
 
         Parameters
         ----------
-        keywords : category -> words with their strengths (or "+", "-", or a mapping of a `Belief`'s fields), or a
-            list of words, where the weight of "+word" may not be negative and that of "-word" not positive
+        keywords : category -> words with their strengths (or "+", "-", or a mapping of a `Belief`'s
+            fields), or a list of words, where the weight of "+word" may not be negative and that of
+            "-word" not positive
         strength : of words in lists without a sign
         """
-        return cls(words={category: _word_mapping(category, given, strength) for category, given in keywords.items()})
+        return cls(
+            words={
+                category: _word_mapping(category, given, strength)
+                for category, given in keywords.items()
+            }
+        )
 
     @classmethod
     def from_descriptions(
         cls, descriptions: Mapping[str, str], *, strength: float = DESCRIPTION_STRENGTH
     ) -> TermKnowledge:
-        """Knowledge from descriptions of categories; a rare word of a description counts for more than a common one.
+        """Knowledge from descriptions of categories.
 
-        The strength of a word that occurs f times in the description and in n of the N training documents is
+        A rare word of a description counts for more than a common one.
+
+        The strength of a word that occurs f times in the description and in n of the N training
+        documents is
 
             strength (1 + ln f) ln(N / n) / ln N,
 
         a bounded form of the TFIDF modes of Dayanik, Lewis, Madigan, Menkov & Genkin (2006).
         """
-        return cls(descriptions={category: Description(text, strength) for category, text in descriptions.items()})
+        return cls(
+            descriptions={
+                category: Description(text, strength) for category, text in descriptions.items()
+            }
+        )
 
     @classmethod
-    def from_model(cls, classifier: Any, *, inflate: float = 1.0, terms: int | None = 1000) -> TermKnowledge:
+    def from_model(
+        cls, classifier: Any, *, inflate: float = 1.0, terms: int | None = 1000
+    ) -> TermKnowledge:
         """The posterior of an earlier model: its means become modes, its standard deviations scales.
 
         Parameters
         ----------
-        classifier : a fitted `TextClassifier` whose linear model keeps its posterior (`posterior="normal"`)
+        classifier : a fitted `TextClassifier` whose linear model keeps its posterior
+            (`posterior="normal"`)
         inflate : factor of the variances, more than 1 where the new texts may differ from the old
         terms : the most weights of a category to keep, the largest in size; None for all
 
@@ -230,7 +256,9 @@ class TermKnowledge:
             largest = np.sort(np.argsort(-np.abs(means[posterior.terms]), kind="stable")[:terms])
             category = classifier.categories_[row if len(model.posteriors_) > 1 else -1]
             words[category] = {
-                names[posterior.terms[i]]: Belief(mode=float(means[posterior.terms[i]]), scale=float(deviations[i]))
+                names[posterior.terms[i]]: Belief(
+                    mode=float(means[posterior.terms[i]]), scale=float(deviations[i])
+                )
                 for i in largest
                 if deviations[i] > 0 and posterior.terms[i] < len(names)
             }
@@ -238,7 +266,10 @@ class TermKnowledge:
 
     @classmethod
     def read(cls, path: str | Path) -> TermKnowledge:
-        """Read a YAML file, or a JSON file if its name ends in .json; errors name file, category and word."""
+        """Read a YAML file, or a JSON file if its name ends in .json.
+
+        Errors name file, category and word.
+        """
         from bayesift.knowledge.files import read_plain
 
         plain = read_plain(Path(path))
@@ -257,21 +288,31 @@ class TermKnowledge:
     def from_dict(cls, plain: Any) -> TermKnowledge:
         """The inverse of `as_dict`; lists of words are accepted, too."""
         if not isinstance(plain, dict) or not set(plain) <= {"words", "descriptions"}:
-            raise DataError("knowledge has two parts, 'words' and 'descriptions', each with categories")
+            raise DataError(
+                "knowledge has two parts, 'words' and 'descriptions', each with categories"
+            )
         words, descriptions = plain.get("words") or {}, plain.get("descriptions") or {}
         if not isinstance(words, dict) or not isinstance(descriptions, dict):
-            raise DataError("'words' and 'descriptions' must map categories to what is known about them")
+            raise DataError(
+                "'words' and 'descriptions' must map categories to what is known about them"
+            )
         return cls(words, descriptions)
 
     def as_dict(self) -> Plain:
         """For JSON and YAML."""
-        words = {c: {word: belief.as_plain() for word, belief in w.items()} for c, w in self.words.items()}
+        words = {
+            c: {word: belief.as_plain() for word, belief in w.items()}
+            for c, w in self.words.items()
+        }
         descriptions = {category: text.as_plain() for category, text in self.descriptions.items()}
         parts = {"words": words, "descriptions": descriptions}
         return {name: part for name, part in parts.items() if part}
 
     def __or__(self, other: TermKnowledge) -> TermKnowledge:
-        words = {c: {**self.words.get(c, {}), **other.words.get(c, {})} for c in {**self.words, **other.words}}
+        words = {
+            c: {**self.words.get(c, {}), **other.words.get(c, {})}
+            for c in {**self.words, **other.words}
+        }
         return TermKnowledge(words, {**self.descriptions, **other.descriptions})
 
     def __bool__(self) -> bool:
@@ -288,20 +329,31 @@ class TermKnowledge:
         for category in self.categories:
             if category not in names:
                 nearest = get_close_matches(category, names, n=1, cutoff=0.5)
-                advice = f"did you mean {nearest[0]!r}?" if nearest else f"there are: {', '.join(names[:20])}"
+                advice = (
+                    f"did you mean {nearest[0]!r}?"
+                    if nearest
+                    else f"there are: {', '.join(names[:20])}"
+                )
                 raise DataError(f"knowledge of category {category!r}, which there is not; {advice}")
 
 
 def _word_mapping(category: str, given: Any, strength: float) -> Mapping[str, Any]:
-    """The words of a category as a mapping; words of a list have the default strength, or a sign in front."""
+    """The words of a category as a mapping.
+
+    Words of a list have the default strength, or a sign in front.
+    """
     if isinstance(given, Mapping):
         return given
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise DataError(f"category {category!r}: expected a list or a mapping of words, got {given!r:.40}")
+        raise DataError(
+            f"category {category!r}: expected a list or a mapping of words, got {given!r:.40}"
+        )
     words: dict[str, Any] = {}
     for word in given:
         if not isinstance(word, str):
-            raise DataError(f"category {category!r}: a word must be text, got {word!r:.40}; quote it")
+            raise DataError(
+                f"category {category!r}: a word must be text, got {word!r:.40}; quote it"
+            )
         sign = word[:1] if word[:1] in ("+", "-") else ""
         words[word.removeprefix(sign).strip()] = sign or strength
     return words
@@ -313,7 +365,9 @@ def _read_words(words: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Belie
         beliefs = {}
         for word, value in _word_mapping(category, given, KEYWORD_STRENGTH).items():
             if not isinstance(word, str) or not word.strip():
-                raise DataError(f"category {category!r}: a word must be text, got {word!r:.40}; quote it")
+                raise DataError(
+                    f"category {category!r}: a word must be text, got {word!r:.40}; quote it"
+                )
             beliefs[word] = _read(Belief, value, f"category {category!r}, word {word!r}")
         yield category, beliefs
 

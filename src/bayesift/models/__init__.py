@@ -39,8 +39,21 @@ from bayesift.models.online import (
     ProbitNoise,
     select_by_evidence,
 )
-from bayesift.models.registry import LEARNERS, STORABLE, Learner, is_storable, make_learner, register, weighting_of
-from bayesift.models.topics import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
+from bayesift.models.registry import (
+    LEARNERS,
+    STORABLE,
+    Learner,
+    is_storable,
+    make_learner,
+    register,
+    weighting_of,
+)
+from bayesift.models.topics import (
+    SparseNMF,
+    TopicSimilarity,
+    TopicSimilarityClassifier,
+    TopicSVMClassifier,
+)
 
 __all__ = [
     "LEARNERS",

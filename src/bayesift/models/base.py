@@ -1,4 +1,7 @@
-"""What classifiers with one model per category share: positives, terms, explanations; and hyperplanes with scores."""
+"""What classifiers with one model per category share: positives, terms, explanations.
+
+And hyperplanes with scores.
+"""
 
 from __future__ import annotations
 
@@ -46,15 +49,23 @@ def compact_row(weights: Array) -> Row:
 
 
 def stack_rows(rows: list[Row]) -> Any:
-    """Categories x terms, as a sparse array when most weights are 0; a dense one is made only where it is returned."""
-    sizes = [len(row.values) if isinstance(row, SparseRow) else int(np.count_nonzero(row)) for row in rows]
+    """Categories x terms, as a sparse array when most weights are 0.
+
+    A dense one is made only where it is returned.
+    """
+    sizes = [
+        len(row.values) if isinstance(row, SparseRow) else int(np.count_nonzero(row))
+        for row in rows
+    ]
     n_terms = rows[0].n_terms if isinstance(rows[0], SparseRow) else len(rows[0])
     if sum(sizes) >= _SPARSE_BELOW * len(rows) * n_terms:
         return np.stack([row.dense() if isinstance(row, SparseRow) else row for row in rows])
     parts = [row if isinstance(row, SparseRow) else _nonzeros(row) for row in rows]
     indptr, shape = np.concatenate([[0], np.cumsum(sizes)]), (len(rows), n_terms)
     terms, values = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
-    return sparse.csr_array((values, terms, indptr.astype(np.int32 if len(terms) < 2**31 else np.int64)), shape=shape)
+    return sparse.csr_array(
+        (values, terms, indptr.astype(np.int32 if len(terms) < 2**31 else np.int64)), shape=shape
+    )
 
 
 def _nonzeros(weights: Array) -> SparseRow:
@@ -68,7 +79,9 @@ def rows_of(coefficients: Any) -> list[Row]:
         return list(coefficients)
     ends, n_terms = coefficients.indptr, coefficients.shape[1]
     parts = [slice(a, b) for a, b in pairwise(ends)]
-    return [SparseRow(coefficients.indices[part], coefficients.data[part], n_terms) for part in parts]
+    return [
+        SparseRow(coefficients.indices[part], coefficients.data[part], n_terms) for part in parts
+    ]
 
 
 def compact(weights: Array) -> Any:
@@ -84,8 +97,14 @@ def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Arra
         return scores
     scores = np.empty((X.shape[0], len(intercepts)))
     longest = int(np.diff(X.indptr).max(initial=0)) + 1
-    scratch = np.zeros(len(intercepts) + GROUP), np.empty(longest, dtype=np.int32), np.empty(longest)
-    sparse_scores(X.indptr, X.indices, X.data, *_by_groups(coefficients), intercepts, *scratch, scores)
+    scratch = (
+        np.zeros(len(intercepts) + GROUP),
+        np.empty(longest, dtype=np.int32),
+        np.empty(longest),
+    )
+    sparse_scores(
+        X.indptr, X.indices, X.data, *_by_groups(coefficients), intercepts, *scratch, scores
+    )
     return scores
 
 
@@ -109,12 +128,17 @@ Answer = TypeVar("Answer")
 
 
 class CategoriesMixin(StateMixin):
-    """A classifier with one model per category; two class labels share one, whose positive side is the second."""
+    """A classifier with one model per category.
+
+    Two class labels share one, whose positive side is the second.
+    """
 
     classes_: Array
     multilabel_: bool
 
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
         """The contribution of each term to the score of a category, documents x terms, and the intercept.
 
         `against` is the class to compare with (labels only); by default the rest of the category.
@@ -126,7 +150,9 @@ class CategoriesMixin(StateMixin):
             theirs, other = self._linear_form(against)
             weights, intercept = weights - theirs, intercept - other
         values = X.data * weights[X.indices]
-        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(X.shape[0], intercept)
+        return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(
+            X.shape[0], intercept
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -181,32 +207,44 @@ def signs_of(members: sparse.csr_array) -> Array:
     return signs
 
 
-def terms_of(feature_mask: Any, shape: tuple[int, int], earlier: Sequence[Array] | None = None) -> list[Array] | None:
+def terms_of(
+    feature_mask: Any, shape: tuple[int, int], earlier: Sequence[Array] | None = None
+) -> list[Array] | None:
     """The columns each model may use, None for all; those it used `earlier` stay."""
     if feature_mask is None:
         if earlier is not None and len(earlier) < shape[0]:
-            raise ValueError("feature_mask must name the terms of new categories, as the others have theirs")
+            raise ValueError(
+                "feature_mask must name the terms of new categories, as the others have theirs"
+            )
         return None if earlier is None else list(earlier)
     rows = sparse.csr_array(feature_mask, copy=True)
     if rows.shape != shape:
         raise ValueError(f"feature_mask must be models x terms, {shape}, not {rows.shape}")
     rows.eliminate_zeros()
-    terms = [np.sort(rows.indices[rows.indptr[c] : rows.indptr[c + 1]]).astype(np.int32) for c in range(shape[0])]
+    terms = [
+        np.sort(rows.indices[rows.indptr[c] : rows.indptr[c + 1]]).astype(np.int32)
+        for c in range(shape[0])
+    ]
     for c, columns in enumerate(earlier or ()):
         terms[c] = np.union1d(columns, terms[c]).astype(np.int32)
     return terms
 
 
-def for_each_model(work: Callable[[int], Answer], n_models: int, n_jobs: int | None) -> list[Answer]:
+def for_each_model(
+    work: Callable[[int], Answer], n_models: int, n_jobs: int | None
+) -> list[Answer]:
     """The results for models 0, 1, ..., computed by threads (-1 for all cores)."""
     return list(in_threads(work, range(n_models), n_jobs))
 
 
 class LinearScoresMixin(CategoriesMixin):
-    """Scores x w + b of every category: positive ones are assigned; of several classes the one with the largest score.
+    """Scores x w + b of every category: positive ones are assigned.
 
-    With an indicator matrix each category has its hyperplane (a row of `coef_`, sparse when most weights are 0, and an
-    entry of `intercept_`); two classes share one, whose positive side is the second; more have one each.
+    Of several classes the one with the largest score.
+
+    With an indicator matrix each category has its hyperplane (a row of `coef_`, sparse when most
+    weights are 0, and an entry of `intercept_`); two classes share one, whose positive side is the
+    second; more have one each.
     """
 
     FITTED: ClassVar[tuple[str, ...]] = ("classes_", "multilabel_", "coef_", "intercept_")
@@ -240,7 +278,12 @@ class LinearScoresMixin(CategoriesMixin):
         """Refuse stored hyperplanes that do not fit together."""
         n_models = len(expect_array(self.intercept_, "intercept_", np.float64, (None,)))
         weights = self.coef_.data if sparse.issparse(self.coef_) else self.coef_
-        expect_array(weights, "coef_", np.float64, (None,) if sparse.issparse(self.coef_) else (n_models, None))
+        expect_array(
+            weights,
+            "coef_",
+            np.float64,
+            (None,) if sparse.issparse(self.coef_) else (n_models, None),
+        )
         if self.coef_.shape[0] != n_models:
             raise DataError("the intercepts are not one per model")
         self.n_features_in_ = self.coef_.shape[1]

@@ -14,7 +14,12 @@ from typing import Any, Literal
 from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 
-from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifier, RocchioClassifier
+from bayesift.models.baselines import (
+    HybridClassifier,
+    LinearSVM,
+    NBSVMClassifier,
+    RocchioClassifier,
+)
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.baselines.svm import KernelSVM
 from bayesift.models.ensemble import AutoClassifier, StackedClassifier
@@ -53,7 +58,8 @@ class Learner:
     name : what users write
     description : one line
     make : takes the estimator's parameters and gives an unfitted one
-    multilabel : whether it takes an indicator matrix itself; others are fitted to each category in turn
+    multilabel : whether it takes an indicator matrix itself; others are fitted to each category in
+        turn
     weighting : the term weights it wants, a name of `bayesift.text.WEIGHTINGS`
     """
 
@@ -68,7 +74,12 @@ LEARNERS: dict[str, Learner] = {}
 
 
 def register(
-    name: str, description: str, make: Callable[..., Any], *, multilabel: bool = True, weighting: Weighting = "tf"
+    name: str,
+    description: str,
+    make: Callable[..., Any],
+    *,
+    multilabel: bool = True,
+    weighting: Weighting = "tf",
 ) -> None:
     """Add a learner under a new name.
 
@@ -129,7 +140,11 @@ for _smoothing, _description in (
     (AbsoluteDiscounting(), "naive Bayes, counts discounted in favour of the collection"),
     (MaximumLikelihood(), "naive Bayes without smoothing; unseen words rule a category out"),
 ):
-    register(f"naive-bayes-{_smoothing.kind}", _description, partial(NaiveBayesClassifier, smoothing=_smoothing))
+    register(
+        f"naive-bayes-{_smoothing.kind}",
+        _description,
+        partial(NaiveBayesClassifier, smoothing=_smoothing),
+    )
 _register_ltc = partial(register, weighting="ltc")
 _register_linear = partial(register, weighting="sublinear-tf-idf")
 register(
@@ -146,22 +161,48 @@ register(
     multilabel=False,
 )
 for _link, _prior, _description in (
-    ("logit", LaplacePrior(gamma=0.04), "logistic regression, most weights exactly 0 (Laplace prior)"),
-    ("logit", GaussianPrior(variance=10.0), "logistic regression, all weights small (Gaussian prior)"),
-    ("probit", LaplacePrior(gamma=0.1), "probit regression, most weights exactly 0 (Laplace prior)"),
-    ("probit", GaussianPrior(variance=10.0), "probit regression, all weights small (Gaussian prior)"),
-    ("probit", JeffreysPrior(), "probit regression, very few weights, nothing to set (Jeffreys prior); for few terms"),
+    (
+        "logit",
+        LaplacePrior(gamma=0.04),
+        "logistic regression, most weights exactly 0 (Laplace prior)",
+    ),
+    (
+        "logit",
+        GaussianPrior(variance=10.0),
+        "logistic regression, all weights small (Gaussian prior)",
+    ),
+    (
+        "probit",
+        LaplacePrior(gamma=0.1),
+        "probit regression, most weights exactly 0 (Laplace prior)",
+    ),
+    (
+        "probit",
+        GaussianPrior(variance=10.0),
+        "probit regression, all weights small (Gaussian prior)",
+    ),
+    (
+        "probit",
+        JeffreysPrior(),
+        "probit regression, very few weights, nothing to set (Jeffreys prior); for few terms",
+    ),
 ):
     _name = f"{'logistic' if _link == 'logit' else 'probit'}-{_prior.kind}"
     # Jeffreys' prior keeps very few terms: those of every document must weigh nothing.
     _register = _register_ltc if isinstance(_prior, JeffreysPrior) else _register_linear
     _register(_name, _description, partial(SparseBayesClassifier, link=_link, prior=_prior))
 for _name, _link, _variance in (("logistic", "logit", 30.0), ("probit", "probit", 10.0)):
-    _description = f"{_name} regression that says how probable it is that each word matters (spike and slab)"
-    _make = partial(SpikeSlabClassifier, link=_link, slab_variance=_variance, background_variance=_variance)
+    _description = (
+        f"{_name} regression that says how probable it is that each word matters (spike and slab)"
+    )
+    _make = partial(
+        SpikeSlabClassifier, link=_link, slab_variance=_variance, background_variance=_variance
+    )
     _register_linear(f"{_name}-spike-slab", _description, _make)
 _register_linear(
-    "committee", "two logistic regressions and naive Bayes, stacked; one linear model", StackedClassifier.committee
+    "committee",
+    "two logistic regressions and naive Bayes, stacked; one linear model",
+    StackedClassifier.committee,
 )
 _register_linear(
     "jury",
@@ -172,7 +213,9 @@ for _kernel in ("linear", "polynomial", "rbf"):
     _name = "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}"
     _description = f"Gaussian process learned one example at a time, over 300 documents at most ({_kernel} kernel)"
     _register_ltc(_name, _description, partial(OnlineGaussianProcess, kernel=_kernel))
-_register_linear("svm", "linear support vector machine, squared hinge loss; no probabilities", LinearSVM)
+_register_linear(
+    "svm", "linear support vector machine, squared hinge loss; no probabilities", LinearSVM
+)
 _register_linear(
     "svm-linear",
     "linear support vector machine, hinge loss, with SVMlight's default C; no probabilities",
@@ -182,9 +225,14 @@ for _kernel in ("polynomial", "rbf"):
     _description = f"support vector machine with a {_kernel} kernel; no probabilities"
     _register_ltc(f"svm-{_kernel}", _description, partial(KernelSVM, kernel=_kernel))
 register(
-    "nbsvm", "support vector machine on naive Bayes features; no probabilities", NBSVMClassifier, weighting="binary"
+    "nbsvm",
+    "support vector machine on naive Bayes features; no probabilities",
+    NBSVMClassifier,
+    weighting="binary",
 )
-_register_ltc("hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier)
+_register_ltc(
+    "hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier
+)
 _register_ltc("rocchio", "the mean document of each category; no probabilities", RocchioClassifier)
 _register_ltc("knn", "the categories of the 45 most similar documents", NeighborsClassifier)
 _register_ltc(
@@ -214,8 +262,8 @@ register(
 def weighting_of(model: Any) -> Weighting:
     """The term weights that a learner wants: ours by name or as an estimator, or a classifier of somebody else's.
 
-    The latter gets counts if it takes nothing negative, as naive Bayes, or weighs terms itself, as a `Pipeline`;
-    otherwise what our linear models get.
+    The latter gets counts if it takes nothing negative, as naive Bayes, or weighs terms itself, as
+    a `Pipeline`; otherwise what our linear models get.
 
     Examples
     --------

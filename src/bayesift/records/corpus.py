@@ -77,12 +77,22 @@ class Corpus:
         for document in self.documents:
             if not known.issuperset(document.categories):
                 unknown = ", ".join(sorted(set(document.categories) - known))
-                raise DataError(f"document {document.id!r} has categories the corpus does not list: {unknown}")
+                raise DataError(
+                    f"document {document.id!r} has categories the corpus does not list: {unknown}"
+                )
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[object, ...]]:
         # A read-only mapping cannot be pickled.
         parents = dict(self.parents)
-        return Corpus, (self.documents, self.categories, self.name, parents, self.vectors, self.problems, self.notes)
+        return Corpus, (
+            self.documents,
+            self.categories,
+            self.name,
+            parents,
+            self.vectors,
+            self.problems,
+            self.notes,
+        )
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -181,7 +191,9 @@ class Corpus:
         """SHA-256 of ids, texts, categories, splits and vectors."""
         digest = hashlib.sha256()
         held = self.documents
-        for part in held.hashed_parts() if isinstance(held, DocumentTable) else map(hashed_bytes, held):
+        for part in (
+            held.hashed_parts() if isinstance(held, DocumentTable) else map(hashed_bytes, held)
+        ):
             digest.update(part)
         if self.vectors is not None:
             for array in (self.vectors.indptr, self.vectors.indices, self.vectors.data):
@@ -194,7 +206,9 @@ class Corpus:
         vectors = None if self.vectors is None else self.vectors[places]
         if isinstance(self.documents, DocumentTable):
             return replace(self, documents=self.documents.select(places), vectors=vectors)
-        return replace(self, documents=tuple(self.documents[i] for i in places.tolist()), vectors=vectors)
+        return replace(
+            self, documents=tuple(self.documents[i] for i in places.tolist()), vectors=vectors
+        )
 
     def split(self, name: str) -> Corpus:
         """The corpus of the documents of one split."""
@@ -209,7 +223,10 @@ class Corpus:
         if isinstance(self.documents, DocumentTable):
             return replace(self, documents=self.documents.with_categories(kept), categories=kept)
         keep = set(kept)
-        documents = tuple(replace(d, categories=tuple(c for c in d.categories if c in keep)) for d in self.documents)
+        documents = tuple(
+            replace(d, categories=tuple(c for c in d.categories if c in keep))
+            for d in self.documents
+        )
         return replace(self, documents=documents, categories=kept)
 
     def labelled(self) -> Corpus:
@@ -225,10 +242,16 @@ class Corpus:
 def indicator_of(
     labels: Iterable[Iterable[object]], categories: Sequence[str], *, skip_unknown: bool = False
 ) -> sparse.csr_array:
-    """Documents x categories, 1 where the document has the category; unknown ones are refused or skipped."""
+    """Documents x categories, 1 where the document has the category.
+
+    Unknown ones are refused or skipped.
+    """
     column = {name: j for j, name in enumerate(categories)}
     try:
-        rows = [{column[str(name)] for name in label if not skip_unknown or str(name) in column} for label in labels]
+        rows = [
+            {column[str(name)] for name in label if not skip_unknown or str(name) in column}
+            for label in labels
+        ]
     except KeyError as error:
         raise DataError(f"unknown category {error.args[0]!r}") from None
     codes = np.array([j for row in rows for j in sorted(row)], dtype=np.int32)

@@ -67,7 +67,11 @@ class DocumentTable(Sequence[Document]):
         return cls(
             pa.chunked_array([pa.array([document.id for document in made], pa.string())]),
             pa.chunked_array([pa.array([document.text for document in made], pa.large_string())]),
-            csr_of(np.array(codes, dtype=np.int32), [len(document.categories) for document in made], len(names)),
+            csr_of(
+                np.array(codes, dtype=np.int32),
+                [len(document.categories) for document in made],
+                len(names),
+            ),
             names,
             pa.chunked_array([pa.array([document.title for document in made], pa.large_string())]),
             pa.chunked_array([pa.array([document.split for document in made], pa.string())]),
@@ -84,7 +88,11 @@ class DocumentTable(Sequence[Document]):
     def _splits(self) -> pa.ChunkedArray:
         import pyarrow as pa
 
-        return pa.chunked_array([pa.nulls(len(self), pa.string())]) if self.splits is None else self.splits
+        return (
+            pa.chunked_array([pa.nulls(len(self), pa.string())])
+            if self.splits is None
+            else self.splits
+        )
 
     @property
     def full_texts(self) -> pa.ChunkedArray:
@@ -132,7 +140,10 @@ class DocumentTable(Sequence[Document]):
                 ids[k],
                 texts[k],
                 titles[k] or "",
-                tuple(self.categories[j] for j in self.labels.indices[ends[start + k] : ends[start + k + 1]]),
+                tuple(
+                    self.categories[j]
+                    for j in self.labels.indices[ends[start + k] : ends[start + k + 1]]
+                ),
                 None,
                 splits[k],
             )
@@ -140,7 +151,9 @@ class DocumentTable(Sequence[Document]):
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
+        return (
+            isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -153,7 +166,9 @@ class DocumentTable(Sequence[Document]):
             None if column is None else _taken(column, rows)
             for column in (self.ids, self.texts, self.titles, self.splits)
         ]
-        return DocumentTable(taken[0], taken[1], rows_of(self.labels, rows), self.categories, taken[2], taken[3])
+        return DocumentTable(
+            taken[0], taken[1], rows_of(self.labels, rows), self.categories, taken[2], taken[3]
+        )
 
     @property
     def has_empty_id(self) -> bool:
@@ -189,19 +204,30 @@ class DocumentTable(Sequence[Document]):
             stop = min(len(self), start + _BATCH)
             held = names.take(pa.array(self.labels.indices[ends[start] : ends[stop]]))
             offsets = pa.array(ends[start : stop + 1] - ends[start], pa.int64())
-            labels = pc.binary_join(pa.LargeListArray.from_arrays(offsets, held), pa.scalar(b"", pa.large_binary()))
-            columns = [column.slice(start, stop - start) for column in (self.ids, titles, self.texts, splits)]
+            labels = pc.binary_join(
+                pa.LargeListArray.from_arrays(offsets, held), pa.scalar(b"", pa.large_binary())
+            )
+            columns = [
+                column.slice(start, stop - start)
+                for column in (self.ids, titles, self.texts, splits)
+            ]
             one, two, three, last = ([*_with_sizes(column.combine_chunks())] for column in columns)
             nothing = pa.scalar(b"", pa.large_binary())
             whole = pc.binary_join_element_wise(*one, *two, *three, labels, *last, nothing)
             _, bounds, content = whole.buffers()
-            first, *_, end = np.frombuffer(bounds, np.int64)[whole.offset : whole.offset + len(whole) + 1]
+            first, *_, end = np.frombuffer(bounds, np.int64)[
+                whole.offset : whole.offset + len(whole) + 1
+            ]
             yield memoryview(content)[first:end] if content is not None else b""
 
 
 def hashed_bytes(document: Document) -> bytes:
     """What the fingerprint of a corpus takes of a document: its parts, each after its length."""
-    return b"".join(_sized([document.id, document.title, document.text, *document.categories, document.split or ""]))
+    return b"".join(
+        _sized(
+            [document.id, document.title, document.text, *document.categories, document.split or ""]
+        )
+    )
 
 
 def _sized(parts: Iterable[str]) -> Iterator[bytes]:
@@ -215,7 +241,9 @@ def _with_sizes(column: Any) -> tuple[Any, Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).cast(pa.large_binary())
+    text = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).cast(
+        pa.large_binary()
+    )
     sizes = pc.binary_length(text).to_numpy(zero_copy_only=False).astype("<i8")
     eight = pa.Array.from_buffers(pa.binary(8), len(sizes), [None, pa.py_buffer(sizes)])
     return eight.cast(pa.large_binary()), text
@@ -225,13 +253,17 @@ def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
     """The indicator of rows with `sizes` entries each, in the columns `codes`."""
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ones = np.ones(len(codes), dtype=np.int8)
-    return sparse.csr_array((ones, codes.astype(np.int32, copy=False), indptr), shape=(len(indptr) - 1, n_columns))
+    return sparse.csr_array(
+        (ones, codes.astype(np.int32, copy=False), indptr), shape=(len(indptr) - 1, n_columns)
+    )
 
 
 def rows_of(labels: sparse.csr_array, rows: Array) -> sparse.csr_array:
     """These rows of an indicator, with their entries in their order."""
     sizes = np.diff(labels.indptr)[rows]
-    entries = np.repeat(labels.indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    entries = np.repeat(labels.indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(
+        sizes.sum()
+    )
     return csr_of(labels.indices[entries], sizes, labels.shape[1])
 
 
@@ -243,13 +275,17 @@ def _stacked(labels: Sequence[sparse.csr_array]) -> sparse.csr_array:
 def _chained(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     import pyarrow as pa
 
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    return pa.chunked_array(
+        [chunk for column in columns for chunk in column.chunks], columns[0].type
+    )
 
 
 def _taken(column: pa.ChunkedArray, rows: Array) -> pa.ChunkedArray:
     import pyarrow as pa
 
-    if len(rows) and (np.diff(rows) > 0).all():  # a mask leaves chunks apart, where take joins them first
+    if (
+        len(rows) and (np.diff(rows) > 0).all()
+    ):  # a mask leaves chunks apart, where take joins them first
         mask = np.zeros(len(column), dtype=np.bool_)
         mask[rows] = True
         return column.filter(pa.array(mask))

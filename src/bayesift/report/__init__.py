@@ -1,6 +1,7 @@
 """Reports: one self-contained HTML page of an evaluation, a comparison or a filter, for any browser and any screen.
 
-`report_content` and `comparison_content` gather what to show; `evaluation_report` and `comparison_report` write it.
+`report_content` and `comparison_content` gather what to show; `evaluation_report` and
+`comparison_report` write it.
 """
 
 from bayesift.report.content import (

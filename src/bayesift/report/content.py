@@ -63,7 +63,8 @@ class Confusion:
 class WordWeight:
     """A word and its weight for a category, below 0 if against it.
 
-    With its standard deviation and the probability that it matters (`inclusion`), if the model has them.
+    With its standard deviation and the probability that it matters (`inclusion`), if the model has
+    them.
     """
 
     word: str
@@ -98,7 +99,8 @@ class Mistake:
     truth, decided : the categories of the document, and those the model assigned
     confidence : probability of the wrong decision; None without probabilities
     words : contributions to the log odds of the category, the largest in size first
-    prior : the log odds of the category before any word is read; None where the decision was not explained
+    prior : the log odds of the category before any word is read; None where the decision was not
+        explained
     unseen_share : the share of the text that the model does not know
     """
 
@@ -130,7 +132,9 @@ class Mistake:
         left = _EXCERPT
         for span in self.excerpt:
             # A span may hold a megabyte: only its beginning is looked at.
-            text = _BLANKS.sub(lambda blank: "\n" if "\n" in blank.group() else " ", span.text[: 4 * _EXCERPT])
+            text = _BLANKS.sub(
+                lambda blank: "\n" if "\n" in blank.group() else " ", span.text[: 4 * _EXCERPT]
+            )
             if len(text) > left:
                 yield Span(text[:left].rstrip() + " …", span.contribution)
                 return
@@ -143,8 +147,8 @@ class Mistake:
 class EvaluationContent:
     """All that the report of one evaluated model shows; what is empty or None is left out.
 
-    `decided` holds recall and precision of the decisions, by the name of their curve; `reliability` the curves of all
-    categories and of the top label.
+    `decided` holds recall and precision of the decisions, by the name of their curve; `reliability`
+    the curves of all categories and of the top label.
     """
 
     title: str
@@ -153,7 +157,9 @@ class EvaluationContent:
     categories: tuple[CategoryScores, ...]
     curves: Mapping[str, PrecisionRecallCurve] = field(default_factory=lambda: MappingProxyType({}))
     decided: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
-    reliability: Mapping[str, ReliabilityCurve] = field(default_factory=lambda: MappingProxyType({}))
+    reliability: Mapping[str, ReliabilityCurve] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     confusion: Confusion | None = None
     words: tuple[CategoryWords, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
@@ -174,7 +180,8 @@ class ComparisonContent:
     Parameters
     ----------
     systems : at least one; a measure that only some of them have is shown for those
-    symbols : what the micro and the macro sign test say of a row's system against a column's; may be empty
+    symbols : what the micro and the macro sign test say of a row's system against a column's; may
+        be empty
     note : how the tests were made
     """
 
@@ -186,11 +193,20 @@ class ComparisonContent:
 
     def measures(self) -> list[Measure]:
         """The measures that at least one system has."""
-        return list({measure.name: measure for system in self.systems[::-1] for measure in system.measures}.values())
+        return list(
+            {
+                measure.name: measure
+                for system in self.systems[::-1]
+                for measure in system.measures
+            }.values()
+        )
 
     def values(self, name: str) -> list[float | None]:
         """A measure of every system; None where it has no such measure."""
-        return [next((m.value for m in system.measures if m.name == name), None) for system in self.systems]
+        return [
+            next((m.value for m in system.measures if m.name == name), None)
+            for system in self.systems
+        ]
 
     def best(self, measure: Measure) -> float | None:
         """The best value of a measure; None where there is nothing to compare."""

@@ -61,7 +61,10 @@ def worst_mistakes(
 def _most_certain(
     classifier: TextClassifier, corpus: Corpus, decided: Array, scores: Array, n: int
 ) -> Iterator[tuple[int, int]]:
-    """Document and category of wrong decisions; of a single label only the wrongly assigned one counts."""
+    """Document and category of wrong decisions.
+
+    Of a single label only the wrongly assigned one counts.
+    """
     labels = (document.categories for document in corpus)
     truth = indicator_of(labels, classifier.categories_, skip_unknown=True).toarray().astype(bool)
     wrong = decided & ~truth if not classifier.multilabel_ else decided != truth
@@ -78,7 +81,12 @@ def _most_certain(
 
 
 def _explained_mistake(
-    classifier: TextClassifier, corpus: Corpus, i: int, j: int, decided: Array, confidence: float | None
+    classifier: TextClassifier,
+    corpus: Corpus,
+    i: int,
+    j: int,
+    decided: Array,
+    confidence: float | None,
 ) -> Mistake:
     document = corpus.documents[i]
     category = classifier.categories_[j]
@@ -100,17 +108,30 @@ def _explained_mistake(
 def _explained(
     classifier: TextClassifier, corpus: Corpus, document: Document, category: str
 ) -> tuple[dict[str, float], float | None, float]:
-    """Contributions of terms, the largest first, prior, and unseen share; empty where the model cannot explain."""
+    """Contributions of terms, the largest first, prior, and unseen share.
+
+    Empty where the model cannot explain.
+    """
     if corpus.vectors is not None or not hasattr(classifier.estimator_.estimator_, "contributions"):
         return {}, None, 0.0
-    explanation = classifier.explain(document.full_text, categories=[category], top=_EXPLAINED_TERMS)
+    explanation = classifier.explain(
+        document.full_text, categories=[category], top=_EXPLAINED_TERMS
+    )
     (explained,) = explanation.categories
-    return {term.term: term.contribution for term in explained.terms}, explained.prior, explanation.unseen_share
+    return (
+        {term.term: term.contribution for term in explained.terms},
+        explained.prior,
+        explanation.unseen_share,
+    )
 
 
-def _spans(classifier: TextClassifier, text: str, contributions: dict[str, float]) -> Iterator[Span]:
+def _spans(
+    classifier: TextClassifier, text: str, contributions: dict[str, float]
+) -> Iterator[Span]:
     """The beginning of a text, its words with their contributions; wrapped lines are joined."""
-    shown = _WRAPPED_LINE.sub(lambda line: " " if line[1].islower() else line[0], text.lstrip()[:_EXCERPT])
+    shown = _WRAPPED_LINE.sub(
+        lambda line: " " if line[1].islower() else line[0], text.lstrip()[:_EXCERPT]
+    )
     if not contributions or classifier.vectorizer_ is None:
         yield Span(shown)
         return
@@ -153,7 +174,9 @@ def report_content(
     corpus, decisions, scores = evaluation.corpus, evaluation.decisions, evaluation.scores
     truth = evaluation.truth.toarray().astype(bool)
     sizes = np.argsort(-truth.sum(axis=0), kind="stable")
-    curves, decided = _curves(truth, np.asarray(decisions), np.asarray(scores), classifier.categories_, sizes)
+    curves, decided = _curves(
+        truth, np.asarray(decisions), np.asarray(scores), classifier.categories_, sizes
+    )
     return EvaluationContent(
         title=title or f"{_model_name(classifier)} on {corpus.name or 'a corpus'}",
         facts=_facts(classifier, evaluation),
@@ -179,12 +202,16 @@ def comparison_content(
     multilabel = not corpus.is_single_label
     symbols: tuple[tuple[tuple[str, str], ...], ...] = ()
     if significance is not None:
-        symbols = tuple(tuple(significance.symbols(row, column) for column in scores) for row in scores)
+        symbols = tuple(
+            tuple(significance.symbols(row, column) for column in scores) for row in scores
+        )
     corrected = significance is not None and significance.correction == "holm"
     return ComparisonContent(
         title=title or f"{len(scores)} systems on {corpus.name or 'a corpus'}",
         facts=_corpus_facts(corpus),
-        systems=tuple(System(name, measures_of(of, multilabel=multilabel)) for name, of in scores.items()),
+        systems=tuple(
+            System(name, measures_of(of, multilabel=multilabel)) for name, of in scores.items()
+        ),
         symbols=symbols,
         note="P-values are corrected for the number of pairs (Holm)." if corrected else "",
     )
@@ -193,9 +220,14 @@ def comparison_content(
 def measures_of(scores: Scores, *, multilabel: bool) -> tuple[Measure, ...]:
     """The measures of an evaluation, each with its meaning.
 
-    With one category per document, micro precision, recall and F1 all equal the accuracy, which alone is shown.
+    With one category per document, micro precision, recall and F1 all equal the accuracy, which
+    alone is shown.
     """
-    return (*(_several(scores) if multilabel else _single(scores)), *_macro(scores), *_probabilities(scores))
+    return (
+        *(_several(scores) if multilabel else _single(scores)),
+        *_macro(scores),
+        *_probabilities(scores),
+    )
 
 
 def _single(scores: Scores) -> tuple[Measure, ...]:
@@ -211,7 +243,12 @@ def _several(scores: Scores) -> tuple[Measure, ...]:
     assigned = f"{right:,} of {scores.n_assigned:,} assigned categories are correct."
     complete = f"Share of the {scores.n_documents:,} documents whose categories are all correct and complete."
     return (
-        Measure("micro F1", micro.f1, "Harmonic mean of precision and recall over all decisions.", headline=True),
+        Measure(
+            "micro F1",
+            micro.f1,
+            "Harmonic mean of precision and recall over all decisions.",
+            headline=True,
+        ),
         Measure("precision", micro.precision, assigned, headline=True),
         Measure("recall", micro.recall, found, headline=True),
         _macro_f1(scores),
@@ -220,25 +257,31 @@ def _several(scores: Scores) -> tuple[Measure, ...]:
 
 
 def _macro_f1(scores: Scores) -> Measure:
-    meaning = f"Mean F1 of {len(scores.categories):,} categories; small ones count as much as large ones."
+    meaning = (
+        f"Mean F1 of {len(scores.categories):,} categories; small ones count as much as large ones."
+    )
     return Measure("macro F1", scores.macro.f1, meaning, headline=True)
 
 
 def _macro(scores: Scores) -> tuple[Measure, ...]:
     nothing, averages = f"{scores.zero_division:g}", scores.macro
-    assigned = f"Mean precision of the categories; {nothing} for a category that was never assigned."
+    assigned = (
+        f"Mean precision of the categories; {nothing} for a category that was never assigned."
+    )
     found = f"Mean recall of the categories; {nothing} for a category without documents."
-    return Measure("macro precision", averages.precision, assigned), Measure("macro recall", averages.recall, found)
+    return Measure("macro precision", averages.precision, assigned), Measure(
+        "macro recall", averages.recall, found
+    )
 
 
 _RANKING = "Quality of the ranking at all thresholds, averaged over categories; 1 is perfect."
-_TOP = "Precision among the top R documents of a category with R documents, averaged over categories."
+_TOP = (
+    "Precision among the top R documents of a category with R documents, averaged over categories."
+)
 _LOSS = "Negative log probability of the truth; 0 is perfect. Confident mistakes cost most."
 _BRIER = "Mean squared error of the probabilities; 0 is perfect."
 _TOP_LABEL = "Mean difference between the probability of the top category and how often it is right; 0 is perfect."
-_CALIBRATION = (
-    "Mean difference between predicted probability and observed frequency, over all categories; 0 is perfect."
-)
+_CALIBRATION = "Mean difference between predicted probability and observed frequency, over all categories; 0 is perfect."
 
 
 def _probabilities(scores: Scores) -> tuple[Measure, ...]:
@@ -250,14 +293,22 @@ def _probabilities(scores: Scores) -> tuple[Measure, ...]:
         Measure("R-precision", measured.r_precision, _TOP),
         Measure("log loss", measured.log_loss, _LOSS, rising=False),
         Measure("Brier score", measured.brier_score, _BRIER, rising=False),
-        Measure("ECE (top label)", measured.top_label_calibration_error_width, _TOP_LABEL, rising=False),
-        Measure("ECE (all categories)", measured.calibration_error_width, _CALIBRATION, rising=False),
+        Measure(
+            "ECE (top label)", measured.top_label_calibration_error_width, _TOP_LABEL, rising=False
+        ),
+        Measure(
+            "ECE (all categories)", measured.calibration_error_width, _CALIBRATION, rising=False
+        ),
     )
 
 
 def _model_name(classifier: TextClassifier) -> str:
     model = classifier.estimator_.estimator_
-    return classifier.model if isinstance(classifier.model, str) else kind_of(model) or type(model).__name__
+    return (
+        classifier.model
+        if isinstance(classifier.model, str)
+        else kind_of(model) or type(model).__name__
+    )
 
 
 def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ...]:
@@ -265,11 +316,21 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
     rule = type(classifier.estimator_.rule_).__name__
     facts = [
         Fact("model", _model_name(classifier)),
-        Fact("decision rule", f"{rule} thresholds" if classifier.multilabel_ else "the most probable category"),
-        Fact("vocabulary", f"{len(classifier.terms()):,} terms, {len(classifier.categories_):,} categories"),
+        Fact(
+            "decision rule",
+            f"{rule} thresholds" if classifier.multilabel_ else "the most probable category",
+        ),
+        Fact(
+            "vocabulary",
+            f"{len(classifier.terms()):,} terms, {len(classifier.categories_):,} categories",
+        ),
     ]
     if trained:
-        facts.append(Fact("trained on", f"{trained['name'] or 'a corpus'}, {trained['documents']:,} documents"))
+        facts.append(
+            Fact(
+                "trained on", f"{trained['name'] or 'a corpus'}, {trained['documents']:,} documents"
+            )
+        )
     if evaluation.unknown_labels:
         facts.append(Fact("unknown labels", evaluation.describe_unknown()))
     return (*facts, *_corpus_facts(evaluation.corpus))
@@ -278,7 +339,11 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
 def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
     splits = f" ({', '.join(corpus.splits)})" if corpus.splits else ""
     labels = sum(len(document.categories) for document in corpus)
-    per_document = "one per document" if corpus.is_single_label else f"{labels / max(1, len(corpus)):.2f} per document"
+    per_document = (
+        "one per document"
+        if corpus.is_single_label
+        else f"{labels / max(1, len(corpus)):.2f} per document"
+    )
     return (
         Fact("evaluated on", f"{corpus.name or 'a corpus'}{splits}, {len(corpus):,} documents"),
         Fact("categories", f"{len(corpus.categories):,}, {per_document}"),
@@ -293,7 +358,9 @@ def _curves(
     for j in sizes[:_LARGEST_CURVES]:
         if truth[:, j].any():
             parts[categories[j]] = (truth[:, j], decisions[:, j].astype(bool), scores[:, j])
-    curves = {name: PrecisionRecallCurve.of(true, given) for name, (true, _, given) in parts.items()}
+    curves = {
+        name: PrecisionRecallCurve.of(true, given) for name, (true, _, given) in parts.items()
+    }
     decided = {}
     for name, (true, assigned, _) in parts.items():
         right = float((true & assigned).sum())
@@ -303,7 +370,10 @@ def _curves(
 
 
 def _reliability(truth: Array, scores: Array) -> dict[str, ReliabilityCurve]:
-    return {"all categories": reliability_curve(truth, scores), "top label": top_label_curve(truth, scores)}
+    return {
+        "all categories": reliability_curve(truth, scores),
+        "top label": top_label_curve(truth, scores),
+    }
 
 
 def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> Confusion | None:

@@ -1,6 +1,7 @@
 """Pages: one self-contained HTML file each, made by templates that escape whatever they show.
 
-A page loads nothing, and its policy forbids it to; only its own script, named by its digest, may run.
+A page loads nothing, and its policy forbids it to; only its own script, named by its digest, may
+run.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _READING_ORDER = (
 class Section:
     """A part of a page that the list of contents names.
 
-    The template, one of the report by its name or of `section_template`, shows `section.content`, charts, or a table
-    of rows whose first `labels` columns are names.
+    The template, one of the report by its name or of `section_template`, shows `section.content`,
+    charts, or a table of rows whose first `labels` columns are names.
     """
 
     id: str
@@ -80,14 +81,21 @@ def evaluation_report(content: EvaluationContent) -> str:
         (content.words, Section("words", "Most informative words", "words.html")),
         (content.mistakes, Section("mistakes", "Worst mistakes", "mistakes.html")),
     ]
-    return render_page(content.title, content.facts, [section for shown, section in sections if shown], content)
+    return render_page(
+        content.title, content.facts, [section for shown, section in sections if shown], content
+    )
 
 
 def comparison_report(content: ComparisonContent) -> str:
     """The report of several systems: scores, bars, and which differences are significant."""
-    sections = [Section("scores", "Scores", "systems.html"), Section("bars", "Side by side", "bars.html")]
+    sections = [
+        Section("scores", "Scores", "systems.html"),
+        Section("bars", "Side by side", "bars.html"),
+    ]
     if content.symbols:
-        sections.append(Section("significance", "Significance of the differences", "significance.html"))
+        sections.append(
+            Section("significance", "Significance of the differences", "significance.html")
+        )
     return render_page(content.title, content.facts, sections, content)
 
 
@@ -113,18 +121,41 @@ def filter_report(simulation: Simulation) -> str:
         Fact("target of T9P", f"{simulation.target:,}"),
     ]
     theta = theta_figure(Strategy(query="gain", target=simulation.target))
-    figures = [recall_figure(simulation), reading_figure(simulation), terms_figure(simulation), theta]
+    figures = [
+        recall_figure(simulation),
+        reading_figure(simulation),
+        terms_figure(simulation),
+        theta,
+    ]
     sections = [
-        Section("strategies", "Strategies", "table.html", rows=table_four(simulation), note=_READING_ORDER),
-        Section("why", "Why documents were retrieved", "table.html", rows=table_five(simulation), labels=2),
+        Section(
+            "strategies",
+            "Strategies",
+            "table.html",
+            rows=table_four(simulation),
+            note=_READING_ORDER,
+        ),
+        Section(
+            "why",
+            "Why documents were retrieved",
+            "table.html",
+            rows=table_five(simulation),
+            labels=2,
+        ),
         Section("curves", "Curves", "charts.html", charts=figures),
     ]
     return render_page(f"Filtering {simulation.name}", facts, sections)
 
 
-def render_page(title: str, facts: Sequence[Fact], sections: Sequence[Section], content: Any = None) -> str:
+def render_page(
+    title: str, facts: Sequence[Fact], sections: Sequence[Section], content: Any = None
+) -> str:
     """A whole HTML document; templates of sections see `content` and their `section`."""
-    return _environment().get_template("page.html").render(title=title, facts=facts, sections=sections, content=content)
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(title=title, facts=facts, sections=sections, content=content)
+    )
 
 
 def section_template(source: str) -> Template:
@@ -159,7 +190,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
-    environment.filters |= {"score": score, "signed": signed, "certainty": certainty, "short": shortened}
+    environment.filters |= {
+        "score": score,
+        "signed": signed,
+        "certainty": certainty,
+        "short": shortened,
+    }
     environment.filters["parts"] = lambda name: _BREAKS.split(shortened(name))
     page_css, script = (_own_file(environment, name) for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

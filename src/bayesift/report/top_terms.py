@@ -4,9 +4,10 @@ A word of naive Bayes is weighted by how certainly it is more frequent in the ca
 
     weight(w, c) = sqrt(p(w | c)) log(p(w | c) / p(w | rest of c)),
 
-which is the log odds over their standard error 1 / sqrt(n_wc), but for a factor that all words of a category share
-(Monroe, Colaresi & Quinn 2008). The log odds alone would show the rarest words, and the expected contribution, with p
-instead of its root, the stop words. Linear models show their coefficients.
+which is the log odds over their standard error 1 / sqrt(n_wc), but for a factor that all words of a
+category share (Monroe, Colaresi & Quinn 2008). The log odds alone would show the rarest words, and
+the expected contribution, with p instead of its root, the stop words. Linear models show their
+coefficients.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
 
 
-# Without smoothing a word may be impossible outside its category; no log odds count for more than this.
+# Without smoothing a word may be impossible outside its category; no log odds count for more than
+# this.
 _LARGEST_LOG_ODDS = 30.0
 
 
@@ -45,9 +47,14 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
     names, model = classifier.terms(), classifier.estimator_.estimator_
     return [
         CategoryWords(
-            category, _largest(names, weights[: len(names)], _deviations(model, row), _inclusion(model, row), k)
+            category,
+            _largest(
+                names, weights[: len(names)], _deviations(model, row), _inclusion(model, row), k
+            ),
         )
-        for row, (category, weights) in enumerate(zip(classifier.categories_, _term_weights(model), strict=True))
+        for row, (category, weights) in enumerate(
+            zip(classifier.categories_, _term_weights(model), strict=True)
+        )
     ]
 
 
@@ -57,7 +64,11 @@ def _largest(
     order = np.argsort(-weights, kind="stable")[:k]
     more = (deviations, inclusion)
     return tuple(
-        WordWeight(names[j], float(weights[j]), *(None if values is None else float(values[j]) for values in more))
+        WordWeight(
+            names[j],
+            float(weights[j]),
+            *(None if values is None else float(values[j]) for values in more),
+        )
         for j in order
         if weights[j] > 0
     )
@@ -84,22 +95,33 @@ def _term_weights(model: Any) -> Iterator[Array]:
     """The weights of all terms, category by category."""
     if hasattr(model, "log_odds_coef_") and model.multilabel_:
         return map(_weights, np.exp(model.feature_log_prob_), model.log_odds_coef_)
-    if hasattr(model, "estimators_"):  # one classifier per category, as scikit-learn's OneVsRestClassifier
+    if hasattr(
+        model, "estimators_"
+    ):  # one classifier per category, as scikit-learn's OneVsRestClassifier
         return (_second_class(estimator, model.n_features_in_) for estimator in model.estimators_)
     if hasattr(model, "feature_count_"):  # scikit-learn's naive Bayes
-        counts, sizes = np.asarray(model.feature_count_, np.float64) + 1, np.asarray(model.class_count_, np.float64)
+        counts, sizes = (
+            np.asarray(model.feature_count_, np.float64) + 1,
+            np.asarray(model.class_count_, np.float64),
+        )
         return _against_rest(counts / counts.sum(axis=1, keepdims=True), sizes)
     if hasattr(model, "feature_log_prob_"):
         return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))
     if hasattr(model, "coef_") and model.coef_.shape[1] == model.n_features_in_:
-        coefficients = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
-        return iter(np.vstack([-coefficients, coefficients]) if len(coefficients) == 1 else coefficients)
+        coefficients = (
+            model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
+        )
+        return iter(
+            np.vstack([-coefficients, coefficients]) if len(coefficients) == 1 else coefficients
+        )
     raise DataError(f"a {type(model).__name__} has no weights of words")
 
 
 def _second_class(estimator: Any, n_terms: int) -> Array:
     """The weights of the positive class of a binary classifier; zeros for a constant one."""
-    if not any(hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")):
+    if not any(
+        hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")
+    ):
         return np.zeros(n_terms)
     *_, positive = _term_weights(estimator)
     return positive

@@ -1,7 +1,7 @@
 """Screening of a fixed pool, such as the records of a systematic review.
 
-`ReviewQueue` ranks the pool and learns from every judgement; `RankDecay`, `Forecast` and `SampleCheck` tell when to
-stop; `simulate_review` and `stop_points` measure both on labelled pools.
+`ReviewQueue` ranks the pool and learns from every judgement; `RankDecay`, `Forecast` and
+`SampleCheck` tell when to stop; `simulate_review` and `stop_points` measure both on labelled pools.
 """
 
 from bayesift.screening.agreement import Agreement, cohen_kappa
@@ -10,9 +10,24 @@ from bayesift.screening.linkage import match_probability
 from bayesift.screening.prisma import FlowDiagram, PrismaFlow, methods_paragraph
 from bayesift.screening.project import Project, is_project
 from bayesift.screening.queue import ReviewQueue
-from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings, pool_vectorizer, pool_vectors
+from bayesift.screening.relevance import (
+    Part,
+    Pool,
+    RelevanceModel,
+    RelevanceSettings,
+    pool_vectorizer,
+    pool_vectors,
+)
 from bayesift.screening.review import Progress, RankedRecords, Review
-from bayesift.screening.review_log import Event, Judgement, Note, ProjectSettings, Record, ReviewLog, with_decisions
+from bayesift.screening.review_log import (
+    Event,
+    Judgement,
+    Note,
+    ProjectSettings,
+    Record,
+    ReviewLog,
+    with_decisions,
+)
 from bayesift.screening.simulation import (
     ReviewCurve,
     chao_rule,

@@ -1,13 +1,15 @@
 """How far reviewers agree, beyond what chance would give.
 
-With the share of agreement p_a and the agreement by chance p_e, all three coefficients are (p_a - p_e) / (1 - p_e):
+With the share of agreement p_a and the agreement by chance p_e, all three coefficients are (p_a -
+p_e) / (1 - p_e):
 
     Cohen's kappa (1960)        p_e = sum_k p_k q_k, from the shares of two reviewers
-    Gwet's AC1 (2008)           p_e = sum_k pi_k (1 - pi_k) / (K - 1), pi_k the mean share of category k
-    Krippendorff's alpha (1970) p_e = sum_k n_k (n_k - 1) / (n (n - 1)), of all ratings that can be paired
+    Gwet's AC1 (2008)           p_e = sum_k pi_k (1 - pi_k) / (K - 1), pi_k the mean share of
+    category k Krippendorff's alpha (1970) p_e = sum_k n_k (n_k - 1) / (n (n - 1)), of all ratings
+    that can be paired
 
-Kappa falls when nearly all records are excluded, although reviewers agree on most; AC1 does not. A record that only one
-reviewer judged counts for AC1's shares and for nothing else.
+Kappa falls when nearly all records are excluded, although reviewers agree on most; AC1 does not. A
+record that only one reviewer judged counts for AC1's shares and for nothing else.
 """
 
 from __future__ import annotations
@@ -52,7 +54,10 @@ class Agreement:
 
     @classmethod
     def of(cls, ratings: Sequence[Mapping[str, str]]) -> Agreement:
-        """The agreement of reviewers, each given by categories of records; records may be missing."""
+        """The agreement of reviewers, each given by categories of records.
+
+        Records may be missing.
+        """
         records = sorted({record for rated in ratings for record in rated})
         categories = sorted({category for rated in ratings for category in rated.values()})
         counts = np.zeros((len(records), len(categories)))
@@ -85,7 +90,10 @@ def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
         return math.nan
     same = sum(a == b for a, b in both) / len(both)
     kinds = {kind for pair in both for kind in pair}
-    chance = sum(sum(a == k for a, _ in both) * sum(b == k for _, b in both) for k in kinds) / len(both) ** 2
+    chance = (
+        sum(sum(a == k for a, _ in both) * sum(b == k for _, b in both) for k in kinds)
+        / len(both) ** 2
+    )
     return _beyond(same, chance)
 
 

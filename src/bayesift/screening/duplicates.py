@@ -1,11 +1,13 @@
 """Records that describe the same publication: candidate pairs, groups, and one record made of a group.
 
-**Candidates.** Pairs are compared only if they share a key, so that the cost grows with the number of records and not
-with its square: the DOI, the PMID, volume and first page, the beginning of the abstract, or a band of the min-hashes of
-the title (Broder 1997): b = 12 bands of r = 3 hashes make a pair of similarity s a candidate with probability
-1 - (1 - s^r)^b. Of a key that many records share, only neighbours in the order of titles are compared.
+**Candidates.** Pairs are compared only if they share a key, so that the cost grows with the number
+of records and not with its square: the DOI, the PMID, volume and first page, the beginning of the
+abstract, or a band of the min-hashes of the title (Broder 1997): b = 12 bands of r = 3 hashes make
+a pair of similarity s a candidate with probability 1 - (1 - s^r)^b. Of a key that many records
+share, only neighbours in the order of titles are compared.
 
-**Groups.** Pairs are joined, the most probable first, unless two of their records were compared and found different.
+**Groups.** Pairs are joined, the most probable first, unless two of their records were compared and
+found different.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Duplicates:
 
     Parameters
     ----------
-    groups : the places of the records of each publication, in order of first appearance; most have one member
+    groups : the places of the records of each publication, in order of first appearance; most have
+        one member
     matches : the pairs that joined them
     possible : pairs that were not joined, with a probability between one half and that of joining
 
@@ -65,7 +68,9 @@ class Duplicates:
         return sum(len(group) - 1 for group in self.groups)
 
 
-def find_duplicates(references: Sequence[Reference], *, probability: float = PROBABILITY) -> Duplicates:
+def find_duplicates(
+    references: Sequence[Reference], *, probability: float = PROBABILITY
+) -> Duplicates:
     """Group the records that describe the same publication.
 
     Parameters
@@ -78,7 +83,10 @@ def find_duplicates(references: Sequence[Reference], *, probability: float = PRO
     columns = Fields.of(references)
     first, second = candidate_pairs(columns, references)
     chances = expit(log_odds(compare(columns, first, second)))
-    apart = {(int(i), int(j)) for i, j in zip(first[chances < _APART], second[chances < _APART], strict=True)}
+    apart = {
+        (int(i), int(j))
+        for i, j in zip(first[chances < _APART], second[chances < _APART], strict=True)
+    }
     order = np.argsort(-chances, kind="stable")
     order = order[chances[order] >= 0.5]
     groups = _Groups(len(references), apart)
@@ -110,13 +118,17 @@ def merge(references: Sequence[Reference]) -> Reference:
     best = max(references, key=lambda reference: (bool(reference.title), _completeness(reference)))
     ranked = [best, *(reference for reference in references if reference is not best)]
     parts = {
-        part.name: next((value for r in ranked if (value := getattr(r, part.name))), getattr(best, part.name))
+        part.name: next(
+            (value for r in ranked if (value := getattr(r, part.name))), getattr(best, part.name)
+        )
         for part in fields(Reference)
         if part.name not in {"id", "format", "file", "line", "fields"}
     }
     parts["abstract"] = max((reference.abstract for reference in ranked), key=len)
     for name in ("keywords", "labels", "notes", "decisions"):
-        parts[name] = tuple(dict.fromkeys(value for reference in ranked for value in getattr(reference, name)))
+        parts[name] = tuple(
+            dict.fromkeys(value for reference in ranked for value in getattr(reference, name))
+        )
     return replace(best, **parts)
 
 
@@ -124,11 +136,19 @@ def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[A
     """The pairs of records that share a key, each once, the earlier record first."""
     starts = [fold(reference.abstract[:_ABSTRACT_START]) for reference in references]
     known: dict[str, int] = {}
-    abstracts = np.array([known.setdefault(text, len(known)) if len(text) > 20 else MISSING for text in starts])
+    abstracts = np.array(
+        [known.setdefault(text, len(known)) if len(text) > 20 else MISSING for text in starts]
+    )
     pages = np.where((columns.volume < 0) | (columns.first_page < 0), MISSING, 0)
-    pages = np.where(pages == 0, columns.volume * (columns.first_page.max(initial=0) + 1) + columns.first_page, MISSING)
+    pages = np.where(
+        pages == 0,
+        columns.volume * (columns.first_page.max(initial=0) + 1) + columns.first_page,
+        MISSING,
+    )
     keys = [columns.doi, columns.pmid, pages, abstracts, *_title_keys(columns)]
-    places = np.argsort(np.argsort(np.array(columns.title_keys, dtype=object), kind="stable"), kind="stable")
+    places = np.argsort(
+        np.argsort(np.array(columns.title_keys, dtype=object), kind="stable"), kind="stable"
+    )
     found = np.sort(np.concatenate([_pairs_of(key, places) for key in keys]))
     found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
     n = max(len(columns), 1)
@@ -136,7 +156,14 @@ def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[A
 
 
 def _completeness(reference: Reference) -> int:
-    parts = (reference.abstract, reference.authors, reference.year, reference.journal, reference.pages, reference.doi)
+    parts = (
+        reference.abstract,
+        reference.authors,
+        reference.year,
+        reference.journal,
+        reference.pages,
+        reference.doi,
+    )
     return sum(bool(part) for part in parts)
 
 
@@ -169,7 +196,11 @@ def _pairs_of(keys: Array, places: Array) -> Array:
     rows = np.flatnonzero(keys != MISSING)
     rows = rows[np.lexsort((places[rows], keys[rows]))]
     ordered = keys[rows]
-    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(rows) else np.zeros(0, dtype=np.int64)
+    begins = (
+        np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        if len(rows)
+        else np.zeros(0, dtype=np.int64)
+    )
     sizes = np.diff(np.append(begins, len(rows)))
     reach = np.repeat(np.where(sizes <= _LARGEST, sizes - 1, _WINDOW), sizes)
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -209,7 +240,9 @@ class _Groups:
 
     def members(self) -> tuple[tuple[int, ...], ...]:
         """All groups, by their first member."""
-        return tuple(tuple(self._of(row)) for row in range(len(self._parent)) if self._parent[row] == row)
+        return tuple(
+            tuple(self._of(row)) for row in range(len(self._parent)) if self._parent[row] == row
+        )
 
     def _of(self, root: int) -> list[int]:
         return self._members.get(root, [root])

@@ -31,7 +31,9 @@ def information_places(n: int, by: Order, share: float, n_judged: int) -> Array:
 def expected_information(means: Array, variances: Array) -> Array:
     """H(E p) - E H(p) of labels with normal scores, by Gauss-Hermite quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(15)
-    chances = expit(means[:, np.newaxis] + np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * nodes)
+    chances = expit(
+        means[:, np.newaxis] + np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * nodes
+    )
     weights = weights / math.sqrt(2.0 * math.pi)
     return _entropy(chances @ weights) - _entropy(chances) @ weights
 
@@ -59,7 +61,8 @@ def _entropy(p: Array) -> Array:
 class Farthest:
     """The likeness of every document of a pool to the judged document that it is most like.
 
-    Judged documents are taken in one by one; only when one of them is not judged any more it begins again.
+    Judged documents are taken in one by one; only when one of them is not judged any more it begins
+    again.
 
     Parameters
     ----------

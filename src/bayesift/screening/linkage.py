@@ -1,16 +1,17 @@
 """How probable it is that two bibliographic records describe the same publication.
 
-The model of Fellegi & Sunter (1969): each field of a pair agrees to some level, and each level adds its weight to the
-log odds; a field that one of the two records lacks adds nothing:
+The model of Fellegi & Sunter (1969): each field of a pair agrees to some level, and each level adds
+its weight to the log odds; a field that one of the two records lacks adds nothing:
 
     log odds = b + sum over fields w(field, level)
 
-The weights are logistic regression on pairs whose truth is known (`benchmarks/duplicates.py` derives them), so that
-fields that repeat one another are not counted twice, as they are when each weight is its own log likelihood ratio.
+The weights are logistic regression on pairs whose truth is known (`benchmarks/duplicates.py`
+derives them), so that fields that repeat one another are not counted twice, as they are when each
+weight is its own log likelihood ratio.
 
-Similarity of titles is Dice's coefficient 2 |a b| / (|a| + |b|) of their sets of three letters. Comparisons of
-abstracts and names use sets of words. All sets are rows of sparse matrices, so that a comparison of many pairs is one
-product of rows.
+Similarity of titles is Dice's coefficient 2 |a b| / (|a| + |b|) of their sets of three letters.
+Comparisons of abstracts and names use sets of words. All sets are rows of sparse matrices, so that
+a comparison of many pairs is one product of rows.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from bayesift.datasets.references import Reference
 from bayesift.text import TermVectorizer
 
 MISSING = -1
-# Weights of the levels of each field, by `python -m benchmarks.duplicates weights`; the levels are those of `compare`.
+# Weights of the levels of each field, by `python -m benchmarks.duplicates weights`; the levels are
+# those of `compare`.
 INTERCEPT = -1.99
 WEIGHTS: dict[str, tuple[float, ...]] = {
     "doi": (-3.34, 6.13),
@@ -47,14 +49,18 @@ WEIGHTS: dict[str, tuple[float, ...]] = {
 _TITLE_BANDS = (0.5, 0.7, 0.8, 0.9, 1.0)
 _ABSTRACT_BANDS = (0.3, 0.5, 0.75, 0.95)
 _NAME_BANDS = (0.01, 0.5, 0.99)
-_PART_OF_TITLE = 0.9  # share of a title that another one has, when the other one has a subtitle more
+_PART_OF_TITLE = (
+    0.9  # share of a title that another one has, when the other one has a subtitle more
+)
 _PART_LEVEL = 2
 _SHORTEST_PART = 20  # letters of such a title; shorter ones say little even if they are equal
 _NO_MARKER = "-"
 _CHUNK = 50_000
 _NOT_LETTERS = re.compile(r"[^\w]+|_")
 _FIRST_NUMBER = re.compile(r"\d+")
-_SMALL_WORDS = frozenset({"a", "an", "and", "de", "der", "des", "die", "for", "in", "la", "le", "of", "on", "the"})
+_SMALL_WORDS = frozenset(
+    {"a", "an", "and", "de", "der", "des", "die", "for", "in", "la", "le", "of", "on", "the"}
+)
 # What tells apart titles that are otherwise equal: parts of a series, and papers about a paper.
 _MARKER = re.compile(
     r"\b(\d+|i|ii|iii|iv|v|vi|vii|viii|ix|x|abstract|comment|commentary|corrigendum|correction|correspondence|editorial|"
@@ -73,13 +79,17 @@ def fold(text: str) -> str:
     if "<" in text:
         text = re.sub(r"</?\w{1,6}>", "", text)
     if not text.isascii():
-        text = "".join(mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark))
+        text = "".join(
+            mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark)
+        )
     return " ".join(_NOT_LETTERS.sub(" ", text.lower()).split())
 
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """What is compared of records, a column per record: codes, or rows of sets; MISSING or an empty row where absent.
+    """What is compared of records, a column per record: codes, or rows of sets.
+
+    MISSING or an empty row where absent.
 
     Parameters
     ----------
@@ -109,7 +119,9 @@ class Fields:
     def of(cls, references: Sequence[Reference]) -> Fields:
         """The fields of records."""
         titles = tuple(fold(reference.title) for reference in references)
-        markers, kinds = _codes(" ".join(sorted(_MARKER.findall(title))) or _NO_MARKER for title in titles)
+        markers, kinds = _codes(
+            " ".join(sorted(_MARKER.findall(title))) or _NO_MARKER for title in titles
+        )
         journals, names = _codes(fold(reference.journal) for reference in references)
         return cls(
             letter_sets(titles),
@@ -134,15 +146,17 @@ class Fields:
 def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
     """The level to which each field of the pairs agrees, 0 for not at all, MISSING where one record lacks it.
 
-    Levels of titles are bands of similarity, the last for equal ones; a title that is part of the other has at least
-    a middle level, a short title at most. Years agree, differ by one, or differ.
+    Levels of titles are bands of similarity, the last for equal ones; a title that is part of the
+    other has at least a middle level, a short title at most. Years agree, differ by one, or differ.
     """
     return {
         "doi": _equal(fields.doi, first, second),
         "pmid": _equal(fields.pmid, first, second),
         "title": _titles(fields, first, second),
         "markers": _markers(fields, first, second),
-        "abstract": _bands(*overlaps(fields.abstracts, first, second), _ABSTRACT_BANDS, smaller=True),
+        "abstract": _bands(
+            *overlaps(fields.abstracts, first, second), _ABSTRACT_BANDS, smaller=True
+        ),
         "authors": _bands(*overlaps(fields.names, first, second), _NAME_BANDS, smaller=True),
         "year": _years(fields.year, first, second),
         "journal": _journals(fields, first, second),
@@ -175,7 +189,10 @@ def match_probability(first: Reference, second: Reference) -> float:
 
 
 def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
-    """The runs of three bytes of each text as a row of ones; texts of one or two letters are one run."""
+    """The runs of three bytes of each text as a row of ones.
+
+    Texts of one or two letters are one run.
+    """
     padded = [text.encode().ljust(3) if text else b"" for text in texts]
     lengths = np.array([len(text) for text in padded], dtype=np.int64)
     letters = np.frombuffer(b"".join(padded) + b"\0\0", dtype=np.uint8).astype(np.int64)
@@ -246,7 +263,9 @@ def _years(years: Array, first: Array, second: Array) -> Array:
     return level
 
 
-def _bands(both: Array, one: Array, other: Array, bands: tuple[float, ...], *, smaller: bool = False) -> Array:
+def _bands(
+    both: Array, one: Array, other: Array, bands: tuple[float, ...], *, smaller: bool = False
+) -> Array:
     """The band of the share of what both have, in the smaller of the two or in their mean."""
     whole = np.minimum(one, other) if smaller else (one + other) / 2.0
     level = np.searchsorted(bands, both / np.maximum(whole, 1), side="right").astype(np.int64)
@@ -266,7 +285,10 @@ def _titles(fields: Fields, first: Array, second: Array) -> Array:
 
 
 def _markers(fields: Fields, first: Array, second: Array) -> Array:
-    """Whether numbers and words such as "erratum" in the titles are the same; MISSING where neither title has any."""
+    """Whether numbers and words such as "erratum" in the titles are the same.
+
+    MISSING where neither title has any.
+    """
     level = _equal(fields.markers, first, second)
     none = fields.markers == fields.no_marker
     level[none[first] & none[second]] = MISSING
@@ -274,10 +296,16 @@ def _markers(fields: Fields, first: Array, second: Array) -> Array:
 
 
 def _journals(fields: Fields, first: Array, second: Array) -> Array:
-    """Whether names are equal, or one abbreviates the other; each pair of names is looked at once."""
+    """Whether names are equal, or one abbreviates the other.
+
+    Each pair of names is looked at once.
+    """
     level = _equal(fields.journal, first, second)
     open_pairs = np.flatnonzero(level == 0)
-    pairs = np.sort(np.stack([fields.journal[first[open_pairs]], fields.journal[second[open_pairs]]], axis=1), axis=1)
+    pairs = np.sort(
+        np.stack([fields.journal[first[open_pairs]], fields.journal[second[open_pairs]]], axis=1),
+        axis=1,
+    )
     distinct, places = np.unique(pairs, axis=0, return_inverse=True)
     same = [same_journal(fields.journals[a], fields.journals[b]) for a, b in distinct]
     if same:
@@ -300,7 +328,9 @@ def same_journal(one: str, other: str) -> bool:
     >>> same_journal("j med", "journal of surgery")
     False
     """
-    short, long = sorted((_initials(one), _initials(other)), key=lambda words: (len(words), sum(map(len, words))))
+    short, long = sorted(
+        (_initials(one), _initials(other)), key=lambda words: (len(words), sum(map(len, words)))
+    )
     if len(short) == 1 and len(long) > 1 and len(short[0]) == len(long):
         return short[0] == "".join(word[0] for word in long)
     if not short or (len(short) == 1 and len(long) > 1):
@@ -311,4 +341,8 @@ def same_journal(one: str, other: str) -> bool:
 
 
 def _abbreviates(word: str, full: str) -> bool:
-    return full.startswith(word) or word.startswith(full) or (word[:1] == full[:1] and word.endswith(full[-1:]))
+    return (
+        full.startswith(word)
+        or word.startswith(full)
+        or (word[:1] == full[:1] and word.endswith(full[-1:]))
+    )

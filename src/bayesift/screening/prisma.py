@@ -29,8 +29,10 @@ class PrismaFlow:
     identified : records by the file they came from
     duplicates : records that were joined to another one
     excluded : by reason; "" without one
-    included, maybe, open : records included, undecided between reviewers or by one, and not yet screened
-    full_texts_excluded : by reason, among those included by title and abstract; None without such a stage
+    included, maybe, open : records included, undecided between reviewers or by one, and not yet
+        screened
+    full_texts_excluded : by reason, among those included by title and abstract; None without such a
+        stage
     full_texts_open : full texts that are not yet decided
 
     Examples
@@ -95,15 +97,27 @@ class PrismaFlow:
     @property
     def n_assessed(self) -> int:
         """Full texts that were decided on."""
-        return 0 if self.full_texts_excluded is None else self.included + sum(self.full_texts_excluded.values())
+        return (
+            0
+            if self.full_texts_excluded is None
+            else self.included + sum(self.full_texts_excluded.values())
+        )
 
     def chart(self) -> FlowDiagram:
         """The flow as a diagram."""
-        sources = [f"{name} (n = {count:,})" for name, count in _shortened(self.identified, "other files")]
+        sources = [
+            f"{name} (n = {count:,})" for name, count in _shortened(self.identified, "other files")
+        ]
         stages = [
-            ([f"Records identified (n = {self.n_identified:,})", *_indented(sources)], _joined(self.duplicates)),
             (
-                [f"Records screened (n = {self.n_screened:,})", *_counted("not yet screened", self.open)],
+                [f"Records identified (n = {self.n_identified:,})", *_indented(sources)],
+                _joined(self.duplicates),
+            ),
+            (
+                [
+                    f"Records screened (n = {self.n_screened:,})",
+                    *_counted("not yet screened", self.open),
+                ],
                 _with_reasons("Records excluded", self.excluded),
             ),
         ]
@@ -116,7 +130,13 @@ class PrismaFlow:
                 )
             )
         stages.append(
-            ([f"Records included (n = {self.included:,})", *_counted("maybe, besides", self.maybe)], []),
+            (
+                [
+                    f"Records included (n = {self.included:,})",
+                    *_counted("maybe, besides", self.maybe),
+                ],
+                [],
+            ),
         )
         return FlowDiagram(tuple(stages))
 
@@ -139,7 +159,11 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     flow = PrismaFlow.of(log)
     reviewers = dict.fromkeys(by for held in log.decisions.values() for by in held)
     twice = log.settings.reviewers_per_record == 2
-    manner = "two reviewers who were blind to one another until both had decided" if twice else "one reviewer"
+    manner = (
+        "two reviewers who were blind to one another until both had decided"
+        if twice
+        else "one reviewer"
+    )
     parts = [
         f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
         f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, {flow.n_records:,} were to",
@@ -149,13 +173,23 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
         f"{flow.n_excluded:,} were excluded.",
     ]
     if twice:
-        parts.append(f"{len(log.resolutions[ABSTRACT]):,} conflicts were resolved by a further decision.")
+        parts.append(
+            f"{len(log.resolutions[ABSTRACT]):,} conflicts were resolved by a further decision."
+        )
     if flow.full_texts_excluded is not None:
-        parts.append(f"{flow.n_assessed:,} full texts were assessed, and {flow.n_assessed - flow.included:,} excluded.")
+        parts.append(
+            f"{flow.n_assessed:,} full texts were assessed, and {flow.n_assessed - flow.included:,} excluded."
+        )
     parts.append(f"{flow.included:,} records were included.")
     if flow.open:
-        why = "" if log.stopped is None else f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
-        parts.append(f"{flow.open:,} records were not screened; estimate of what is left: {stopping}.{why}")
+        why = (
+            ""
+            if log.stopped is None
+            else f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
+        )
+        parts.append(
+            f"{flow.open:,} records were not screened; estimate of what is left: {stopping}.{why}"
+        )
     return " ".join(parts)
 
 
@@ -194,7 +228,10 @@ class FlowDiagram(Chart):
 
 
 def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
-    """How many records were excluded for each reason; one that was given by several reviewers counts once."""
+    """How many records were excluded for each reason.
+
+    One that was given by several reviewers counts once.
+    """
     reasons: Counter[str] = Counter()
     for record in records:
         if log.status(record, stage) == "excluded":
@@ -205,8 +242,14 @@ def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, 
 
 
 def _with_reasons(title: str, excluded: dict[str, int]) -> list[str]:
-    lines = [f"{reason or 'no reason given'} (n = {n:,})" for reason, n in _shortened(excluded, "other reasons")]
-    return [f"{title} (n = {sum(excluded.values()):,})", *(_indented(lines) if any(excluded) else [])]
+    lines = [
+        f"{reason or 'no reason given'} (n = {n:,})"
+        for reason, n in _shortened(excluded, "other reasons")
+    ]
+    return [
+        f"{title} (n = {sum(excluded.values()):,})",
+        *(_indented(lines) if any(excluded) else []),
+    ]
 
 
 def _number(count: int, noun: str) -> str:
@@ -232,7 +275,9 @@ def _indented(lines: Iterable[str]) -> list[str]:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    return [part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="    ")]
+    return [
+        part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="    ")
+    ]
 
 
 def _height(lines: Sequence[str]) -> int:

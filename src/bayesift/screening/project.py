@@ -1,14 +1,15 @@
 """A review on disk: a folder with its records, its settings and the log of what people decided.
 
-    project.json      settings and what was found in each file; written last, so that a folder without it is no project
-    records.parquet   every reference as it was read, and the number of the record it belongs to
-    decisions.jsonl   one event per line, in order; only ever appended to
+    project.json      settings and what was found in each file; written last, so that a folder
+    without it is no project records.parquet   every reference as it was read, and the number of the
+    record it belongs to decisions.jsonl   one event per line, in order; only ever appended to
     snapshot/         vectors of the records; may be deleted at any time
-    service/          a service of this review alone (`bayesift screen --serve`), which writes to the log too
+    service/          a service of this review alone (`bayesift screen --serve`), which writes to
+    the log too
 
-The log is the truth: all else that people did follows from it. An event is on disk before `append` returns. A last line
-that was cut off by a crash was never acknowledged; it is removed when the project is opened for writing. One process
-at a time may write.
+The log is the truth: all else that people did follows from it. An event is on disk before `append`
+returns. A last line that was cut off by a crash was never acknowledged; it is removed when the
+project is opened for writing. One process at a time may write.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ class Project(ReviewLog):
             references, groups = _records or read_records(self.folder / RECORDS)
             settings = ProjectSettings.from_values(described["settings"])
             try:
-                super().__init__(references, groups, settings, _read_log(self.folder / _LOG, repair=writing))
+                super().__init__(
+                    references, groups, settings, _read_log(self.folder / _LOG, repair=writing)
+                )
             except (KeyError, IndexError, TypeError) as error:
                 raise DataError(f"is damaged ({error!r})", file=self.folder / _LOG) from error
             if writing:
@@ -108,10 +111,15 @@ class Project(ReviewLog):
         duplicates: Duplicates | None = None,
         id: str | None = None,  # noqa: A002
     ) -> Self:
-        """Make the folder of a new review and open it for writing; duplicates are searched unless they are given."""
+        """Make the folder of a new review and open it for writing.
+
+        Duplicates are searched unless they are given.
+        """
         folder = Path(folder)
         if (folder / _PROJECT).exists():
-            raise DataError("there is a project already; open it, or choose another folder", file=folder)
+            raise DataError(
+                "there is a project already; open it, or choose another folder", file=folder
+            )
         if (folder.exists() and not folder.is_dir()) or (folder.is_dir() and _is_foreign(folder)):
             raise DataError("is there already and is no project; choose another name", file=folder)
         if not len(references):
@@ -155,7 +163,10 @@ class Project(ReviewLog):
         return event
 
     def append_all(self, type: EventType, events: Iterable[Mapping[str, Any]]) -> list[Event]:  # noqa: A002
-        """Add several events of one type, written together; each gives `by`, `record` and its data."""
+        """Add several events of one type, written together.
+
+        Each gives `by`, `record` and its data.
+        """
         if self._log is None:
             raise DataError("this project is open for reading only", file=self.folder)
         added = self.prepare(type, events)
@@ -180,7 +191,9 @@ class Project(ReviewLog):
         except OSError as error:
             with suppress(OSError):  # what was written in part was not acknowledged
                 os.truncate(self._log.fileno(), end)
-            raise DataError(f"cannot be written ({error.strerror or error})", file=self.folder / _LOG) from error
+            raise DataError(
+                f"cannot be written ({error.strerror or error})", file=self.folder / _LOG
+            ) from error
 
     @property
     def snapshot_folder(self) -> Path:
@@ -209,7 +222,10 @@ def is_project(folder: str | Path) -> bool:
 
 def _is_foreign(folder: Path) -> bool:
     """Whether a folder holds files that are not what is left of a project whose making was interrupted."""
-    return any(path.name not in (RECORDS, _LOG, _LOCK) and not path.name.startswith(".") for path in folder.iterdir())
+    return any(
+        path.name not in (RECORDS, _LOG, _LOCK) and not path.name.startswith(".")
+        for path in folder.iterdir()
+    )
 
 
 def _make_folder(folder: Path) -> None:
@@ -230,17 +246,24 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not isinstance(described, dict) or described.get("kind") != KIND:
         raise DataError("is no project of a review", file=path)
     if described.get("version") != VERSION:
-        raise DataError(f"version {described.get('version')!r:.20}; this bayesift reads version {VERSION}", file=path)
+        raise DataError(
+            f"version {described.get('version')!r:.20}; this bayesift reads version {VERSION}",
+            file=path,
+        )
     described.setdefault("id", hashlib.sha256(described["created"].encode()).hexdigest()[:16])
     return described
 
 
-def write_records(references: Sequence[Reference], groups: Sequence[int], stream: IO[bytes]) -> None:
+def write_records(
+    references: Sequence[Reference], groups: Sequence[int], stream: IO[bytes]
+) -> None:
     """Write a part of the records at a time, so that few are in memory twice."""
     writer: Any = None
     for first in range(0, len(references), _ROWS_AT_ONCE):
         part = slice(first, first + _ROWS_AT_ONCE)
-        table = references_to_table(references[part]).append_column(_RECORD, pa.array(groups[part], pa.int32()))
+        table = references_to_table(references[part]).append_column(
+            _RECORD, pa.array(groups[part], pa.int32())
+        )
         writer = writer or pq.ParquetWriter(stream, table.schema, compression="zstd")
         writer.write_table(table)
     writer.close()
@@ -252,7 +275,9 @@ def read_records(path: Path | IO[bytes]) -> tuple[Sequence[Reference], list[int]
         table = pq.read_table(path)
         return references_from_table(table), table.column(_RECORD).to_pylist()
     except (OSError, KeyError, pa.ArrowException) as error:
-        raise DataError(f"cannot be read ({error})", file=path if isinstance(path, Path) else None) from error
+        raise DataError(
+            f"cannot be read ({error})", file=path if isinstance(path, Path) else None
+        ) from error
 
 
 def _read_log(path: Path, *, repair: bool) -> Iterator[Event]:
@@ -285,5 +310,7 @@ def _lock(path: Path) -> IO[bytes]:
             msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
     except OSError as error:
         stream.close()
-        raise DataError("another program is screening this project; close it first", file=path.parent) from error
+        raise DataError(
+            "another program is screening this project; close it first", file=path.parent
+        ) from error
     return stream

@@ -17,7 +17,13 @@ from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.priors import resolve
 from bayesift.model_file import ModelContent, load_model, save_model
-from bayesift.screening.information import Farthest, Order, expected_information, information_places, most_informative
+from bayesift.screening.information import (
+    Farthest,
+    Order,
+    expected_information,
+    information_places,
+    most_informative,
+)
 from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings
 from bayesift.state import expect_array
 from bayesift.text import TermVectorizer
@@ -28,7 +34,11 @@ UNDO_STEPS = 100
 _CANDIDATES = 500  # documents of the highest scores among which the most informative are sought
 _RELEVANT = "relevant"
 _NEXT_TO_NOTHING = 1e-100  # whose square is still above 0
-_FEW, _LONG, _EXPLORED = 5, 30, 10  # finds up to which, irrelevant in a row from which, and every which one explores
+_FEW, _LONG, _EXPLORED = (
+    5,
+    30,
+    10,
+)  # finds up to which, irrelevant in a row from which, and every which one explores
 _SCORE_SPREAD = 0.24  # standard deviation of scores over a pool after the first few judgements, by median over reviews
 _TRUST, _TRUST_VARIANCE = 0.3, 0.1  # prior of the reliability of a witness
 _PATIENCE = 20.0  # irrelevant documents that halve the trust in a witness before the first find
@@ -48,24 +58,25 @@ class _Step:
 class ReviewQueue:
     """A pool of documents, the judgements so far, and which documents to judge next.
 
-    Every judgement and every word takes effect at once: the model (`bayesift.screening.relevance`) is refitted with a
-    warm start when the next documents are requested. The same calls give the same answers, also when the queue is
-    saved and loaded in between.
+    Every judgement and every word takes effect at once: the model (`bayesift.screening.relevance`)
+    is refitted with a warm start when the next documents are requested. The same calls give the
+    same answers, also when the queue is saved and loaded in between.
 
     Parameters
     ----------
     X : the pool, documents x columns; rows have a length of about one, as those of `Pool.of_texts`
     ids : names of the documents; by default their row numbers as text
     index : the terms of the first columns; `set_words` needs it
-    parts : of the columns, with weights that depend on the finds, as those of `Pool.of_texts`; by default all columns
-        have the weight one throughout
+    parts : of the columns, with weights that depend on the finds, as those of `Pool.of_texts`; by
+        default all columns have the weight one throughout
     offsets : what is known of each document beforehand, in units of scores; nothing by default
     settings : hyperparameters of the model
 
     Attributes
     ----------
     labels : 1 for relevant, -1 for irrelevant, 0 for not yet judged
-    grades : how much each document counts among the relevant ones; 1 unless `judge` was told another grade
+    grades : how much each document counts among the relevant ones; 1 unless `judge` was told
+        another grade
 
     Examples
     --------
@@ -89,7 +100,11 @@ class ReviewQueue:
         settings: RelevanceSettings | None = None,
     ) -> None:
         rows = check_terms(None, X)
-        self.ids = [str(row) for row in range(rows.shape[0])] if ids is None else [str(name) for name in ids]
+        self.ids = (
+            [str(row) for row in range(rows.shape[0])]
+            if ids is None
+            else [str(name) for name in ids]
+        )
         self._row = {name: row for row, name in enumerate(self.ids)}
         if len(self._row) != rows.shape[0]:
             raise DataError(f"{len(self._row)} different ids for {rows.shape[0]} documents")
@@ -99,7 +114,9 @@ class ReviewQueue:
         self.model = RelevanceModel(rows, settings or RelevanceSettings(), parts)
         self.labels = np.zeros(rows.shape[0], dtype=np.int8)
         self.grades = np.ones(rows.shape[0])
-        self._form_offsets = np.zeros(rows.shape[0]) if offsets is None else _offsets_of(offsets, rows.shape[0])
+        self._form_offsets = (
+            np.zeros(rows.shape[0]) if offsets is None else _offsets_of(offsets, rows.shape[0])
+        )
         self._judged: dict[int, None] = {}
         self._farthest: Farthest | None = None
         self.words: dict[str, float] = {}
@@ -130,10 +147,21 @@ class ReviewQueue:
 
     @classmethod
     def of_pool(
-        cls, pool: Pool, *, ids: Sequence[str] | None = None, settings: RelevanceSettings | None = None
+        cls,
+        pool: Pool,
+        *,
+        ids: Sequence[str] | None = None,
+        settings: RelevanceSettings | None = None,
     ) -> Self:
         """The queue of vectors with their terms, parts and offsets."""
-        return cls(pool.X, ids=ids, index=pool.index, parts=pool.parts, offsets=pool.offsets, settings=settings)
+        return cls(
+            pool.X,
+            ids=ids,
+            index=pool.index,
+            parts=pool.parts,
+            offsets=pool.offsets,
+            settings=settings,
+        )
 
     def unjudged(self) -> ReviewQueue:
         """Another queue of the same pool, without judgements, words or a witness."""
@@ -166,7 +194,10 @@ class ReviewQueue:
 
     @property
     def scores(self) -> Array:
-        """The score of every document, higher for those more probably relevant; refits if something changed."""
+        """The score of every document, higher for those more probably relevant.
+
+        Refits if something changed.
+        """
         self.model.weigh(self.n_found)
         if not self._fitted:
             self._duals = self.model.fit(self.labels, self._duals, self._offsets(), self.grades)
@@ -188,13 +219,15 @@ class ReviewQueue:
         ----------
         document : its id
         relevant : whether it is
-        grade : how much it counts among the relevant ones, above 0 and at most 1: less than 1 for a document that was
-            included by its abstract and excluded by its full text
+        grade : how much it counts among the relevant ones, above 0 and at most 1: less than 1 for a
+            document that was included by its abstract and excluded by its full text
         """
         if not 0 < grade <= 1:
             raise ValueError(f"grade must lie above 0 and not above 1, got {grade!r}")
         row, label = self._row_of(document), 1 if relevant else -1
-        self._steps.append(_Step(row, int(self.labels[row]), float(self.grades[row]), self._duals, self._fitted))
+        self._steps.append(
+            _Step(row, int(self.labels[row]), float(self.grades[row]), self._duals, self._fitted)
+        )
         del self._steps[:-UNDO_STEPS]
         if self.labels[row] != label:
             self._duals = self._duals.copy()
@@ -204,7 +237,10 @@ class ReviewQueue:
         self._fitted = False
 
     def withdraw(self, document: str) -> None:
-        """Make a document unjudged again, whenever it was judged; the order of what is left follows at once."""
+        """Make a document unjudged again, whenever it was judged.
+
+        The order of what is left follows at once.
+        """
         row = self._row_of(document)
         self._steps.clear()
         self._duals = self._duals.copy()
@@ -214,15 +250,25 @@ class ReviewQueue:
         self._fitted = False
 
     def word_weights(self, document: str) -> dict[str, float]:
-        """What each term of a document adds to its score, by words and pairs of words; needs `index`."""
+        """What each term of a document adds to its score, by words and pairs of words.
+
+        Needs `index`.
+        """
         if self.index is None:
             raise DataError("this queue was made of vectors without their terms; give `index`")
         _ = self.scores
         vector = self.model.rows(np.array([self._row_of(document)]))
-        columns, parts = vector.indices, vector.data * self.model.weights(self.labels, self._duals)[vector.indices]
+        columns, parts = (
+            vector.indices,
+            vector.data * self.model.weights(self.labels, self._duals)[vector.indices],
+        )
         if self._terms is None:
             self._terms = list(self.index.columns)
-        return {self._terms[j]: float(part) for j, part in zip(columns, parts, strict=True) if j < len(self._terms)}
+        return {
+            self._terms[j]: float(part)
+            for j, part in zip(columns, parts, strict=True)
+            if j < len(self._terms)
+        }
 
     def undo(self) -> str:
         """Take back the last judgement, up to `UNDO_STEPS` of them; returns the document's id."""
@@ -236,10 +282,12 @@ class ReviewQueue:
         return self.ids[step.row]
 
     def set_words(self, words: Mapping[str, float]) -> Coverage:
-        """Set how strongly words speak for relevance (or against it, below 0); earlier words are replaced.
+        """Set how strongly words speak for relevance (or against it, below 0).
 
-        A document that holds a word of strength 1 gains about one standard deviation of scores. Judgements overrule
-        it: how far the words are right is learned like the weight of a term.
+        Earlier words are replaced.
+
+        A document that holds a word of strength 1 gains about one standard deviation of scores.
+        Judgements overrule it: how far the words are right is learned like the weight of a term.
 
         Returns which words the pool has; the others have no effect.
         """
@@ -257,15 +305,19 @@ class ReviewQueue:
     def set_witness(self, scores: Array | None) -> None:
         """Take in scores of relevance from outside, such as those of an older review, or None to take them out.
 
-        A document gains r standard deviations of scores for each standard deviation of the witness. The reliability r
-        is learned: the distance between the means of relevant and irrelevant documents on the witness, with a normal
-        prior, so that a useless witness is soon without effect.
+        A document gains r standard deviations of scores for each standard deviation of the witness.
+        The reliability r is learned: the distance between the means of relevant and irrelevant
+        documents on the witness, with a normal prior, so that a useless witness is soon without
+        effect.
 
         Parameters
         ----------
-        scores : one per document, higher for those more probably relevant; not a number where nothing is known
+        scores : one per document, higher for those more probably relevant; not a number where
+            nothing is known
         """
-        given = np.full(len(self), np.nan) if scores is None else np.asarray(scores, dtype=np.float64)
+        given = (
+            np.full(len(self), np.nan) if scores is None else np.asarray(scores, dtype=np.float64)
+        )
         if given.shape != (len(self),):
             raise DataError(f"{given.shape} scores of a witness for {len(self)} documents")
         known = np.isfinite(given)
@@ -285,7 +337,9 @@ class ReviewQueue:
             return _TRUST / (1.0 + len(others) / _PATIENCE)
         precision = 1.0 / (1.0 / len(relevant) + 1.0 / len(others))
         distance = float(relevant.mean() - others.mean())
-        return (_TRUST / _TRUST_VARIANCE + precision * distance) / (1.0 / _TRUST_VARIANCE + precision)
+        return (_TRUST / _TRUST_VARIANCE + precision * distance) / (
+            1.0 / _TRUST_VARIANCE + precision
+        )
 
     def _offsets(self) -> Array:
         """What is said of each document beforehand, in units of scores."""
@@ -306,16 +360,19 @@ class ReviewQueue:
         self._fitted = False
         self._steps.clear()
 
-    def next_documents(self, n: int = 1, *, by: Order = "relevance", information_share: float = 0.2) -> list[str]:
+    def next_documents(
+        self, n: int = 1, *, by: Order = "relevance", information_share: float = 0.2
+    ) -> list[str]:
         """The next documents to judge, best first.
 
         Parameters
         ----------
         n : how many; fewer when no more are left
-        by : "relevance", the highest scores, but see `explores`; "information", those whose judgements are expected to
-            tell most about the model, each given those before it, so that a batch holds no near copies; or a "mixture"
-        information_share : share of informative documents in a mixture, spread evenly over the batch or, for single
-            documents, over the judgements
+        by : "relevance", the highest scores, but see `explores`; "information", those whose
+            judgements are expected to tell most about the model, each given those before it, so
+            that a batch holds no near copies; or a "mixture"
+        information_share : share of informative documents in a mixture, spread evenly over the
+            batch or, for single documents, over the judgements
         """
         if by not in get_args(Order):
             raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
@@ -346,8 +403,8 @@ class ReviewQueue:
     def explores(self, ahead: int = 0) -> bool:
         """Whether the next document, or the one so many places ahead, is chosen for being unlike all judged ones.
 
-        With at most five finds it is every tenth, from 30 irrelevant documents in a row on: the start may have been an
-        unlucky one.
+        With at most five finds it is every tenth, from 30 irrelevant documents in a row on: the
+        start may have been an unlucky one.
         """
         dry = self.since_find + ahead
         return 0 < self.n_found <= _FEW and dry >= _LONG and dry % _EXPLORED == 0
@@ -359,9 +416,19 @@ class ReviewQueue:
         """
         if self._farthest is None:
             ends = np.cumsum([part.n_columns for part in self.model.parts])
-            found = [end for part, end in zip(self.model.parts, ends, strict=True) if part.name == "directions"]
-            width = next((part.n_columns for part in self.model.parts if part.name == "directions"), 0)
-            X = self._X[:, found[0] - width : found[0]].toarray().astype(np.float32) if found else self._X
+            found = [
+                end
+                for part, end in zip(self.model.parts, ends, strict=True)
+                if part.name == "directions"
+            ]
+            width = next(
+                (part.n_columns for part in self.model.parts if part.name == "directions"), 0
+            )
+            X = (
+                self._X[:, found[0] - width : found[0]].toarray().astype(np.float32)
+                if found
+                else self._X
+            )
             self._farthest = Farthest(X)
         told = self._form_offsets[rows]
         return self._farthest.choose(rows[told == told.max(initial=-np.inf)], self._judged, n)
@@ -375,7 +442,9 @@ class ReviewQueue:
     def _informative(self, candidates: Array, scores: Array, n: int) -> list[int]:
         """Greedily the documents of the largest gain, each given those chosen before."""
         covariance = self.model.covariance(candidates, self.labels, scores, self.grades)
-        return [int(candidates[place]) for place in most_informative(scores[candidates], covariance, n)]
+        return [
+            int(candidates[place]) for place in most_informative(scores[candidates], covariance, n)
+        ]
 
     def _row_of(self, document: str) -> int:
         row = self._row.get(str(document))
@@ -401,7 +470,9 @@ class ReviewQueue:
             "step_rows": np.array([step.row for step in self._steps], dtype=np.int64),
             "step_labels": np.array([step.label for step in self._steps], dtype=np.int8),
             "step_grades": np.array([step.grade for step in self._steps]),
-            "step_pulls": np.array([step.duals for step in self._steps]).reshape(len(self._steps), len(self)),
+            "step_pulls": np.array([step.duals for step in self._steps]).reshape(
+                len(self._steps), len(self)
+            ),
         }
         save_model(ModelContent(header, arrays, {"ids": self.ids}), path)
 
@@ -419,7 +490,11 @@ class ReviewQueue:
             self.set_words(words)
         self.labels, self.grades = content.arrays["labels"].copy(), content.arrays["grades"].copy()
         self._judged = dict.fromkeys(content.arrays["judged"].tolist())
-        self._duals, self._fitted, self._scores = content.arrays["pulls"], bool(content.header["fitted"]), None
+        self._duals, self._fitted, self._scores = (
+            content.arrays["pulls"],
+            bool(content.header["fitted"]),
+            None,
+        )
         self._steps = steps
 
 
@@ -427,11 +502,15 @@ def _offsets_of(offsets: Array, n_documents: int) -> Array:
     """Offsets, one per document."""
     given = np.asarray(offsets, dtype=np.float64)
     if given.shape != (n_documents,) or not np.all(np.isfinite(given)):
-        raise DataError(f"offsets of shape {given.shape} for {n_documents} documents, or not finite")
+        raise DataError(
+            f"offsets of shape {given.shape} for {n_documents} documents, or not finite"
+        )
     return given
 
 
-def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSettings, dict[str, float], list[_Step]]:
+def _read_state(
+    content: ModelContent, ids: list[str]
+) -> tuple[RelevanceSettings, dict[str, float], list[_Step]]:
     header, arrays = content.header, content.arrays
     if header["kind"] != KIND:
         raise DataError(f"not a saved review but a {header['kind']!r:.40}")
@@ -448,7 +527,10 @@ def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSetting
         values = expect_array(arrays[name], name, np.float64, shape)
         if not np.all((values > 0) & (values <= 1)):
             raise DataError(f"{name} must lie above 0 and not above 1")
-    for name, size in {"step_rows": steps, "judged": int(np.count_nonzero(arrays["labels"]))}.items():
+    for name, size in {
+        "step_rows": steps,
+        "judged": int(np.count_nonzero(arrays["labels"])),
+    }.items():
         rows = expect_array(arrays[name], name, np.int64, (size,))
         if np.any((rows < 0) | (rows >= n)):
             raise DataError(f"{name} does not fit the pool")
@@ -463,5 +545,8 @@ def _read_state(content: ModelContent, ids: list[str]) -> tuple[RelevanceSetting
         header["steps_fitted"],
         strict=True,
     )
-    history = [_Step(row, label, grade, duals, bool(fitted)) for row, label, grade, duals, fitted in columns]
+    history = [
+        _Step(row, label, grade, duals, bool(fitted))
+        for row, label, grade, duals, fitted in columns
+    ]
     return RelevanceSettings(**header["settings"]), words, history

@@ -1,7 +1,7 @@
 """The documents of a fixed pool as vectors, and how relevant each is, given those judged so far.
 
-**Likeness.** Two documents are alike in several ways, the parts of their vectors, and how much each part counts depends
-on how many relevant documents were found (`Part`):
+**Likeness.** Two documents are alike in several ways, the parts of their vectors, and how much each
+part counts depends on how many relevant documents were found (`Part`):
 
     x x' = sum_p weight_p(t) x_p x_p',    t = min(1, relevant found / 20), in steps of 1/8
 
@@ -10,21 +10,24 @@ on how many relevant documents were found (`Part`):
     leading directions          0.1 t      (latent semantic analysis, Deerwester et al. 1990)
     titles, words and pairs     0.3 t
     keywords                    0.2 t      where given
-    dense                       0.1 t      where given: any rows of numbers, such as the mean of word vectors
+    dense                       0.1 t      where given: any rows of numbers, such as the mean of
+    word vectors
 
-One or two finds do not say which of the other likenesses to trust, and words are the safest. Terms have the weights
-(1 + ln f) (1 + ln((1 + N) / (1 + n))), and each part of a document has length one.
+One or two finds do not say which of the other likenesses to trust, and words are the safest. Terms
+have the weights (1 + ln f) (1 + ln((1 + N) / (1 + n))), and each part of a document has length one.
 
-**Model.** Logistic regression with a Gaussian prior, refitted after every judgement with a warm start:
+**Model.** Logistic regression with a Gaussian prior, refitted after every judgement with a warm
+start:
 
     w, b = argmax  sum_i c_i log psi(y_i (x_i w + b + o_i)) - |w|^2 / (2 v) - b^2 / (2 v s)
 
-Judgements are balanced, because relevant documents are rare and shown first: the relevant documents have together the
-weight share L, L being the number of all judgements, the others (1 - share) L; among the relevant, a document counts by
-its grade. Words that people name enter as the offset o = x m, where m is the mode of the prior; a document that has a
-title and nothing else has the offset -0.15, because such records are seldom included. The dual variables
-a_i = c_i (1 - psi) of the judged documents determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch
-costs 4 operations per entry of the judged documents; from a warm start a few epochs suffice.
+Judgements are balanced, because relevant documents are rare and shown first: the relevant documents
+have together the weight share L, L being the number of all judgements, the others (1 - share) L;
+among the relevant, a document counts by its grade. Words that people name enter as the offset o = x
+m, where m is the mode of the prior; a document that has a title and nothing else has the offset
+-0.15, because such records are seldom included. The dual variables a_i = c_i (1 - psi) of the
+judged documents determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch costs 4
+operations per entry of the judged documents; from a warm start a few epochs suffice.
 """
 
 from __future__ import annotations
@@ -57,7 +60,9 @@ _ABSTRACT_WORDS = 5  # beyond the title from which on a text has an abstract
 _MIN_LENGTH = 1e-9  # of a document without terms, but for rounding
 _MAX_DF = 0.95
 _MAX_EPOCHS = 50
-_TOLERANCE = 0.01  # the largest change of a dual variable in the last epoch, relative to its upper bound
+_TOLERANCE = (
+    0.01  # the largest change of a dual variable in the last epoch, relative to its upper bound
+)
 _MIN_CURVATURE = 1e-10
 _NO_PARAMETERS = np.zeros(1)
 
@@ -86,11 +91,16 @@ class Part:
 
     def __post_init__(self) -> None:
         if not (self.first >= 0 and self.last >= 0):
-            raise ValueError(f"weights of a part must not be negative, got {self.first!r} and {self.last!r}")
+            raise ValueError(
+                f"weights of a part must not be negative, got {self.first!r} and {self.last!r}"
+            )
 
     def weight(self, n_found: int) -> float:
         """The weight of the part when so many relevant documents are found."""
-        return self.first + (self.last - self.first) * min(_LEVELS * n_found // _FINDS, _LEVELS) / _LEVELS
+        return (
+            self.first
+            + (self.last - self.first) * min(_LEVELS * n_found // _FINDS, _LEVELS) / _LEVELS
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +134,8 @@ class Pool:
         Parameters
         ----------
         texts : of the documents, titles included
-        titles, keywords : of the same documents, for parts of their own; a document may have an empty one
+        titles, keywords : of the same documents, for parts of their own; a document may have an
+            empty one
         dense : a row of numbers per document, for a part of its own
 
         Examples
@@ -141,16 +152,27 @@ class Pool:
         vectorizer = pool_vectorizer()
         counts = vectorizer.fit_transform(documents)
         words = pool_vectors(counts, rarity=1.0)
-        stems = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF).fit_transform(documents)
-        directions = sparse.csr_array(_unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS)))
+        stems = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF).fit_transform(
+            documents
+        )
+        directions = sparse.csr_array(
+            _unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS))
+        )
         stacked = [("words", words, 1.0, 0.6), ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4)]
         stacked.append(("directions", directions, 0.0, 0.1))
         for name, fields, last in (("titles", titles, 0.3), ("keywords", keywords, 0.2)):
-            if fields is not None and (matrix := _field_vectors(name, fields, len(documents))) is not None:
+            if (
+                fields is not None
+                and (matrix := _field_vectors(name, fields, len(documents))) is not None
+            ):
                 stacked.append((name, matrix, 0.0, last))
         if dense is not None:
-            stacked.append(("dense", sparse.csr_array(_dense_rows(dense, len(documents))), 0.0, 0.1))
-        parts = tuple(Part(name, matrix.shape[1], first, last) for name, matrix, first, last in stacked)
+            stacked.append(
+                ("dense", sparse.csr_array(_dense_rows(dense, len(documents))), 0.0, 0.1)
+            )
+        parts = tuple(
+            Part(name, matrix.shape[1], first, last) for name, matrix, first, last in stacked
+        )
         X = sparse.csr_array(sparse.hstack([matrix for _, matrix, _, _ in stacked]))
         offsets = None if titles is None else _form_offsets(documents, titles)
         return cls(X, TermIndex.of(vectorizer, words), parts, offsets)
@@ -168,7 +190,10 @@ class Pool:
 
     @classmethod
     def load(cls, path: str | Path, digest: str) -> Pool | None:
-        """The vectors that were saved for these texts; None if there are none, or they are damaged."""
+        """The vectors that were saved for these texts.
+
+        None if there are none, or they are damaged.
+        """
         try:
             content = load_model(path, mapped=True)
             header, arrays = content.header, content.arrays
@@ -177,7 +202,9 @@ class Pool:
             shape = (len(arrays["indptr"]) - 1, int(header["columns"]))
             X = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
             columns = {term: column for column, term in enumerate(content.lists["terms"])}
-            index = TermIndex(columns, pool_vectorizer().term_counts, arrays["typical"], arrays["rarity"])
+            index = TermIndex(
+                columns, pool_vectorizer().term_counts, arrays["typical"], arrays["rarity"]
+            )
             parts = tuple(Part(**part) for part in header["parts"])
         except (DataError, KeyError, TypeError, ValueError):
             return None
@@ -204,7 +231,9 @@ def _dense_rows(rows: Array, n_documents: int) -> Array:
 
 def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> Array:
     """The offset of documents whose text is hardly more than the title."""
-    beyond = [len(text.split()) - len(title.split()) for text, title in zip(texts, titles, strict=True)]
+    beyond = [
+        len(text.split()) - len(title.split()) for text, title in zip(texts, titles, strict=True)
+    ]
     return np.where(np.array(beyond) < _ABSTRACT_WORDS, _TITLE_ONLY, 0.0)
 
 
@@ -221,8 +250,8 @@ def pool_vectorizer() -> TermVectorizer:
 def pool_vectors(X: sparse.csr_array, *, rarity: float = 0.5) -> sparse.csr_array:
     """Term weights times the power `rarity` of 1 + ln((1 + N) / (1 + n)), with documents scaled to length one.
 
-    The default is the square root: all records of a pool were found by one search, so that rare terms say less than in
-    a mixed collection.
+    The default is the square root: all records of a pool were found by one search, so that rare
+    terms say less than in a mixed collection.
 
     Examples
     --------
@@ -242,7 +271,8 @@ def pool_vectors(X: sparse.csr_array, *, rarity: float = 0.5) -> sparse.csr_arra
 def leading_directions(X: sparse.csr_array, directions: int) -> Array:
     """The documents along the leading singular directions of the pool: Z with Z Z' near X X'.
 
-    Those of large pools are found from a part of the documents, evenly spread, and the others are placed along them.
+    Those of large pools are found from a part of the documents, evenly spread, and the others are
+    placed along them.
     """
     if min(X.shape) <= directions + 1:
         left, values, _ = linalg.svd(X.toarray(), full_matrices=False)
@@ -253,7 +283,9 @@ def leading_directions(X: sparse.csr_array, directions: int) -> Array:
     n = min(rows.shape)
     product = (lambda v: rows @ (rows.T @ v)) if by_rows else (lambda v: rows.T @ (rows @ v))
     # A fixed start makes the result deterministic.
-    values, vectors = eigsh(LinearOperator((n, n), matvec=product, dtype=np.float64), k=directions, v0=np.ones(n))
+    values, vectors = eigsh(
+        LinearOperator((n, n), matvec=product, dtype=np.float64), k=directions, v0=np.ones(n)
+    )
     if by_rows and rows.shape == X.shape:
         along: Array = vectors * np.sqrt(np.maximum(values, 0.0))
         return along
@@ -261,7 +293,9 @@ def leading_directions(X: sparse.csr_array, directions: int) -> Array:
     for first in range(0, directions, _DIRECTIONS_AT_ONCE):
         part = slice(first, first + _DIRECTIONS_AT_ONCE)
         axes = (
-            rows.T @ vectors[:, part] / np.sqrt(np.maximum(values[part], _MIN_LENGTH)) if by_rows else vectors[:, part]
+            rows.T @ vectors[:, part] / np.sqrt(np.maximum(values[part], _MIN_LENGTH))
+            if by_rows
+            else vectors[:, part]
         )
         placed[:, part] = X @ axes
     return placed
@@ -292,12 +326,15 @@ class RelevanceSettings:
 class RelevanceModel:
     """Scores of all documents of a pool from the labels of some.
 
-    The parts of the vectors have the weights of the number of relevant documents that `weigh` was told last; columns
-    after those of the parts have the weight one. Only the rows of judged documents are ever multiplied by them: for the
-    scores of all documents they are in the weights of the model.
+    The parts of the vectors have the weights of the number of relevant documents that `weigh` was
+    told last; columns after those of the parts have the weight one. Only the rows of judged
+    documents are ever multiplied by them: for the scores of all documents they are in the weights
+    of the model.
     """
 
-    def __init__(self, X: sparse.csr_array, settings: RelevanceSettings, parts: Sequence[Part] = ()) -> None:
+    def __init__(
+        self, X: sparse.csr_array, settings: RelevanceSettings, parts: Sequence[Part] = ()
+    ) -> None:
         if (n := sum(part.n_columns for part in parts)) > X.shape[1]:
             raise DataError(f"parts of {n} columns in all for vectors of {X.shape[1]}")
         self.settings = settings
@@ -319,10 +356,17 @@ class RelevanceModel:
     def rows(self, documents: Array | slice) -> sparse.csr_array:
         """The vectors of some documents in their present weights."""
         rows = self._unweighted[documents]
-        return sparse.csr_array((rows.data * self._factors[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
+        return sparse.csr_array(
+            (rows.data * self._factors[rows.indices], rows.indices, rows.indptr), shape=rows.shape
+        )
 
-    def fit(self, labels: Array, duals: Array, offsets: Array, grades: Array | None = None) -> Array:
-        """The dual variables of the mode, from a start such as those of the last fit; label 0 is not judged."""
+    def fit(
+        self, labels: Array, duals: Array, offsets: Array, grades: Array | None = None
+    ) -> Array:
+        """The dual variables of the mode, from a start such as those of the last fit.
+
+        Label 0 is not judged.
+        """
         judged = np.flatnonzero(labels)
         X, signs, spread = self.rows(judged), labels[judged], self.settings.intercept_spread
         bounds = self.settings.variance * self._importance(labels, grades)[judged]
@@ -334,7 +378,18 @@ class RelevanceModel:
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
         order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(*rows, order, LOGIT, _NO_PARAMETERS, *targets, squares, spread, 1.0, np.zeros(1), *fitted)
+            visit(
+                *rows,
+                order,
+                LOGIT,
+                _NO_PARAMETERS,
+                *targets,
+                squares,
+                spread,
+                1.0,
+                np.zeros(1),
+                *fitted,
+            )
             if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
         every = np.zeros(len(labels))
@@ -352,16 +407,23 @@ class RelevanceModel:
         weights: Array = self._weights(labels, duals)[0][:, 0]
         return weights
 
-    def covariance(self, rows: Array, labels: Array, scores: Array, grades: Array | None = None) -> Array:
+    def covariance(
+        self, rows: Array, labels: Array, scores: Array, grades: Array | None = None
+    ) -> Array:
         """The covariance of the scores of some documents, by the normal approximation about the mode."""
         judged = np.flatnonzero(labels)
         prior = self._prior_covariance(rows, rows)
         if not len(judged):
             return prior
         chance = expit(scores[judged])
-        curvature = np.maximum(self._importance(labels, grades)[judged] * chance * (1.0 - chance), _MIN_CURVATURE)
+        curvature = np.maximum(
+            self._importance(labels, grades)[judged] * chance * (1.0 - chance), _MIN_CURVATURE
+        )
         root = np.sqrt(curvature)
-        inner = np.eye(len(judged)) + root[:, np.newaxis] * self._prior_covariance(judged, judged) * root
+        inner = (
+            np.eye(len(judged))
+            + root[:, np.newaxis] * self._prior_covariance(judged, judged) * root
+        )
         shared = root[:, np.newaxis] * self._prior_covariance(judged, rows)
         half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), shared, lower=True)
         posterior: Array = prior - half.T @ half

@@ -73,7 +73,8 @@ class Progress:
 class PoolTexts:
     """What is ranked in a review: its records, what is looked for, and the records of an older review.
 
-    Keywords and subject terms are a part of their own, besides being words of the text; so are word vectors if given.
+    Keywords and subject terms are a part of their own, besides being words of the text; so are word
+    vectors if given.
     """
 
     texts: tuple[str, ...]
@@ -87,9 +88,21 @@ class PoolTexts:
         wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
         records, prior = [record.reference for record in log.records.values()], log.prior
         return cls(
-            texts=(*(record.text for record in records), wanted, *(record.text for record in prior)),
-            titles=(*(record.title for record in records), wanted, *(record.title for record in prior)),
-            keywords=(*(_keywords(record) for record in records), "", *(_keywords(record) for record in prior)),
+            texts=(
+                *(record.text for record in records),
+                wanted,
+                *(record.text for record in prior),
+            ),
+            titles=(
+                *(record.title for record in records),
+                wanted,
+                *(record.title for record in prior),
+            ),
+            keywords=(
+                *(_keywords(record) for record in records),
+                "",
+                *(_keywords(record) for record in prior),
+            ),
             word_vectors=word_vectors,
         )
 
@@ -102,28 +115,33 @@ class PoolTexts:
 
     def vectors(self) -> Pool:
         """The vectors of the texts, with parts for titles, for keywords if there are any, and for word vectors."""
-        dense = TextEmbedder(self.word_vectors).fit_transform(self.texts) if self.word_vectors else None
+        dense = (
+            TextEmbedder(self.word_vectors).fit_transform(self.texts) if self.word_vectors else None
+        )
         return Pool.of_texts(self.texts, titles=self.titles, keywords=self.keywords, dense=dense)
 
 
 class RankedRecords:
     """The records of a review in the order of their relevance, as all its reviewers teach it.
 
-    The query and the inclusion criteria are a document that is known to be relevant, so that records are ranked before
-    the first decision. Labels of an older review are scores of a model of them, weighed by how well they agree with the
-    decisions. "maybe" counts as relevant until somebody decides, and a record that was included by its abstract and
-    excluded by its full text counts as a tenth of a relevant one.
+    The query and the inclusion criteria are a document that is known to be relevant, so that
+    records are ranked before the first decision. Labels of an older review are scores of a model of
+    them, weighed by how well they agree with the decisions. "maybe" counts as relevant until
+    somebody decides, and a record that was included by its abstract and excluded by its full text
+    counts as a tenth of a relevant one.
 
     Parameters
     ----------
     log : of the review
     snapshots : folder for the vectors of large reviews, which take some time to make
     pool : the vectors of its `PoolTexts`, if they were made before
-    word_vectors : for a further part of the likeness, small in weight: the mean of the vectors of the words
+    word_vectors : for a further part of the likeness, small in weight: the mean of the vectors of
+        the words
 
     Attributes
     ----------
-    estimated : the number of events at the last estimate of what is left, and the estimate; None before one
+    estimated : the number of events at the last estimate of what is left, and the estimate; None
+        before one
 
     Examples
     --------
@@ -188,11 +206,13 @@ class RankedRecords:
             teacher.judge(name, bool(reference.included))
         self.queue.set_witness(teacher.scores)
 
-    def next(self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()) -> Record | None:
+    def next(
+        self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()
+    ) -> Record | None:
         """The most relevant record that a reviewer may decide on; None when there is none.
 
-        When nothing was found for long, now and then one unlike all decided ones (`ReviewQueue.explores`). Records of
-        `without` come after all others.
+        When nothing was found for long, now and then one unlike all decided ones
+        (`ReviewQueue.explores`). Records of `without` come after all others.
         """
         rows = self.open_rows(reviewer, stage)
         kept = [row for row in rows if self.ids[row] not in without] if without else rows
@@ -216,7 +236,9 @@ class RankedRecords:
             self.queue.withdraw(record)
         else:
             of_full_text = self.log.verdict(record, FULL_TEXT)
-            self.queue.judge(record, verdict != "excluded", grade=_HALF if of_full_text == "excluded" else 1.0)
+            self.queue.judge(
+                record, verdict != "excluded", grade=_HALF if of_full_text == "excluded" else 1.0
+            )
 
     def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> Array:
         """The rows that a reviewer may decide on next."""
@@ -240,7 +262,11 @@ class RankedRecords:
         """The records that hold all these words, the most relevant first."""
         words = text.casefold().split()
         scores = self.queue.scores
-        found = [record for record in self.log.records.values() if all(w in _whole(record) for w in words)]
+        found = [
+            record
+            for record in self.log.records.values()
+            if all(w in _whole(record) for w in words)
+        ]
         return sorted(found, key=lambda record: -scores[self._row[record.id]]) if words else []
 
     def informative_words(self, record: str, n: int = 20) -> dict[str, float]:
@@ -249,8 +275,14 @@ class RankedRecords:
         Words such as "and" are left out: they count for the rank, but tell a reader nothing.
         """
         weights = self.queue.word_weights(record)
-        told = [word for word in weights if " " not in word and word not in ENGLISH_STOP_WORDS and weights[word]]
-        return {word: weights[word] for word in sorted(told, key=lambda word: -abs(weights[word]))[:n]}
+        told = [
+            word
+            for word in weights
+            if " " not in word and word not in ENGLISH_STOP_WORDS and weights[word]
+        ]
+        return {
+            word: weights[word] for word in sorted(told, key=lambda word: -abs(weights[word]))[:n]
+        }
 
     def ranks(self) -> dict[str, tuple[int, float]]:
         """Rank and probability of relevance of every record."""
@@ -259,7 +291,9 @@ class RankedRecords:
         places = np.empty(len(order), dtype=np.int64)
         places[order] = np.arange(1, len(order) + 1)
         chances = expit(np.polyval(self._calibration(), scores))
-        return {record: (int(places[row]), float(chances[row])) for record, row in self._row.items()}
+        return {
+            record: (int(places[row]), float(chances[row])) for record, row in self._row.items()
+        }
 
     def references(self, *, only: Collection[str] = (), sources: bool = False) -> list[Reference]:
         """The records with decisions, reasons, ranks and probabilities, to be written to a file.
@@ -282,17 +316,26 @@ class RankedRecords:
                 "stage": FULL_TEXT if self.log.verdict(record.id, FULL_TEXT) else "",
                 "rank": str(rank),
                 "probability": f"{probability:.4f}",
-                "sources": "; ".join(dict.fromkeys(Path(source.file).name for source in record.sources)),
+                "sources": "; ".join(
+                    dict.fromkeys(Path(source.file).name for source in record.sources)
+                ),
             }
             described = with_decisions(record, self.log, told)
-            added: dict[str, Any] = {"decisions": described.decisions, "annotations": described.annotations}
-            written += [replace(source, **added) for source in record.sources] if sources else [described]
+            added: dict[str, Any] = {
+                "decisions": described.decisions,
+                "annotations": described.annotations,
+            }
+            written += (
+                [replace(source, **added) for source in record.sources] if sources else [described]
+            )
         return written
 
     def place_in_pool(self, record: str) -> tuple[int, float]:
         """Rank among all records, and probability of relevance."""
         scores = self.queue.scores[: len(self.ids)]
-        return 1 + int(np.count_nonzero(scores > scores[self.row_of(record)])), self.probability(record)
+        return 1 + int(np.count_nonzero(scores > scores[self.row_of(record)])), self.probability(
+            record
+        )
 
     def probability(self, record: str) -> float:
         """How probable it is that a record is relevant, by how scores and decisions went together so far."""
@@ -303,7 +346,9 @@ class RankedRecords:
         """How far the review is, and what is left."""
         if self.estimated is None or self.estimated[0] != len(self.log.events):
             self.estimated = self.estimating()()
-        counts = Counter(self.log.verdict(record) for record in self.log.decided() if record in self._row)
+        counts = Counter(
+            self.log.verdict(record) for record in self.log.decided() if record in self._row
+        )
         estimate = self.estimated[1]
         numbers = (counts["included"], counts["maybe"], counts["excluded"])
         return Progress(len(self.ids), *numbers, self.since_find(), estimate)
@@ -314,7 +359,9 @@ class RankedRecords:
         return next((n for n, found in enumerate(reversed(finds)) if found), len(finds))
 
     def estimating(self) -> Callable[[], tuple[int, StoppingEstimate]]:
-        """A function that computes what is left, with the number of events now; it may run in another thread.
+        """A function that computes what is left, with the number of events now.
+
+        It may run in another thread.
 
         Finds out of the order of the ranking count as a start of the review.
         """
@@ -398,17 +445,29 @@ class Review:
     >>> project.close()
     """
 
-    def __init__(self, project: Project, reviewer: str, *, word_vectors: WordVectors | None = None) -> None:
+    def __init__(
+        self, project: Project, reviewer: str, *, word_vectors: WordVectors | None = None
+    ) -> None:
         self.project, self.reviewer = project, reviewer
-        self.ranked = RankedRecords(project, snapshots=project.snapshot_folder, word_vectors=word_vectors)
+        self.ranked = RankedRecords(
+            project, snapshots=project.snapshot_folder, word_vectors=word_vectors
+        )
         self._skipped: list[str] = []
 
     def next(self) -> Record | None:
-        """The record to decide on next: the most relevant one that is open; None when all are decided."""
+        """The record to decide on next: the most relevant one that is open.
+
+        None when all are decided.
+        """
         return self.ranked.next(self.reviewer, without=self._skipped)
 
     def decide(
-        self, record: str, verdict: Verdict, *, reasons: Sequence[str] = (), seconds: float | None = None
+        self,
+        record: str,
+        verdict: Verdict,
+        *,
+        reasons: Sequence[str] = (),
+        seconds: float | None = None,
     ) -> None:
         """Keep a decision and learn from it; when this returns, it is on disk."""
         self.project.append(
@@ -473,8 +532,9 @@ class Review:
 def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     """Logistic regression of decisions on the score that each record had before its own.
 
-    Such scores were made without the decision, so that they are as good as those of records still open. Priors: slope
-    N(1, 4), intercept about the share of relevant decisions, of which one in twenty is presumed.
+    Such scores were made without the decision, so that they are as good as those of records still
+    open. Priors: slope N(1, 4), intercept about the share of relevant decisions, of which one in
+    twenty is presumed.
     """
     scores = np.array([score for score, _ in pairs], dtype=np.float64)
     found = np.array([relevant for _, relevant in pairs], dtype=np.float64)
@@ -496,4 +556,6 @@ def _keywords(reference: Reference) -> str:
 
 def _whole(record: Record) -> str:
     reference = record.reference
-    return " ".join((reference.text, *reference.authors, reference.journal, reference.doi, record.id)).casefold()
+    return " ".join(
+        (reference.text, *reference.authors, reference.journal, reference.doi, record.id)
+    ).casefold()

@@ -1,7 +1,7 @@
 """The log of a review, and what follows from it: decisions, conflicts, notes, tags, joined and split records.
 
-A log does not know where it is kept: `Project` writes it to a folder, the service to its database. The same events give
-the same review in both.
+A log does not know where it is kept: `Project` writes it to a folder, the service to its database.
+The same events give the same review in both.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Event:
 
     Parameters
     ----------
-    type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full text), "words", "split"
-        or "join"
+    type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full
+        text), "words", "split" or "join"
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -107,7 +107,10 @@ class Record:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The decision of one reviewer on a record, as it holds now; rank, score and seconds are those of the moment."""
+    """The decision of one reviewer on a record, as it holds now.
+
+    Rank, score and seconds are those of the moment.
+    """
 
     verdict: Verdict
     at: str
@@ -159,7 +162,9 @@ class ProjectSettings:
         kinds = {"query": str, "criteria": str, "reviewers_per_record": int, "full_texts": bool}
         for name, value in values.items():
             if name == "reasons":
-                if not isinstance(value, list | tuple) or not all(isinstance(reason, str) for reason in value):
+                if not isinstance(value, list | tuple) or not all(
+                    isinstance(reason, str) for reason in value
+                ):
                     raise DataError("reasons must be a list of texts")
             elif name not in kinds or not isinstance(value, kinds[name]):
                 raise DataError(f"no setting {name!r:.40} = {value!r:.40}")
@@ -221,7 +226,10 @@ class ReviewLog:
         self.words: dict[str, float] = {}
         self.prior: list[Reference] = []
         self.stopped: Event | None = None
-        self._held: dict[Stage, dict[str, dict[str, list[Judgement]]]] = {ABSTRACT: {}, FULL_TEXT: {}}
+        self._held: dict[Stage, dict[str, dict[str, list[Judgement]]]] = {
+            ABSTRACT: {},
+            FULL_TEXT: {},
+        }
         self._done: dict[str, list[tuple[EventType, Stage, str]]] = {}
         self._collect_records()
         self.accept(events)
@@ -233,7 +241,10 @@ class ReviewLog:
 
     def decisions_of(self, stage: Stage) -> dict[str, dict[str, Judgement]]:
         """The decisions of a stage that hold now, by record and reviewer."""
-        return {record: {by: given[-1] for by, given in held.items()} for record, held in self._held[stage].items()}
+        return {
+            record: {by: given[-1] for by, given in held.items()}
+            for record, held in self._held[stage].items()
+        }
 
     def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, Judgement]:
         """The decisions on one record that hold now, by reviewer."""
@@ -243,14 +254,26 @@ class ReviewLog:
         """The records that somebody has decided on."""
         return self._held[stage].keys()
 
-    def prepare(self, type: EventType, given: Iterable[Mapping[str, Any]], at: str | None = None) -> list[Event]:  # noqa: A002
-        """Events of one type, checked but not yet accepted; each gives `by`, `record` and its data."""
+    def prepare(
+        self,
+        type: EventType,  # noqa: A002
+        given: Iterable[Mapping[str, Any]],
+        at: str | None = None,
+    ) -> list[Event]:
+        """Events of one type, checked but not yet accepted.
+
+        Each gives `by`, `record` and its data.
+        """
         prepared = []
         for values in given:
             record = str(values.get("record", ""))
             if record not in self.records and (record or type in _ABOUT_A_RECORD):
                 raise DataError(f"no record {record!r:.40} in this project")
-            data = {name: v for name, v in values.items() if name not in ("by", "record") and v is not None}
+            data = {
+                name: v
+                for name, v in values.items()
+                if name not in ("by", "record") and v is not None
+            }
             event = Event(type, at or now(), str(values["by"]), record, data)
             self._check(event)
             prepared.append(event)
@@ -312,14 +335,19 @@ class ReviewLog:
             case "decide" | "resolve":
                 if data.get("verdict") not in _VERDICTS:
                     raise DataError(f"no verdict {data.get('verdict')!r:.40}")
-                if event.type == "resolve" and self.status(event.record, _stage(event)) != "conflict":
+                if (
+                    event.type == "resolve"
+                    and self.status(event.record, _stage(event)) != "conflict"
+                ):
                     raise DataError(f"there is no conflict about record {event.record}")
             case "undo":
                 if self.last_decision(event.by) != event.record:
                     raise DataError("there is no decision to take back")
             case "join":
                 others = [str(other) for other in data["records"]]
-                if not others or not all(other in self.records and other != event.record for other in others):
+                if not others or not all(
+                    other in self.records and other != event.record for other in others
+                ):
                     raise DataError("records can be joined with other records of this project only")
             case "split":
                 if len(self.records[event.record].sources) < 2:
@@ -333,7 +361,9 @@ class ReviewLog:
         data = event.data
         match event.type:
             case "decide":
-                self._held[_stage(event)].setdefault(event.record, {}).setdefault(event.by, []).append(_given(event))
+                self._held[_stage(event)].setdefault(event.record, {}).setdefault(
+                    event.by, []
+                ).append(_given(event))
                 self._done.setdefault(event.by, []).append(("decide", _stage(event), event.record))
             case "resolve":
                 self.resolutions[_stage(event)][event.record] = _given(event)
@@ -341,7 +371,9 @@ class ReviewLog:
             case "undo":
                 self._take_back(event)
             case "note":
-                self.notes.setdefault(event.record, []).append(Note(str(data["text"]), event.by, event.at))
+                self.notes.setdefault(event.record, []).append(
+                    Note(str(data["text"]), event.by, event.at)
+                )
             case "tag":
                 self.tags[event.record] = tuple(map(str, data["tags"]))
             case "file":
@@ -394,11 +426,15 @@ class ReviewLog:
             if other in self.resolutions[stage]:
                 self.resolutions[stage].setdefault(record, self.resolutions[stage].pop(other))
         for by, done in self._done.items():
-            self._done[by] = [(kind, stage, record if about == other else about) for kind, stage, about in done]
+            self._done[by] = [
+                (kind, stage, record if about == other else about) for kind, stage, about in done
+            ]
         if other in self.notes:
             self.notes.setdefault(record, []).extend(self.notes.pop(other))
         if other in self.tags:
-            self.tags[record] = tuple(dict.fromkeys((*self.tags.get(record, ()), *self.tags.pop(other))))
+            self.tags[record] = tuple(
+                dict.fromkeys((*self.tags.get(record, ()), *self.tags.pop(other)))
+            )
         if other in self.full_text_places:
             self.full_text_places.setdefault(record, self.full_text_places.pop(other))
 
@@ -411,13 +447,17 @@ class ReviewLog:
         for group, sources in members.items():
             old = before.get(str(group))
             kept = old is not None and len(old.sources) == len(sources)
-            self.records[str(group)] = old if old and kept else Record(str(group), merge(sources), tuple(sources))
+            self.records[str(group)] = (
+                old if old and kept else Record(str(group), merge(sources), tuple(sources))
+            )
 
 
 def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str]) -> Reference:
     """The record as a reference that carries its decisions, reasons, tags and notes, to be written to a file."""
     held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
-    given = tuple(GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items())
+    given = tuple(
+        GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items()
+    )
     notes = " / ".join(map(str, log.notes.get(record.id, ())))
     added = {**annotations, "note": notes, "file": log.full_text_places.get(record.id, "")}
     written = tuple((name, value) for name, value in added.items() if value)
@@ -437,7 +477,11 @@ def prior_values(references: Iterable[Reference]) -> list[dict[str, Any]]:
 
 def now() -> str:
     """The time in UTC, ISO 8601 with milliseconds."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.datetime.now(datetime.UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def _stage(event: Event) -> Stage:
@@ -448,9 +492,15 @@ def _stage(event: Event) -> Stage:
 def _given(event: Event) -> Judgement:
     known = {each.name for each in fields(Judgement)} - {"at", "by", "reasons"}
     values = {name: value for name, value in event.data.items() if name in known}
-    return Judgement(at=event.at, by=event.by, reasons=tuple(event.data.get("reasons", ())), **values)
+    return Judgement(
+        at=event.at, by=event.by, reasons=tuple(event.data.get("reasons", ())), **values
+    )
 
 
 def _labelled(values: Mapping[str, Any]) -> Reference:
     verdict: Verdict = "included" if values["included"] else "excluded"
-    return Reference(title=str(values["title"]), abstract=str(values["abstract"]), decisions=(GivenDecision(verdict),))
+    return Reference(
+        title=str(values["title"]),
+        abstract=str(values["abstract"]),
+        decisions=(GivenDecision(verdict),),
+    )

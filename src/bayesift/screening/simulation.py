@@ -23,7 +23,8 @@ from bayesift.screening.stopping import STOPPING_RULES, Chao, StoppingRule, Stop
 class ReviewCurve:
     """When each relevant document was found; documents that the review started from do not count.
 
-    `order` are the rows as they were read, `positions` the places (from 1) of the relevant documents in it.
+    `order` are the rows as they were read, `positions` the places (from 1) of the relevant
+    documents in it.
 
     Examples
     --------
@@ -50,7 +51,10 @@ class ReviewCurve:
 
     @property
     def hits(self) -> Array:
-        """Whether each document is relevant, in the order of reading; those behind the last relevant one are not."""
+        """Whether each document is relevant, in the order of reading.
+
+        Those behind the last relevant one are not.
+        """
         hits = np.zeros(self.n_documents, dtype=bool)
         hits[self.positions - 1] = True
         return hits
@@ -67,16 +71,21 @@ class ReviewCurve:
     def work_saved_over_sampling(self, recall: float = 0.95) -> float:
         """WSS as ASReview counts it: places between the find that reaches at most this recall and its random place.
 
-        The random place of the k-th of R finds is the first at which R times the share read rounds to k.
+        The random place of the k-th of R finds is the first at which R times the share read rounds
+        to k.
         """
         found = len(self.positions)
         at = max(int(np.searchsorted(np.arange(1, found + 1) / found, recall, side="right")), 1)
         by_chance = np.round(np.linspace(0, found, self.n_documents))
-        return float((np.searchsorted(by_chance, at) - (self.positions[at - 1] - 1)) / self.n_documents)
+        return float(
+            (np.searchsorted(by_chance, at) - (self.positions[at - 1] - 1)) / self.n_documents
+        )
 
     def relevant_found(self, share: float = 0.1) -> float:
         """RRF: the share of the relevant documents that is found when this share of the documents is read."""
-        read = np.searchsorted(np.arange(1, self.n_documents + 1) / self.n_documents, share, side="right")
+        read = np.searchsorted(
+            np.arange(1, self.n_documents + 1) / self.n_documents, share, side="right"
+        )
         return self.recall_after(int(read))
 
     @property
@@ -108,14 +117,32 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
         steps = [(0.0, 0.0)]
         for count, position in enumerate(curve.positions.tolist(), 1):
             steps += [(position / n, (count - 1) / found), (position / n, count / found)]
-        lines.append(Line([*steps, (1.0, 1.0)], series(place), name, f"WSS@95 {curve.work_saved_over_sampling():.3f}"))
+        lines.append(
+            Line(
+                [*steps, (1.0, 1.0)],
+                series(place),
+                name,
+                f"WSS@95 {curve.work_saved_over_sampling():.3f}",
+            )
+        )
     first = next(iter(curves.values()))
     best = len(first.positions) / first.n_documents
-    lines += [Line([(0.0, 0.0), (best, 1.0)], "ideal", "best order"), Line([(0.0, 0.0), (1.0, 1.0)], "thin", "random")]
-    told = "; ".join(f"{name}: ATD {curve.average_time_to_discovery:.0f}" for name, curve in curves.items())
+    lines += [
+        Line([(0.0, 0.0), (best, 1.0)], "ideal", "best order"),
+        Line([(0.0, 0.0), (1.0, 1.0)], "thin", "random"),
+    ]
+    told = "; ".join(
+        f"{name}: ATD {curve.average_time_to_discovery:.0f}" for name, curve in curves.items()
+    )
     return Figure(
         "Recall",
-        [Panel(Axis.unit("share of records read"), Axis.unit("share of relevant records found"), lines)],
+        [
+            Panel(
+                Axis.unit("share of records read"),
+                Axis.unit("share of relevant records found"),
+                lines,
+            )
+        ],
         caption="Share of the relevant records that is found when so many records are read.",
         description=told,
     )
@@ -155,7 +182,11 @@ def simulate_review(
     1.5
     """
     labels = np.asarray(relevant).astype(bool)
-    queue = ReviewQueue.of_pool(X, settings=settings) if isinstance(X, Pool) else ReviewQueue(X, settings=settings)
+    queue = (
+        ReviewQueue.of_pool(X, settings=settings)
+        if isinstance(X, Pool)
+        else ReviewQueue(X, settings=settings)
+    )
     if len(queue) != len(labels):
         raise DataError(f"{len(labels)} judgements for {len(queue)} documents")
     for row in start:
@@ -192,7 +223,11 @@ def _completed(order: Array, start: Sequence[int], n_documents: int) -> Array:
 
 
 def stop_points(
-    curve: ReviewCurve, rules: Mapping[str, StoppingRule] = STOPPING_RULES, *, found_before: int = 1, seed: int = 0
+    curve: ReviewCurve,
+    rules: Mapping[str, StoppingRule] = STOPPING_RULES,
+    *,
+    found_before: int = 1,
+    seed: int = 0,
 ) -> dict[str, StopPoint]:
     """Where each stopping rule ends a simulated review.
 
@@ -209,4 +244,7 @@ def stop_points(
     >>> stop_points(curve, found_before=2)["posterior"].recall
     1.0
     """
-    return {name: rule.stop(curve.hits, found_before=found_before, seed=seed) for name, rule in rules.items()}
+    return {
+        name: rule.stop(curve.hits, found_before=found_before, seed=seed)
+        for name, rule in rules.items()
+    }

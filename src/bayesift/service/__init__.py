@@ -1,6 +1,7 @@
 """The filter as a service: documents stream in, profiles retrieve, people judge in the browser.
 
-`Service` holds the database, the filter and the writer; `create_app` makes the ASGI application; `run` serves it.
+`Service` holds the database, the filter and the writer; `create_app` makes the ASGI application;
+`run` serves it.
 """
 
 from bayesift.service.app import create_app, run

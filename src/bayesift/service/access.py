@@ -1,8 +1,9 @@
 """Access: who is calling, what they may do, how often they may ask.
 
-A token is 256 random bits. The database holds only its SHA-256: a random token cannot be guessed, so a slow password
-hash would add nothing and cost every request. A session is a second such token in a cookie, with a third one (CSRF)
-that the page sends with every request that changes something and that another site cannot read.
+A token is 256 random bits. The database holds only its SHA-256: a random token cannot be guessed,
+so a slow password hash would add nothing and cost every request. A session is a second such token
+in a cookie, with a third one (CSRF) that the page sends with every request that changes something
+and that another site cannot read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from fastapi import Depends, Request
 
 from bayesift.service.db.database import Store
 from bayesift.service.db.tables import SessionRow, UserRow, Writing
-from bayesift.service.errors import BusyError, ConflictError, NotAllowedError, NotFoundError, UnknownCallerError
+from bayesift.service.errors import (
+    BusyError,
+    ConflictError,
+    NotAllowedError,
+    NotFoundError,
+    UnknownCallerError,
+)
 from bayesift.service.live import now
 
 if TYPE_CHECKING:
@@ -87,7 +94,9 @@ class People:
         self._by_token = {user.token: Person(user.name, user.role) for user in users}  # type: ignore[arg-type]
         names = {person.name: person for person in self._by_token.values()}
         self._sessions = {
-            row.key: Session(names[row.user], row.csrf, row.until) for row in sessions if row.user in names
+            row.key: Session(names[row.user], row.csrf, row.until)
+            for row in sessions
+            if row.user in names
         }
 
     def of_token(self, token: str) -> Person | None:
@@ -103,7 +112,9 @@ class People:
         """A new cookie, and the row to store."""
         cookie = new_token()
         until = datetime.now(UTC) + timedelta(hours=self._session_hours)
-        row = SessionRow(digest(cookie), person.name, new_token(), until.isoformat(timespec="microseconds"))
+        row = SessionRow(
+            digest(cookie), person.name, new_token(), until.isoformat(timespec="microseconds")
+        )
         return cookie, row
 
     def has(self, name: str) -> bool:
@@ -158,8 +169,9 @@ def drop_user(tx: Writing, name: str) -> None:
 def is_from_this_machine(request: Request) -> bool:
     """Whether a request came from a browser on this machine.
 
-    The peer and the name it asked for are loopback, so that no other site is answered under a name of its own (DNS
-    rebinding), the page that sent it has the same origin, and no proxy passed it on.
+    The peer and the name it asked for are loopback, so that no other site is answered under a name
+    of its own (DNS rebinding), the page that sent it has the same origin, and no proxy passed it
+    on.
     """
     host = request.headers.get("host", "")
     origin = request.headers.get("origin")
@@ -183,7 +195,9 @@ def _is_loopback(host: str) -> bool:
 class RateLimit:
     """A token bucket of size `burst` for each name."""
 
-    def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._per_second = per_second
         self._burst = burst
         self._clock = clock
@@ -213,7 +227,10 @@ class Caller:
 
 
 def identify(service: Service, request: Request) -> Caller:
-    """Identify the caller by token or by session; an address that sends many wrong tokens is told to wait."""
+    """Identify the caller by token or by session.
+
+    An address that sends many wrong tokens is told to wait.
+    """
     authorization = request.headers.get("authorization")
     if authorization is None:
         return _by_cookie(service.people, request)

@@ -40,7 +40,9 @@ from bayesift.service.runtime import Metrics, Service, TheService
 from bayesift.service.schemas import HealthOut, Problem
 
 PAGE = Path(__file__).parent / "page"
-OPEN_PATHS = frozenset({"/api/session", "/api/session/first"})  # requests with a body from people who are not known yet
+OPEN_PATHS = frozenset(
+    {"/api/session", "/api/session/first"}
+)  # requests with a body from people who are not known yet
 _GRACE = 20  # seconds that open requests get at shutdown
 _HEADER_SECONDS = 15.0
 _BODY_SECONDS, _SLOWEST = 30.0, 20_000  # to begin with, and bytes per second
@@ -77,7 +79,11 @@ status = APIRouter(tags=["status"])
 async def health(service: TheService) -> HealthOut:
     """Whether the service can write, and its database can be read."""
     events = await service.check()
-    return HealthOut(status="ok", events=events, profiles=len(service.live.engine.profiles) - len(service.live.deleted))
+    return HealthOut(
+        status="ok",
+        events=events,
+        profiles=len(service.live.engine.profiles) - len(service.live.deleted),
+    )
 
 
 @status.get("/metrics", response_class=PlainTextResponse)
@@ -162,8 +168,8 @@ class _Server(uvicorn.Server):
 def run(service: Service, *, host: str, port: int) -> None:
     """Serve until SIGTERM or SIGINT: open requests are finished, a snapshot is saved.
 
-    One process holds the filter, because what it learns is one sequence of events; threads answer read requests beside
-    the writer.
+    One process holds the filter, because what it learns is one sequence of events; threads answer
+    read requests beside the writer.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
@@ -199,7 +205,9 @@ class _Monitor:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers.update(_HEADERS)
-                headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache")
+                headers.setdefault(
+                    "Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache"
+                )
             await send(message)
 
         try:
@@ -328,7 +336,9 @@ async def _whole_body(receive: Receive, most: int) -> bytes:
 def _described(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI description, with errors as problem+json."""
     if app.openapi_schema is None:
-        description = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+        description = get_openapi(
+            title=app.title, version=app.version, summary=app.summary, routes=app.routes
+        )
         schemas = description["components"]["schemas"]
         schemas["Problem"] = Problem.model_json_schema()
         for name in ("HTTPValidationError", "ValidationError"):

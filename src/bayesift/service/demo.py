@@ -22,21 +22,32 @@ _CHUNK = 100
 
 
 def fill(service: Service) -> None:
-    """Fill a service that holds nothing yet; the truth of a judgement is the module a document comes from."""
+    """Fill a service that holds nothing yet.
+
+    The truth of a judgement is the module a document comes from.
+    """
     if service.live.seq:
         return
     corpus = sorted(load_pydocs(), key=lambda document: digest(document.id))[::_EVERY]
     shown = [replace(document, title=document.id) for document in corpus if document.text.strip()]
     truth = {document.id: document.categories[0] for document in corpus}
     for name, query in _PROFILES.items():
-        definition = {"name": name, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}}
+        definition = {
+            "name": name,
+            "query": query,
+            "strategy": "+rel+ig",
+            "settings": {"max_terms": 500},
+        }
         _do(service, partial(operations.create_profile, definition=definition))
     for start in range(0, len(shown), _CHUNK):
         _do(service, partial(operations.observe, documents=shown[start : start + _CHUNK]))
     for name in _PROFILES:
         for document in list(service.live.engine.profiles[name].pending)[:_JUDGED]:
             relevant = truth[document] == name
-            _do(service, partial(operations.judge, profile=name, document=document, relevant=relevant))
+            _do(
+                service,
+                partial(operations.judge, profile=name, document=document, relevant=relevant),
+            )
 
 
 def _do(service: Service, operation: Operation) -> None:

@@ -70,7 +70,12 @@ _LOG = logging.getLogger("bayesift.service")
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """An error response."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
     content = json.dumps(body, separators=(",", ":"))
     return Response(content, status_code=status, headers=headers, media_type=MEDIA_TYPE)
 

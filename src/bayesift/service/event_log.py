@@ -1,14 +1,15 @@
 """The event log of the service: what is stored, the history that the engine reads from it, and replay.
 
-A call of `observe` is a batch: COUNTED, a SEEN for each document, a RETRIEVED for each retrieval. A SEEN carries the
-vector of the document if any profile retrieved it. COUNTED and CREATED say how texts of scripts without spaces are
-split. JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY and RESTORED carry the events of the engine under "engine".
+A call of `observe` is a batch: COUNTED, a SEEN for each document, a RETRIEVED for each retrieval. A
+SEEN carries the vector of the document if any profile retrieved it. COUNTED and CREATED say how
+texts of scripts without spaces are split. JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY and
+RESTORED carry the events of the engine under "engine".
 
-Reviews (REVIEW_BEGUN, ...) have their id in the place of the profile; REVIEW_CHANGED carries an event of
-`screening.review_log`. They do not concern the filter: `reviews.py` replays them.
+Reviews (REVIEW_BEGUN, ...) have their id in the place of the profile; REVIEW_CHANGED carries an
+event of `screening.review_log`. They do not concern the filter: `reviews.py` replays them.
 
-Replay decides nothing: the log has what was retrieved. Words get their columns in the order of the log, so that the
-filter is the same, bit for bit, as the one that wrote it.
+Replay decides nothing: the log has what was retrieved. Words get their columns in the order of the
+log, so that the filter is the same, bit for bit, as the one that wrote it.
 """
 
 from __future__ import annotations
@@ -56,7 +57,16 @@ REVIEW_CHANGED = "review changed"
 REVIEW_DELETED = "review put away"
 REVIEW_RESTORED = "review restored"
 
-CHANGES = (RETRIEVED, JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY, RESTORED)  # what a profile is rebuilt from
+CHANGES = (
+    RETRIEVED,
+    JUDGED,
+    TAKEN_BACK,
+    TAUGHT,
+    PAUSED,
+    RESUMED,
+    PUT_AWAY,
+    RESTORED,
+)  # what a profile is rebuilt from
 CHECKPOINT_EVERY = 50  # judgements of a profile
 _PER_PROFILE = 2
 _IN_ALL = 400
@@ -75,8 +85,8 @@ class Checkpoint:
 class Checkpoints:
     """Recent states of profiles, in memory: a cache.
 
-    When something is taken back, its profile is rebuilt from the newest checkpoint before it instead of from its
-    start; checkpoints that hold what was taken back are dropped.
+    When something is taken back, its profile is rebuilt from the newest checkpoint before it
+    instead of from its start; checkpoints that hold what was taken back are dropped.
     """
 
     def __init__(self) -> None:
@@ -115,7 +125,10 @@ class StoreHistory:
         self._checkpoints = checkpoints
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile; None without one."""
+        """The vector of a document that was retrieved or judged for the profile.
+
+        None without one.
+        """
         row = self._row(profile)
         if row is None:
             return None
@@ -153,12 +166,24 @@ class StoreHistory:
                 yield from _engine_events(row, self._space)
 
     def _seq_taken_back(self, event: TakenBack | Taught) -> int:
-        """The number of the newest event that gave what this one takes back; 0 if it is not recent."""
-        document, kinds = (None, (TAUGHT,)) if isinstance(event, Taught) else (event.id, (JUDGED, TAKEN_BACK))
+        """The number of the newest event that gave what this one takes back.
+
+        0 if it is not recent.
+        """
+        document, kinds = (
+            (None, (TAUGHT,)) if isinstance(event, Taught) else (event.id, (JUDGED, TAKEN_BACK))
+        )
         rows = self._read.events(
             profile=event.profile, document=document, kinds=kinds, limit=_RECENT, newest_first=True
         )
-        return next((row.seq for row in rows if any(_gives(record, event) for record in row.payload["engine"])), 0)
+        return next(
+            (
+                row.seq
+                for row in rows
+                if any(_gives(record, event) for record in row.payload["engine"])
+            ),
+            0,
+        )
 
 
 def _gives(record: dict[str, Any], event: TakenBack | Taught) -> bool:
@@ -210,8 +235,12 @@ class _LogReplay(Replay):
             self.remove_profile(name)
             self._checkpoints.forget(name)
         elif row.kind == RETRIEVED:
-            own = "words" in row.payload  # retrieved when the profile was created, long after it arrived
-            vector = recorded_vector(document, row.payload, space) if own else self._arrived[document]
+            own = (
+                "words" in row.payload
+            )  # retrieved when the profile was created, long after it arrived
+            vector = (
+                recorded_vector(document, row.payload, space) if own else self._arrived[document]
+            )
             self.apply(_retrieved(row, vector))
         else:
             for event in _engine_events(row, space):
@@ -226,18 +255,31 @@ def _engine_events(row: EventRow, space: VectorSpace) -> list[Event]:
     return [recorded_event(record, space) for record in row.payload.get("engine", ())]
 
 
-def vector_records(vectors: Sequence[DocumentVector], space: VectorSpace) -> dict[str, dict[str, Any]]:
-    """Vectors as JSON can hold them, by the id of their document; by words, so that they do not depend on columns."""
+def vector_records(
+    vectors: Sequence[DocumentVector], space: VectorSpace
+) -> dict[str, dict[str, Any]]:
+    """Vectors as JSON can hold them, by the id of their document.
+
+    By words, so that they do not depend on columns.
+    """
     if not vectors:
         return {}
     words = space.words_of(np.concatenate([vector.columns for vector in vectors]))
     ends = np.cumsum([len(vector) for vector in vectors]).tolist()
     spans = zip(vectors, [0, *ends[:-1]], ends, strict=True)
-    return {vector.id: {"words": words[a:b], "weights": vector.weights.tolist()} for vector, a, b in spans}
+    return {
+        vector.id: {"words": words[a:b], "weights": vector.weights.tolist()}
+        for vector, a, b in spans
+    }
 
 
-def known_vector(document: DocumentRow, payload: dict[str, Any], space: VectorSpace) -> DocumentVector:
-    """The vector of a document over words that have columns, from the log or from its text; nothing changes."""
+def known_vector(
+    document: DocumentRow, payload: dict[str, Any], space: VectorSpace
+) -> DocumentVector:
+    """The vector of a document over words that have columns, from the log or from its text.
+
+    Nothing changes.
+    """
     if "words" in payload:
         return recorded_vector(document.id, payload, space)
     return space.known_vector(document.id, f"{document.title}\n{document.text}")

@@ -30,16 +30,29 @@ MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
 }
 BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
-FILE_BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}}
+FILE_BODY = {
+    "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}
+}
 # Spreadsheets skip white space and take full-width signs for plain ones.
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
 _HARMLESS = re.compile(r"[+-]?[\w.:/-]+\Z", re.ASCII)  # a number or a name, such as an id
 _PROJECT_FILES = ("project.json", RECORDS, "decisions.jsonl")
-_NO_PROJECT = (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, AttributeError, RuntimeError, OSError)
+_NO_PROJECT = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RuntimeError,
+    OSError,
+)
 
 
 def guarded_cell(text: str) -> str:
-    """A cell with an apostrophe in front if a spreadsheet would run it as a formula; numbers and ids stay as they are.
+    """A cell with an apostrophe in front if a spreadsheet would run it as a formula.
+
+    Numbers and ids stay as they are.
 
     Examples
     --------
@@ -66,7 +79,16 @@ def audit_csv(log: ReviewLog) -> str:
     writer.writerow(["number", "at", "by", "what", "record", "details"])
     for number, event in enumerate(log.events, 1):
         details = json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
-        writer.writerow([number, event.at, guarded_cell(event.by), event.type, event.record, guarded_cell(details)])
+        writer.writerow(
+            [
+                number,
+                event.at,
+                guarded_cell(event.by),
+                event.type,
+                event.record,
+                guarded_cell(details),
+            ]
+        )
     return lines.getvalue()
 
 
@@ -80,7 +102,9 @@ def records_file(references: Sequence[Reference], kind: str) -> bytes:
         return content
     target = io.StringIO()
     rows = csv.reader(io.StringIO(content.decode()))
-    csv.writer(target, lineterminator="\n").writerows([guarded_cell(cell) for cell in row] for row in rows)
+    csv.writer(target, lineterminator="\n").writerows(
+        [guarded_cell(cell) for cell in row] for row in rows
+    )
     return target.getvalue().encode()
 
 
@@ -94,12 +118,19 @@ def packed_project(place: Path) -> bytes:
 
 
 def unpacked_project(content: bytes) -> tuple[Project, bytes]:
-    """The project of an archive, and its records as they are stored; its files may be in one folder of the archive."""
+    """The project of an archive, and its records as they are stored.
+
+    Its files may be in one folder of the archive.
+    """
     check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                found = {Path(entry.filename).name: entry for entry in archive.infolist() if not entry.is_dir()}
+                found = {
+                    Path(entry.filename).name: entry
+                    for entry in archive.infolist()
+                    if not entry.is_dir()
+                }
                 if any(name not in found for name in _PROJECT_FILES):
                     raise DataError("this archive holds no project of a review")
                 for name in _PROJECT_FILES:

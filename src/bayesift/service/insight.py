@@ -1,9 +1,10 @@
 """What the documents of a profile tell: how many relevant ones are left, and their topics.
 
-The pool of the estimate (`bayesift.screening.Forecast`) is what people can reach: judged documents and the newest that
-the profile retrieved, as long as their texts are kept. Nothing is said before ten finds, nor before three quarters of
-the pool are judged: elsewhere the intervals do not hold. Its leading directions are cached for some seconds,
-because they cost more than the rest. Topics are those of a sparse non-negative matrix factorisation.
+The pool of the estimate (`bayesift.screening.Forecast`) is what people can reach: judged documents
+and the newest that the profile retrieved, as long as their texts are kept. Nothing is said before
+ten finds, nor before three quarters of the pool are judged: elsewhere the intervals do not hold.
+Its leading directions are cached for some seconds, because they cost more than the rest. Topics are
+those of a sparse non-negative matrix factorisation.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _DIRECTIONS = 50
 _CACHED_SECONDS = 30.0
 _CONFIDENCE = 0.95
 _INTERVAL = 0.95
-_LEAST_JUDGED = 0.75  # of the pool; with fewer judged the interval is too narrow (benchmarks/gauge.py)
+_LEAST_JUDGED = (
+    0.75  # of the pool; with fewer judged the interval is too narrow (benchmarks/gauge.py)
+)
 _POOL_LOCK = threading.Lock()
 _NEWEST = 2_000
 _WORDS = 10
@@ -55,7 +58,11 @@ def stopping_estimate(service: Service, name: str, recall: float) -> StoppingOut
     with service.stored_profile(name) as (read, profile):
         judgements = {row.document: row for row in reversed(read.judgements(name))}
         retrieved = read.events(
-            profile.seq, profile=name, kinds=(event_log.RETRIEVED,), limit=_POOL_SIZE, newest_first=True
+            profile.seq,
+            profile=name,
+            kinds=(event_log.RETRIEVED,),
+            limit=_POOL_SIZE,
+            newest_first=True,
         )
         names = dict.fromkeys([*(str(row.document) for row in retrieved), *judgements])
         documents = list(read.documents(names).values())
@@ -87,16 +94,22 @@ def _pool(service: Service, name: str, since: int, documents: list[DocumentRow])
         return known
     kept = [row for row in documents if not row.purged]
     try:
-        X = pool_vectors(pool_vectorizer().fit_transform(f"{row.title}\n{row.text}" for row in kept))
+        X = pool_vectors(
+            pool_vectorizer().fit_transform(f"{row.title}\n{row.text}" for row in kept)
+        )
     except ValueError:
         return None  # no words at all, or none that differ between documents
     forecast = Forecast(X, directions=_DIRECTIONS)
-    pool = _Pool(since, time.monotonic(), {row.id: place for place, row in enumerate(kept)}, forecast)
+    pool = _Pool(
+        since, time.monotonic(), {row.id: place for place, row in enumerate(kept)}, forecast
+    )
     service.remembered["pool", name] = pool
     return pool
 
 
-def _remaining(pool: _Pool, judgements: dict[str, JudgementRow], found: int) -> RemainingRelevant | None:
+def _remaining(
+    pool: _Pool, judgements: dict[str, JudgementRow], found: int
+) -> RemainingRelevant | None:
     labels = np.zeros(len(pool.places))
     for document, row in judgements.items():
         if document in pool.places:
@@ -106,7 +119,9 @@ def _remaining(pool: _Pool, judgements: dict[str, JudgementRow], found: int) -> 
     return RemainingRelevant(pool.forecast.remaining(labels).draws, found)
 
 
-def _estimate(remaining: RemainingRelevant | None, reason: str, found: int, recall: float, pool: int) -> StoppingOut:
+def _estimate(
+    remaining: RemainingRelevant | None, reason: str, found: int, recall: float, pool: int
+) -> StoppingOut:
     left = low = high = reached = None
     sentence = f"cannot tell yet how many are left: {reason}"
     if remaining is not None:
@@ -139,7 +154,13 @@ class _Topic:
 def topics_of(service: Service, name: str, n: int) -> list[TopicOut]:
     """Topics of the newest retrieved documents whose texts are kept, the largest first."""
     with service.stored_profile(name) as (read, profile):
-        newest = read.events(profile.seq, profile=name, kinds=(event_log.RETRIEVED,), limit=_NEWEST, newest_first=True)
+        newest = read.events(
+            profile.seq,
+            profile=name,
+            kinds=(event_log.RETRIEVED,),
+            limit=_NEWEST,
+            newest_first=True,
+        )
         rows = read.documents(str(row.document) for row in newest)
         relevant = {row.document for row in read.judgements(name) if row.relevant}
     documents = sorted((row for row in rows.values() if not row.purged), key=lambda row: row.seq)
@@ -161,12 +182,16 @@ def topics_of(service: Service, name: str, n: int) -> list[TopicOut]:
 
 
 def _topics(documents: list[DocumentRow], n: int) -> list[_Topic]:
-    vectorizer = TermVectorizer(weighting="log-tf", stop_words="english", min_df=min(2, len(documents)), cosine=True)
+    vectorizer = TermVectorizer(
+        weighting="log-tf", stop_words="english", min_df=min(2, len(documents)), cosine=True
+    )
     try:
         X = vectorizer.fit_transform(f"{row.title}\n{row.text}" for row in documents)
     except ValueError:
         return []  # no words, or none that two documents share
-    model = SparseNMF(n_components=min(n, *X.shape), importance="uniform", alpha=0.0, max_iter=_MAX_ITER)
+    model = SparseNMF(
+        n_components=min(n, *X.shape), importance="uniform", alpha=0.0, max_iter=_MAX_ITER
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X)
@@ -178,4 +203,6 @@ def _topics(documents: list[DocumentRow], n: int) -> list[_Topic]:
         members = np.flatnonzero((main == topic) & (clear > 0))
         order = members[np.argsort(-clear[members], kind="stable")]
         found.append(_Topic(named, [documents[place] for place in order.tolist()]))
-    return sorted((topic for topic in found if topic.documents), key=lambda topic: -len(topic.documents))
+    return sorted(
+        (topic for topic in found if topic.documents), key=lambda topic: -len(topic.documents)
+    )

@@ -1,14 +1,15 @@
 """The running filter: the engine and the log become true together, or not at all.
 
-An operation is one thing that one person does. It runs as a `UnitOfWork`: the engine changes and returns events, which
-become rows of the log in the writer's transaction. If the commit fails, or an operation breaks off after a change, the
-engine is rebuilt from the log at once. The writer holds the lock of the engine from the first change to the commit, and
-to the end of a rebuild, so that readers never see what the log does not hold.
+An operation is one thing that one person does. It runs as a `UnitOfWork`: the engine changes and
+returns events, which become rows of the log in the writer's transaction. If the commit fails, or an
+operation breaks off after a change, the engine is rebuilt from the log at once. The writer holds
+the lock of the engine from the first change to the commit, and to the end of a rebuild, so that
+readers never see what the log does not hold.
 
-The writer is one thread that owns the transaction, with two queues before it. Operations of people (judgements, words,
-profiles) go first, a batch of documents goes in between. All that waits in the first queue is committed together, with
-one fsync, and nothing is acknowledged before that. Both queues are bounded; when one is full, further operations are
-refused with `BusyError`.
+The writer is one thread that owns the transaction, with two queues before it. Operations of people
+(judgements, words, profiles) go first, a batch of documents goes in between. All that waits in the
+first queue is committed together, with one fsync, and nothing is acknowledged before that. Both
+queues are bounded; when one is full, further operations are refused with `BusyError`.
 """
 
 from __future__ import annotations
@@ -89,28 +90,41 @@ class UnitOfWork:
         return self.engine.profiles[name]
 
     def record(
-        self, kind: str, profile: str | None = None, document: str | None = None, payload: dict[str, Any] | None = None
+        self,
+        kind: str,
+        profile: str | None = None,
+        document: str | None = None,
+        payload: dict[str, Any] | None = None,
     ) -> int:
         """Add a row to the log; returns its number."""
         seq = self.next_seq
         batch = self.rows[0].batch if self.rows else seq
-        self.rows.append(EventRow(seq, batch, self.at, self.user, kind, profile, document, payload or {}))
+        self.rows.append(
+            EventRow(seq, batch, self.at, self.user, kind, profile, document, payload or {})
+        )
         return seq
 
     def record_events(
-        self, kind: str, events: Sequence[Event], profile: str, document: str | None = None, **payload: Any
+        self,
+        kind: str,
+        events: Sequence[Event],
+        profile: str,
+        document: str | None = None,
+        **payload: Any,
     ) -> int:
         """Add a row with events that the engine returned."""
         records = [event_record(event, self.engine.space) for event in events]
-        return self.record(kind, profile=profile, document=document, payload={**payload, "engine": records})
+        return self.record(
+            kind, profile=profile, document=document, payload={**payload, "engine": records}
+        )
 
 
 class LiveFilter:
     """The engine of a store, after event `seq`; read and change it with `lock` held.
 
-    `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever arrived, `pending_seq`
-    counts the events of the open transaction too, `deleted` names profiles that can be restored, `reviews` holds those
-    that are open.
+    `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever
+    arrived, `pending_seq` counts the events of the open transaction too, `deleted` names profiles
+    that can be restored, `reviews` holds those that are open.
     """
 
     engine: FilterEngine
@@ -147,7 +161,9 @@ class LiveFilter:
                 try:
                     self.rebuild()
                 except Exception:
-                    _LOG.exception("the filter could not be rebuilt; nothing is served before it is")
+                    _LOG.exception(
+                        "the filter could not be rebuilt; nothing is served before it is"
+                    )
                 raise
             self.seq = self.pending_seq
 
@@ -156,7 +172,9 @@ class LiveFilter:
         with self.lock, self._store.reading() as read:
             self.checkpoints = Checkpoints()
             self.engine, self.saved_seq = self._snapshots.load(read.last_seq(), self.checkpoints)
-            self.seq = self.pending_seq = replay(self.engine, read, self.checkpoints, self.saved_seq)
+            self.seq = self.pending_seq = replay(
+                self.engine, read, self.checkpoints, self.saved_seq
+            )
             self.n_documents = read.n_documents()
             self.reviews = {}  # each is replayed when it is asked for
             self.deleted = {row.name for row in read.profiles(deleted=True)}
@@ -178,7 +196,9 @@ class LiveFilter:
         self.pending_seq += len(unit.rows)
         for row in unit.rows:
             if row.kind == JUDGED:
-                self.checkpoints.count_judgement(self.engine.profiles[str(row.profile)], self.pending_seq)
+                self.checkpoints.count_judgement(
+                    self.engine.profiles[str(row.profile)], self.pending_seq
+                )
         return result
 
     def snapshot(self) -> Snapshot:
@@ -200,7 +220,10 @@ class _Waiting:
 
 
 class Writer:
-    """Runs operations one after the other and commits them; calls `committed` after each commit, in its thread."""
+    """Runs operations one after the other and commits them.
+
+    Calls `committed` after each commit, in its thread.
+    """
 
     def __init__(
         self,
@@ -223,7 +246,9 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="bayesift-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, user: str, operation: Operation, *, queue: QueueName = "people") -> Future[Any]:
+    def submit(
+        self, user: str, operation: Operation, *, queue: QueueName = "people"
+    ) -> Future[Any]:
         """Queue an operation; the future is done when its effect is on disk."""
         waiting = _Waiting(user, operation)
         with self._change:
@@ -253,7 +278,10 @@ class Writer:
             self._save()
 
     def _work(self) -> None:
-        """Work until the writer is closed; if that fails, refuse all that waits and all that comes."""
+        """Work until the writer is closed.
+
+        If that fails, refuse all that waits and all that comes.
+        """
         try:
             self._work_until_closed()
         except BaseException:
@@ -264,7 +292,11 @@ class Writer:
             for queue in self._queues.values():
                 queue.clear()
         for waiting in left:
-            _answer(waiting, None, UnavailableError("the writer has failed; the service must be started again"))
+            _answer(
+                waiting,
+                None,
+                UnavailableError("the writer has failed; the service must be started again"),
+            )
 
     def _work_until_closed(self) -> None:
         while True:
@@ -289,14 +321,20 @@ class Writer:
                     outcomes.append((waiting, *self._outcome(tx, waiting)))
         except SpoiledError as error:
             assert waiting is not None
-            _answer(waiting, None, error.__cause__ if isinstance(error.__cause__, Exception) else error)
+            _answer(
+                waiting, None, error.__cause__ if isinstance(error.__cause__, Exception) else error
+            )
             others = [other for other in group if other is not waiting]
             if others:
                 self._commit(others)
             return
         except Exception:
-            _LOG.exception("the transaction failed and nothing was acknowledged; the filter is rebuilt from its log")
-            outcomes = [(each, None, UnavailableError("the store could not be written")) for each in group]
+            _LOG.exception(
+                "the transaction failed and nothing was acknowledged; the filter is rebuilt from its log"
+            )
+            outcomes = [
+                (each, None, UnavailableError("the store could not be written")) for each in group
+            ]
         except BaseException:
             for each in group:
                 _answer(each, None, UnavailableError("the store could not be written"))
@@ -322,7 +360,9 @@ class Writer:
             self._live.saved_seq = self._live.seq  # try again when as many events have come
             return
         self._live.saved_seq = snapshot.seq
-        self._saving = threading.Thread(target=self._save, args=(snapshot,), name="bayesift-snapshot", daemon=True)
+        self._saving = threading.Thread(
+            target=self._save, args=(snapshot,), name="bayesift-snapshot", daemon=True
+        )
         self._saving.start()
 
     def _save(self, snapshot: Snapshot | None = None) -> None:
@@ -331,7 +371,9 @@ class Writer:
             self._snapshots.save(taken)
             self._live.saved_seq = taken.seq
         except Exception:
-            _LOG.exception("the snapshot could not be written; the next start reads more of the log")
+            _LOG.exception(
+                "the snapshot could not be written; the next start reads more of the log"
+            )
 
 
 def _answer(waiting: _Waiting, result: Any, error: Exception | None) -> None:

@@ -1,7 +1,7 @@
 """What people do to the filter: add documents, judge them, teach words, create and change profiles.
 
-Every judgement stays in the log with its author and time. When people disagree, the newest judgement is the one that
-is learned; when it is taken back, the newest of the others counts again.
+Every judgement stays in the log with its author and time. When people disagree, the newest
+judgement is the one that is learned; when it is taken back, the newest of the others counts again.
 """
 
 from __future__ import annotations
@@ -47,11 +47,14 @@ class Judgement:
     conflict: bool
 
 
-def observe(unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str] | None = None) -> Observed:
+def observe(
+    unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str] | None = None
+) -> Observed:
     """Show documents to the profiles; those that are known are skipped.
 
-    A document is known by its id or, where it comes from a source such as a file, by its title and text: the ids of two
-    files may be the same. Then an id that is taken is given the name of the source.
+    A document is known by its id or, where it comes from a source such as a file, by its title and
+    text: the ids of two files may be the same. Then an id that is taken is given the name of the
+    source.
     """
     new = _new_documents(unit, documents, sources or [""] * len(documents))
     if not new:
@@ -59,13 +62,17 @@ def observe(unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[s
     space = unit.engine.space
     batch = space.weigh([document.id for document in new], [document.full_text for document in new])
     retrieved = unit.engine.observe_vectors(batch)
-    vectors = event_log.vector_records(list({event.id: event.document for event in retrieved}.values()), space)
+    vectors = event_log.vector_records(
+        list({event.id: event.document for event in retrieved}.values()), space
+    )
     unit.record(event_log.COUNTED, payload={**batch.counted, "unspaced": space.unspaced})
     rows = []
     for document in new:
         seq = unit.record(event_log.SEEN, document=document.id, payload=vectors.get(document.id))
         content = row_digest((document.title, document.text))
-        rows.append(DocumentRow(document.id, seq, unit.at, document.title, document.text, False, content))
+        rows.append(
+            DocumentRow(document.id, seq, unit.at, document.title, document.text, False, content)
+        )
     for event in retrieved:
         payload = {"why": event.why, "probability": event.probability, "gain": event.gain}
         unit.record(event_log.RETRIEVED, profile=event.profile, document=event.id, payload=payload)
@@ -75,7 +82,10 @@ def observe(unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[s
 
 
 def purge(unit: UnitOfWork, *, before: str | None, keep: int | None) -> int:
-    """Delete titles and texts of old documents; what was learned from them stays. Returns their number."""
+    """Delete titles and texts of old documents.
+
+    What was learned from them stays. Returns their number.
+    """
     up_to = None
     if keep is not None:
         kept = unit.tx.newest_documents(keep)
@@ -92,10 +102,14 @@ def judge(unit: UnitOfWork, profile: str, document: str, relevant: bool) -> Judg
     earlier = rows.get(unit.user)
     if earlier is not None and earlier.relevant is relevant:
         return Judgement(earlier, _disagree(rows.values()))
-    rows[unit.user] = row = JudgementRow(profile, document, unit.user, relevant, unit.at, unit.next_seq)
+    rows[unit.user] = row = JudgementRow(
+        profile, document, unit.user, relevant, unit.at, unit.next_seq
+    )
     conflict = _disagree(rows.values())
     events = unit.engine.judge(profile, target, relevant, unit.history)
-    unit.record_events(event_log.JUDGED, events, profile, document, relevant=relevant, conflict=conflict)
+    unit.record_events(
+        event_log.JUDGED, events, profile, document, relevant=relevant, conflict=conflict
+    )
     unit.tx.put(row)
     return Judgement(row, conflict)
 
@@ -134,7 +148,9 @@ def teach(unit: UnitOfWork, profile: str, word: str, strength: float) -> WordRow
     return row
 
 
-def create_profile(unit: UnitOfWork, definition: Mapping[str, Any], *, past: bool = True) -> ProfileRow:
+def create_profile(
+    unit: UnitOfWork, definition: Mapping[str, Any], *, past: bool = True
+) -> ProfileRow:
     """Create a profile from its definition; its words are taught, so that they can be taken back.
 
     With `past` it also sees documents that came before it.
@@ -161,15 +177,22 @@ def create_profile(unit: UnitOfWork, definition: Mapping[str, Any], *, past: boo
 def _look_back(unit: UnitOfWork, name: str) -> None:
     """Let a new profile retrieve the likely relevant among the newest documents that came before it.
 
-    Each event carries its vector: that of the arrival is only in the log if another profile retrieved the document.
+    Each event carries its vector: that of the arrival is only in the log if another profile
+    retrieved the document.
     """
     space, profile = unit.engine.space, unit.engine.profiles[name]
-    rows = [row for row in unit.tx.newest_documents(_LOOKED_BACK) if len(row.text) <= _LONGEST_LOOKED_BACK]
+    rows = [
+        row
+        for row in unit.tx.newest_documents(_LOOKED_BACK)
+        if len(row.text) <= _LONGEST_LOOKED_BACK
+    ]
     vectors = [space.known_vector(row.id, f"{row.title}\n{row.text}") for row in rows]
     if not vectors:
         return
     chances = profile.probabilities(stacked(vectors, len(space)))
-    likely = [place for place in np.argsort(-chances, kind="stable") if chances[place] > 0.5][:_FOUND_LOOKING_BACK]
+    likely = [place for place in np.argsort(-chances, kind="stable") if chances[place] > 0.5][
+        :_FOUND_LOOKING_BACK
+    ]
     found = [vectors[place] for place in likely]
     records = event_log.vector_records(found, space)
     for place, vector in zip(likely, found, strict=True):
@@ -211,7 +234,10 @@ def delete_profile(unit: UnitOfWork, name: str) -> None:
 
 
 def restore_profile(unit: UnitOfWork, name: str) -> ProfileRow:
-    """Restore a deleted profile with all its judgements; it goes on with the documents that come now."""
+    """Restore a deleted profile with all its judgements.
+
+    It goes on with the documents that come now.
+    """
     row = unit.tx.profile(name, deleted=True)
     if row is None:
         raise NotFoundError(f"no deleted filter {name!r}")
@@ -251,17 +277,28 @@ def _document(unit: UnitOfWork, profile: str, document: str) -> str | Document:
         return Document(document, row.text, title=row.title)
     if document in target.pending or unit.history.find(profile, document) is not None:
         return document
-    raise ConflictError(f"the text of document {document!r} was purged, and filter {profile!r} never retrieved it")
+    raise ConflictError(
+        f"the text of document {document!r} was purged, and filter {profile!r} never retrieved it"
+    )
 
 
-def _new_documents(unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str]) -> list[Document]:
+def _new_documents(
+    unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str]
+) -> list[Document]:
     """The documents that are not known yet, with ids of their own."""
     contents = [row_digest((document.title, document.text)) for document in documents]
-    known_content = unit.tx.known_content(c for c, source in zip(contents, sources, strict=True) if source)
-    candidates = [_names(document.id, *rest) for document, *rest in zip(documents, sources, contents, strict=True)]
+    known_content = unit.tx.known_content(
+        c for c, source in zip(contents, sources, strict=True) if source
+    )
+    candidates = [
+        _names(document.id, *rest)
+        for document, *rest in zip(documents, sources, contents, strict=True)
+    ]
     taken = unit.tx.known(name for names in candidates for name in names)
     new: list[Document] = []
-    for document, source, content, names in zip(documents, sources, contents, candidates, strict=True):
+    for document, source, content, names in zip(
+        documents, sources, contents, candidates, strict=True
+    ):
         if source and content in known_content:
             continue
         name = next((name for name in names if name not in taken), None)
@@ -294,12 +331,16 @@ def _check_free(unit: UnitOfWork, name: str) -> None:
     if unit.tx.profile(name) is not None:
         raise ConflictError(f"a filter {name!r} already exists")
     if unit.tx.profile(name, deleted=True) is not None:
-        raise ConflictError(f"a deleted filter {name!r} can still be restored; restore it or choose another name")
+        raise ConflictError(
+            f"a deleted filter {name!r} can still be restored; restore it or choose another name"
+        )
     if len(unit.engine.profiles) >= MAX_PROFILES:
         raise ConflictError(f"at most {MAX_PROFILES:,} filters are allowed")
 
 
-def _put_profile(unit: UnitOfWork, name: str, seq: int, definition: Mapping[str, Any]) -> ProfileRow:
+def _put_profile(
+    unit: UnitOfWork, name: str, seq: int, definition: Mapping[str, Any]
+) -> ProfileRow:
     shown = {key: value for key, value in definition.items() if key != "examples"}
     row = ProfileRow(name, seq, unit.at, unit.user, shown, False, 0, unit.live.n_documents)
     unit.tx.put(row)

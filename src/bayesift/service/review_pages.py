@@ -45,12 +45,16 @@ def review_row(service: Service, row: ReviewRow) -> schemas.ReviewRowOut:
     """A review in a list."""
     values = {"id": row.id, "name": row.name, "created_at": row.at, "created_by": row.user}
     if row.deleted:
-        return schemas.ReviewRowOut(**values, records=0, decided=0, conflicts=0, deleted_at=row.deleted)
+        return schemas.ReviewRowOut(
+            **values, records=0, decided=0, conflicts=0, deleted_at=row.deleted
+        )
     with reviews.reading(service, row.id) as opened:
         statuses = Counter(opened.log.status(record) for record in opened.log.decided())
         records = len(opened.log.records)
     decided = statuses.total() - statuses["waiting"]
-    return schemas.ReviewRowOut(**values, records=records, decided=decided, conflicts=statuses["conflict"])
+    return schemas.ReviewRowOut(
+        **values, records=records, decided=decided, conflicts=statuses["conflict"]
+    )
 
 
 def review_out(service: Service, review: str, person: Person) -> schemas.ReviewOut:
@@ -73,12 +77,16 @@ def review_out(service: Service, review: str, person: Person) -> schemas.ReviewO
         )
 
 
-def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: Stage) -> schemas.ProgressOut:
+def progress_of(
+    opened: LiveReview, ranked: RankedRecords, person: str, stage: Stage
+) -> schemas.ProgressOut:
     """How far a stage is."""
     log = opened.log
     records = log.stage_records(stage)
     among = set(records) if stage == FULL_TEXT else log.records.keys()
-    statuses: Counter[Status] = Counter(log.status(r, stage) for r in log.decided(stage) if r in among)
+    statuses: Counter[Status] = Counter(
+        log.status(r, stage) for r in log.decided(stage) if r in among
+    )
     return schemas.ProgressOut(
         records=len(records),
         included=statuses["included"],
@@ -94,7 +102,10 @@ def progress_of(opened: LiveReview, ranked: RankedRecords, person: str, stage: S
 
 
 def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
-    """What was left at the last estimate; numbers only where the coverage of their interval was measured."""
+    """What was left at the last estimate.
+
+    Numbers only where the coverage of their interval was measured.
+    """
     if len(ranked.log.decided()) == len(ranked.ids):
         return schemas.GaugeOut(sentence="all records are decided")
     if ranked.estimated is None:
@@ -120,7 +131,9 @@ def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
     )
 
 
-def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: str, stage: Stage) -> schemas.RecordOut:
+def shown_record(
+    opened: LiveReview, ranked: RankedRecords, name: str, person: str, stage: Stage
+) -> schemas.RecordOut:
     """A record as a person may see it."""
     log = opened.log
     record = log.records.get(name)
@@ -137,7 +150,9 @@ def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: s
     return schemas.RecordOut(
         id=name,
         reference=reference_out(record.reference),
-        sources=[reference_out(source) for source in record.sources] if len(record.sources) > 1 else [],
+        sources=[reference_out(source) for source in record.sources]
+        if len(record.sources) > 1
+        else [],
         status=_seen_status(log, name, person, stage),
         stage=stage,
         rank=rank,
@@ -153,13 +168,17 @@ def shown_record(opened: LiveReview, ranked: RankedRecords, name: str, person: s
 
 def _is_blind(log: ReviewLog, record: str, stage: Stage) -> bool:
     """Whether reviewers do not see one another's decisions yet."""
-    return log.status(record, stage) in ("open", "waiting") and log.settings.reviewers_per_record > 1
+    return (
+        log.status(record, stage) in ("open", "waiting") and log.settings.reviewers_per_record > 1
+    )
 
 
 def _seen_status(log: ReviewLog, record: str, person: str, stage: Stage) -> Status:
     """The status without what another reviewer decided before this one."""
     status = log.status(record, stage)
-    return "open" if status == "waiting" and person not in log.decisions_on(record, stage) else status
+    return (
+        "open" if status == "waiting" and person not in log.decisions_on(record, stage) else status
+    )
 
 
 def _decision(by: str, given: Judgement, *, resolved: bool = False) -> schemas.DecisionOut:
@@ -173,7 +192,9 @@ def page_of_records(
 ) -> schemas.RecordsOut:
     """A page of the records that are asked for, the most relevant first."""
     log, ranks, stage = opened.log, ranked.ranks(), query.stage
-    among: Iterable[Record] = ranked.search(query.search) if query.search.strip() else log.records.values()
+    among: Iterable[Record] = (
+        ranked.search(query.search) if query.search.strip() else log.records.values()
+    )
     passed = set(log.stage_records(stage)) if stage == FULL_TEXT else None
     found = [
         record
@@ -192,7 +213,8 @@ def page_of_records(
             schemas.RecordRowOut(
                 id=record.id,
                 title=reference.title,
-                authors="; ".join(reference.authors[:3]) + (" et al." if len(reference.authors) > 3 else ""),
+                authors="; ".join(reference.authors[:3])
+                + (" et al." if len(reference.authors) > 3 else ""),
                 year=reference.year,
                 journal=reference.journal,
                 status=_seen_status(log, record.id, person, stage),
@@ -237,11 +259,18 @@ def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.Statist
 def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
     """Agreement on records that several have decided on, by stage, before any conflict was resolved."""
     for stage in _STAGES:
-        decisions = {record: held for record, held in log.decisions_of(stage).items() if len(held) > 1}
+        decisions = {
+            record: held for record, held in log.decisions_of(stage).items() if len(held) > 1
+        }
         names = dict.fromkeys(by for held in decisions.values() for by in held)
         if len(names) > 1:
-            held_by = [{record: held[by] for record, held in decisions.items() if by in held} for by in names]
-            found = Agreement.of([{record: given.verdict for record, given in held.items()} for held in held_by])
+            held_by = [
+                {record: held[by] for record, held in decisions.items() if by in held}
+                for by in names
+            ]
+            found = Agreement.of(
+                [{record: given.verdict for record, given in held.items()} for held in held_by]
+            )
             values = {name: getattr(found, name) for name in ("agreement", "kappa", "ac1", "alpha")}
             known = {name: None if value != value else value for name, value in values.items()}
             yield schemas.AgreementOut(stage=stage, records=found.n_records, **known)
@@ -249,7 +278,11 @@ def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
 
 def _reviewers(log: ReviewLog) -> Iterator[schemas.ReviewerOut]:
     """Who decided how much in how much time, and who waits for whom."""
-    held = [(record, stage, given) for stage in _STAGES for record, given in log.decisions_of(stage).items()]
+    held = [
+        (record, stage, given)
+        for stage in _STAGES
+        for record, given in log.decisions_of(stage).items()
+    ]
     waiting = [given for record, stage, given in held if log.status(record, stage) == "waiting"]
     for name in dict.fromkeys(by for _, _, given in held for by in given):
         mine = [given[name] for _, _, given in held if name in given]

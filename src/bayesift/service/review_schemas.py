@@ -19,7 +19,9 @@ Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
 Outcome = Literal["included", "excluded", "maybe", "open"]
 Reason = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 _Long = Annotated[Text, StringConstraints(max_length=20_000)]
-_Keys = Annotated[list[Annotated[str, StringConstraints(max_length=40)]], Field(min_length=1, max_length=20)]
+_Keys = Annotated[
+    list[Annotated[str, StringConstraints(max_length=40)]], Field(min_length=1, max_length=20)
+]
 
 
 class SettingsIn(_In):
@@ -90,7 +92,9 @@ class NoteIn(_In):
 class TagsIn(_In):
     """The tags of a record."""
 
-    tags: Annotated[list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=30)]
+    tags: Annotated[
+        list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=30)
+    ]
 
 
 class FullTextIn(_In):
@@ -310,7 +314,10 @@ class NextOut(BaseModel):
 
 
 class AgreementOut(BaseModel):
-    """Agreement of reviewers on the records of a stage that several decided on; None where it is not defined."""
+    """Agreement of reviewers on the records of a stage that several decided on.
+
+    None where it is not defined.
+    """
 
     stage: Stage
     records: int

@@ -1,8 +1,9 @@
 """What a reviewer sees: documents with their scores, the words behind a score, judgements.
 
-A document's score is normal, N(m, s^2), under the posterior of the weights, and with flip noise the probability of
-relevance is kappa + (1 - 2 kappa) Phi(m / s). `low` and `high` are that probability where the score lies 1.645
-standard deviations lower or higher: close together when the words of the document are well known.
+A document's score is normal, N(m, s^2), under the posterior of the weights, and with flip noise the
+probability of relevance is kappa + (1 - 2 kappa) Phi(m / s). `low` and `high` are that probability
+where the score lies 1.645 standard deviations lower or higher: close together when the words of the
+document are well known.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def explained(service: Service, name: str, ids: Sequence[str]) -> list[Explanati
         arrivals = read.arrivals(row.id for row in found)
         profile = read.profile(name)
         retrieved = (
-            [] if profile is None else read.events_about(ids, after=profile.seq, profile=name, kind=event_log.RETRIEVED)
+            []
+            if profile is None
+            else read.events_about(ids, after=profile.seq, profile=name, kind=event_log.RETRIEVED)
         )
         judgements: dict[str, list[JudgementEntry]] = {}
         for row in read.judgements(name, ids):
@@ -76,7 +79,9 @@ def _scored(
         vectors = []
         for row in rows:
             pending = profile.pending.get(row.id)
-            vectors.append(event_log.known_vector(row, arrivals[row.id], space) if pending is None else pending)
+            vectors.append(
+                event_log.known_vector(row, arrivals[row.id], space) if pending is None else pending
+            )
         if not vectors:
             return []
         scores = score(profile, vectors, len(space))
@@ -87,7 +92,9 @@ def _scored(
             "low": float(scores.low[place]),
             "high": float(scores.high[place]),
             "gain": float(scores.gain[place]),
-            "words": word_weights(space, dict(list(added[place].items())[:_MAX_WORDS]), f"{row.title}\n{row.text}"),
+            "words": word_weights(
+                space, dict(list(added[place].items())[:_MAX_WORDS]), f"{row.title}\n{row.text}"
+            ),
         }
         for place, row in enumerate(rows)
     ]
@@ -118,7 +125,9 @@ def score(profile: Profile, vectors: Sequence[DocumentVector], n_columns: int) -
     gains = noise.expected_information_gain(means, variances, kind="exact")
     low, high = noise.predictive(means - away, variances), noise.predictive(means + away, variances)
     probabilities = profile.probabilities(rows)
-    return Scores(probabilities, np.minimum(low, probabilities), np.maximum(high, probabilities), gains)
+    return Scores(
+        probabilities, np.minimum(low, probabilities), np.maximum(high, probabilities), gains
+    )
 
 
 def contributions(profile: Profile, vector: DocumentVector) -> dict[int, float]:

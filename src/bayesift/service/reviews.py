@@ -1,8 +1,9 @@
 """Reviews in the service: their records and logs, the ranking, and what people do to them.
 
-The log of a review is a part of the log of the service: an event of `screening.review_log` is the payload of a row.
-A review is replayed when it is first asked for. Vectors of its records take seconds to make for large reviews, so they
-are made without the lock; the ranking itself follows every decision at once.
+The log of a review is a part of the log of the service: an event of `screening.review_log` is the
+payload of a row. A review is replayed when it is first asked for. Vectors of its records take
+seconds to make for large reviews, so they are made without the lock; the ranking itself follows
+every decision at once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
 
 MAX_REVIEWS = 500
 MAX_RECORDS = 200_000
-_REGROUPED = ("split", "join", "prior", "settings")  # events after which vectors or their meaning change
+_REGROUPED = (
+    "split",
+    "join",
+    "prior",
+    "settings",
+)  # events after which vectors or their meaning change
 
 
 @dataclass
@@ -67,7 +73,10 @@ class Begun:
 
 
 def begin(unit: UnitOfWork, begun: Begun, content: bytes) -> ReviewRow:
-    """Begin a review; decisions that came with the records are kept as events of their reviewers."""
+    """Begin a review.
+
+    Decisions that came with the records are kept as events of their reviewers.
+    """
     if sum(not row.deleted for row in unit.tx.reviews()) >= MAX_REVIEWS:
         raise ConflictError(f"at most {MAX_REVIEWS:,} reviews are allowed")
     described = _description(begun)
@@ -89,7 +98,9 @@ def packed_records(begun: Begun) -> bytes:
     if not len(begun.references):
         raise DataError("there are no records to screen")
     if len(begun.references) > MAX_RECORDS:
-        raise TooLargeError(f"a review may have {MAX_RECORDS:,} records, these are {len(begun.references):,}")
+        raise TooLargeError(
+            f"a review may have {MAX_RECORDS:,} records, these are {len(begun.references):,}"
+        )
     if not any(reference.text.strip() for reference in begun.references):
         raise DataError("no record has a title or an abstract")
     stream = io.BytesIO()
@@ -114,7 +125,9 @@ def take_in(unit: UnitOfWork, project: Project, name: str, content: bytes) -> Re
     review = _opened(unit.live, unit.tx, row.id)
     here, there = review.log.events, project.events
     if any(one != other for one, other in zip(here, there, strict=False)):
-        raise ConflictError("the review and the project were changed apart from one another; neither is changed")
+        raise ConflictError(
+            "the review and the project were changed apart from one another; neither is changed"
+        )
     _record(unit, review, there[len(here) :])
     return row
 
@@ -122,7 +135,11 @@ def take_in(unit: UnitOfWork, project: Project, name: str, content: bytes) -> Re
 def act(unit: UnitOfWork, review: str, type: EventType, **values: Any) -> Event:  # noqa: A002
     """Do one thing to a review."""
     opened = _opened(unit.live, unit.tx, review)
-    if type == "decide" and opened.ranked is not None and str(values.get("record")) in opened.log.records:
+    if (
+        type == "decide"
+        and opened.ranked is not None
+        and str(values.get("record")) in opened.log.records
+    ):
         stage: Stage = values.get("stage") or ABSTRACT
         values |= opened.ranked.place(str(values["record"]), unit.user, stage)
     (event,) = opened.log.prepare(type, [{"by": unit.user, **values}], unit.at)
@@ -163,11 +180,18 @@ def reading(service: Service, review: str) -> Iterator[LiveReview]:
 
 @contextmanager
 def ranking(service: Service, review: str) -> Iterator[tuple[LiveReview, RankedRecords]]:
-    """A review and its ranking, locked; vectors that are missing are made before, without the lock."""
+    """A review and its ranking, locked.
+
+    Vectors that are missing are made before, without the lock.
+    """
     texts, pool = None, None
     while True:
         with reading(service, review) as opened:
-            if opened.ranked is None and texts is not None and texts == PoolTexts.of_log(opened.log):
+            if (
+                opened.ranked is None
+                and texts is not None
+                and texts == PoolTexts.of_log(opened.log)
+            ):
                 opened.ranked = RankedRecords(opened.log, pool=pool)
             if opened.ranked is not None:
                 yield opened, opened.ranked
@@ -179,7 +203,8 @@ def ranking(service: Service, review: str) -> Iterator[tuple[LiveReview, RankedR
 def estimate(service: Service, review: str, *, rest: float = 0.0) -> None:
     """Bring the estimate of what is left up to date; it is computed without the lock.
 
-    With `rest` one that is older than the last event is good enough for so many times as long as it took.
+    With `rest` one that is older than the last event is good enough for so many times as long as it
+    took.
     """
     with ranking(service, review) as (opened, ranked):
         known = ranked.estimated
@@ -223,7 +248,9 @@ def replayed(read: Reading, row: ReviewRow) -> ReviewLog:
     references, groups = read_records(io.BytesIO(read.review_records(row.id)[0].content))
     rows = read.events(row.seq, profile=row.id, kinds=(event_log.REVIEW_CHANGED,))
     events = (Event.from_values(event.payload["event"]) for event in rows)
-    return ReviewLog(references, groups, ProjectSettings.from_values(row.definition["settings"]), events)
+    return ReviewLog(
+        references, groups, ProjectSettings.from_values(row.definition["settings"]), events
+    )
 
 
 def opened_in(unit: UnitOfWork, review: str) -> LiveReview:
@@ -239,7 +266,9 @@ def _description(begun: Begun) -> dict[str, Any]:
     }
 
 
-def _put_review(unit: UnitOfWork, review: str, name: str, described: Mapping[str, Any], content: bytes) -> ReviewRow:
+def _put_review(
+    unit: UnitOfWork, review: str, name: str, described: Mapping[str, Any], content: bytes
+) -> ReviewRow:
     seq = unit.record(event_log.REVIEW_BEGUN, profile=review, payload={"name": name, **described})
     row = ReviewRow(review, seq, unit.at, unit.user, name, dict(described))
     unit.tx.add([row])
@@ -250,7 +279,12 @@ def _put_review(unit: UnitOfWork, review: str, name: str, described: Mapping[str
 def _record(unit: UnitOfWork, review: LiveReview, events: Sequence[Event]) -> None:
     for event in events:
         payload = {"event": event.values}
-        unit.record(event_log.REVIEW_CHANGED, profile=review.row.id, document=event.record or None, payload=payload)
+        unit.record(
+            event_log.REVIEW_CHANGED,
+            profile=review.row.id,
+            document=event.record or None,
+            payload=payload,
+        )
     review.accept(events)
 
 
@@ -264,5 +298,7 @@ def saved_project(review: LiveReview, folder: Path) -> None:
     duplicates = Duplicates(tuple(tuple(groups[number]) for number in sorted(groups)), ())
     settings = ProjectSettings.from_values(review.row.definition["settings"])
     references = ReferenceList(tuple(log.references), tuple(given))
-    with Project.create(folder, references, settings=settings, duplicates=duplicates, id=review.row.id) as project:
+    with Project.create(
+        folder, references, settings=settings, duplicates=duplicates, id=review.row.id
+    ) as project:
         project.extend(log.events)

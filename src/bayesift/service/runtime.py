@@ -51,12 +51,14 @@ class ServiceSettings:
     session_hours : lifetime of a browser session
     requests_per_second, burst : rate limit per person, on average and at once
     logins_per_minute : sign-in attempts per address
-    max_body, max_text, max_upload : bytes of a request, characters of a document, bytes of a file of records
+    max_body, max_text, max_upload : bytes of a request, characters of a document, bytes of a file
+        of records
     max_batch : documents per request; they are learned `chunk` at a time
     chunk : documents per transaction
     waiting_people, waiting_batches : lengths of the writer's two queues
     streams, streams_per_person : event streams open at once
-    proxy : address of a proxy in front of the service whose X-Forwarded-For is believed; None believes nobody
+    proxy : address of a proxy in front of the service whose X-Forwarded-For is believed; None
+        believes nobody
     restore_days : for how long a deleted filter or review can be restored
     """
 
@@ -88,17 +90,33 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         self.documents = Count("bayesift_documents", "Documents received.", registry=registry)
-        self.duplicates = Count("bayesift_duplicates", "Documents received before.", registry=registry)
-        self.retrieved = Count("bayesift_retrieved", "Documents retrieved by profiles.", registry=registry)
-        self.judgements = Count("bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry)
-        self.undone = Count("bayesift_judgements_taken_back", "Judgements taken back.", registry=registry)
-        self.requests = Count("bayesift_requests", "Requests answered.", ["method", "status"], registry=registry)
+        self.duplicates = Count(
+            "bayesift_duplicates", "Documents received before.", registry=registry
+        )
+        self.retrieved = Count(
+            "bayesift_retrieved", "Documents retrieved by profiles.", registry=registry
+        )
+        self.judgements = Count(
+            "bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry
+        )
+        self.undone = Count(
+            "bayesift_judgements_taken_back", "Judgements taken back.", registry=registry
+        )
+        self.requests = Count(
+            "bayesift_requests", "Requests answered.", ["method", "status"], registry=registry
+        )
         self.seconds = Histogram(
-            "bayesift_request_seconds", "Response time in seconds.", ["method"], buckets=_SECONDS, registry=registry
+            "bayesift_request_seconds",
+            "Response time in seconds.",
+            ["method"],
+            buckets=_SECONDS,
+            registry=registry,
         )
         self.events = Gauge("bayesift_events", "Events in the log.", registry=registry)
         self.profiles = Gauge("bayesift_profiles", "Profiles.", registry=registry)
-        self.waiting = Gauge("bayesift_waiting", "Operations that wait for the writer.", ["queue"], registry=registry)
+        self.waiting = Gauge(
+            "bayesift_waiting", "Operations that wait for the writer.", ["queue"], registry=registry
+        )
         self.streams = Gauge("bayesift_open_streams", "Open event streams.", registry=registry)
 
     def page(self) -> bytes:
@@ -151,7 +169,9 @@ class Leases:
         waiting = list(documents)
         with self._lock:
             now = self._clock()
-            leased = {d: lease for d, lease in self._leased.get(profile, {}).items() if lease[1] > now}
+            leased = {
+                d: lease for d, lease in self._leased.get(profile, {}).items() if lease[1] > now
+            }
             mine = [d for d in waiting if d in leased and leased[d][0] == user]
             taken = [*mine, *(d for d in waiting if d not in leased)][:limit]
             leased.update(dict.fromkeys(taken, (user, now + self._seconds)))
@@ -175,7 +195,8 @@ class Service:
     Attributes
     ----------
     first_token : the token of the first admin when the store is new; it is not stored
-    first_start_until : until when somebody at this machine may take the place of the first admin, if nobody signed in
+    first_start_until : until when somebody at this machine may take the place of the first admin,
+        if nobody signed in
     closing : set when the service is about to end
     remembered : cached results of slow requests
     """
@@ -207,17 +228,28 @@ class Service:
         self._checking = ThreadPoolExecutor(1, thread_name_prefix="bayesift-health")
         self._computing: dict[Hashable, asyncio.Task[Any]] = {}
         self.remembered: dict[Any, Any] = {}
-        most: dict[QueueName, int] = {"people": settings.waiting_people, "documents": settings.waiting_batches}
+        most: dict[QueueName, int] = {
+            "people": settings.waiting_people,
+            "documents": settings.waiting_batches,
+        }
         every, committed = settings.snapshot_every, self._committed
         self.writer = Writer(
-            self.store, self.live, snapshots, max_waiting=most, snapshot_every=every, committed=committed
+            self.store,
+            self.live,
+            snapshots,
+            max_waiting=most,
+            snapshot_every=every,
+            committed=committed,
         )
         self.first_start_until = 0.0
         self.first_token = None if self.people.names else self._add_first_admin()
         self._forget_deleted()
 
     def _load(self, snapshots: SnapshotFolder) -> None:
-        """Load what the database holds while it is checked; what a damaged one makes fail is told as its damage."""
+        """Load what the database holds while it is checked.
+
+        What a damaged one makes fail is told as its damage.
+        """
         try:
             self.live = LiveFilter(self.store, snapshots)
             self.people = People(self.store, session_hours=self.settings.session_hours)
@@ -225,7 +257,9 @@ class Service:
             self.store.verify()
 
     def _add_first_admin(self) -> str:
-        token: str = self.writer.submit("", lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")).result()
+        token: str = self.writer.submit(
+            "", lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")
+        ).result()
         self.people.reload()
         if self.settings.proxy is None:
             self.first_start_until = time.monotonic() + self._FIRST_START_SECONDS
@@ -238,22 +272,32 @@ class Service:
 
     def _forget_deleted(self) -> None:
         """Delete for good what was deleted long ago."""
-        until = (datetime.now(UTC) - timedelta(days=self.settings.restore_days)).isoformat(timespec="microseconds")
+        until = (datetime.now(UTC) - timedelta(days=self.settings.restore_days)).isoformat(
+            timespec="microseconds"
+        )
         self.writer.submit("", lambda unit: operations.forget_deleted(unit, until)).result()
 
     async def share(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """The result of a slow computation in a pool of its own; callers that want the same at once share it."""
+        """The result of a slow computation in a pool of its own.
+
+        Callers that want the same at once share it.
+        """
         task = self._computing.get(key)
         if task is None:
             if len(self._computing) >= self._SLOW_WAITING:
                 raise BusyError("too many estimates are being computed; try again", seconds=2)
-            task = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(self._slow, compute))
+            task = asyncio.ensure_future(
+                asyncio.get_running_loop().run_in_executor(self._slow, compute)
+            )
             self._computing[key] = task
             task.add_done_callback(lambda _: self._computing.pop(key, None))
         return await asyncio.shield(task)
 
     async def check(self) -> int:
-        """The number of the last event in the database; UnavailableError if the service cannot read or write."""
+        """The number of the last event in the database.
+
+        UnavailableError if the service cannot read or write.
+        """
         if self.writer.failed:
             raise UnavailableError("the writer has failed; the service must be started again")
         if not self.live.valid:
@@ -293,7 +337,9 @@ class Service:
         """Take in the review of a project, and write what people do to it from now on to the project too."""
         content = (project.folder / RECORDS).read_bytes()
         name = project.folder.name.removesuffix(".review")
-        row: ReviewRow = self.writer.submit(user, lambda unit: reviews.take_in(unit, project, name, content)).result()
+        row: ReviewRow = self.writer.submit(
+            user, lambda unit: reviews.take_in(unit, project, name, content)
+        ).result()
         self._mirrored[row.id] = project
         self._write_mirrors()
         return row
@@ -309,7 +355,9 @@ class Service:
                 try:
                     project.extend(opened.log.events[len(project.events) :])
                 except DataError:
-                    _LOG.exception("the project could not be written; it is brought up to date at the next start")
+                    _LOG.exception(
+                        "the project could not be written; it is brought up to date at the next start"
+                    )
 
     def end_streams(self) -> None:
         """End the open event streams."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from bayesift.errors import DataError, MissingExtraError
 from bayesift.text.embedding import vectors_of
@@ -29,9 +36,13 @@ def _printable(name: str) -> str:
 
 
 Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^/\s]([^/]*[^/\s])?$"), AfterValidator(_printable)
+    str,
+    StringConstraints(min_length=1, max_length=100, pattern=r"^[^/\s]([^/]*[^/\s])?$"),
+    AfterValidator(_printable),
 ]
-DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+DocumentId = Annotated[
+    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)
+]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_printable)]
 Text = Annotated[str, AfterValidator(_storable)]
 Strength = Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)]
@@ -45,7 +56,9 @@ DocumentName = Annotated[DocumentId, Path(description="Id of the document.")]
 FileName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^/\\\x00-\x1f]+$")]
 Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of results.")]
 
-MOST_EXAMPLE_TEXT = 2_000_000  # characters of the examples of a profile: about a second of the writer's time
+MOST_EXAMPLE_TEXT = (
+    2_000_000  # characters of the examples of a profile: about a second of the writer's time
+)
 
 
 def plain(word: str) -> str:
@@ -79,7 +92,8 @@ class UserIn(_In):
 class DocumentIn(_In):
     """A document; a later one with the same id is ignored.
 
-    Where a source is given, such as the name of a file, the title and the text decide: ids of two sources may be equal.
+    Where a source is given, such as the name of a file, the title and the text decide: ids of two
+    sources may be equal.
     """
 
     id: DocumentId
@@ -111,9 +125,12 @@ class GoalIn(_In):
 
 
 class ProfileIn(_In):
-    """A profile to create: from a query, words, labelled texts, or nothing; by default it sees earlier documents.
+    """A profile to create: from a query, words, labelled texts, or nothing.
 
-    `expand` adds words that mean about what those of the query do, by the vectors of the extra embeddings.
+    By default it sees earlier documents.
+
+    `expand` adds words that mean about what those of the query do, by the vectors of the extra
+    embeddings.
     """
 
     name: Name
@@ -208,7 +225,10 @@ class Problem(BaseModel):
 
 
 class SessionOut(BaseModel):
-    """The signed-in user; `csrf` belongs in the header X-CSRF-Token of every request that changes something."""
+    """The signed-in user.
+
+    `csrf` belongs in the header X-CSRF-Token of every request that changes something.
+    """
 
     user: str
     role: str
@@ -404,7 +424,10 @@ class TermsOut(BaseModel):
 
 
 class StoppingOut(BaseModel):
-    """Relevant documents left among those retrieved, estimated with a 95% interval; None if it cannot be told."""
+    """Relevant documents left among those retrieved, estimated with a 95% interval.
+
+    None if it cannot be told.
+    """
 
     found: int
     left: float | None

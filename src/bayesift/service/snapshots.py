@@ -3,8 +3,8 @@
     FOLDER/snapshots/STORE/SEQ/start    the profiles as they started
     FOLDER/snapshots/STORE/SEQ/latest   the profiles and words after event SEQ
 
-STORE is the name that the store gave itself, so that a snapshot of another store is never read. A snapshot that is
-damaged, or newer than the log, is skipped.
+STORE is the name that the store gave itself, so that a snapshot of another store is never read. A
+snapshot that is damaged, or newer than the log, is skipped.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class SnapshotFolder:
             shutil.rmtree(old, ignore_errors=True)
 
     def load(self, last_seq: int, checkpoints: Checkpoints) -> tuple[FilterEngine, int]:
-        """The engine of the newest valid snapshot up to an event, with its number; a new engine and 0 without one."""
+        """The engine of the newest valid snapshot up to an event, with its number.
+
+        A new engine and 0 without one.
+        """
         for place in self._found():
             if int(place.name) <= last_seq:
                 try:
@@ -67,7 +70,9 @@ class SnapshotFolder:
     def _found(self) -> list[Path]:
         if not self._place.is_dir():
             return []
-        return sorted((place for place in self._place.iterdir() if place.name.isdigit()), reverse=True)
+        return sorted(
+            (place for place in self._place.iterdir() if place.name.isdigit()), reverse=True
+        )
 
 
 def _read(place: Path, checkpoints: Checkpoints) -> FilterEngine:

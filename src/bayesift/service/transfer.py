@@ -1,4 +1,7 @@
-"""A profile as a file of its own, and back: what it learned, with its own words; not what waits for a judgement."""
+"""A profile as a file of its own, and back: what it learned, with its own words.
+
+Not what waits for a judgement.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ def exported_profile(space: VectorSpace, state: ProfileState) -> bytes:
     state = _learned(state)
     used = np.unique(np.concatenate([state.arrays[name] for name in _COLUMNS])).astype(np.int64)
     parameters, _, _ = space.get_state()
-    own = VectorSpace.from_state(parameters, {"frequencies": space.frequencies[used]}, space.words_of(used))
+    own = VectorSpace.from_state(
+        parameters, {"frequencies": space.frequencies[used]}, space.words_of(used)
+    )
     columns = np.full(len(space), -1, dtype=np.int32)
     columns[used] = np.arange(len(used), dtype=np.int32)
     with tempfile.TemporaryDirectory() as folder:
@@ -37,14 +42,19 @@ def exported_profile(space: VectorSpace, state: ProfileState) -> bytes:
 
 
 def _check_size(model: bytes) -> None:
-    """Refuse an archive that would unpack to more than a filter can be; sizes are those that are unpacked at most."""
+    """Refuse an archive that would unpack to more than a filter can be.
+
+    Sizes are those that are unpacked at most.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(model)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise DataError("not a model file") from error
     if size > _MOST_UNPACKED:
-        raise TooLargeError(f"the model file unpacks to {size:,} bytes; at most {_MOST_UNPACKED:,} are allowed")
+        raise TooLargeError(
+            f"the model file unpacks to {size:,} bytes; at most {_MOST_UNPACKED:,} are allowed"
+        )
 
 
 def read_profile(model: bytes) -> tuple[VectorSpace, ProfileState]:
@@ -75,7 +85,9 @@ def install_profile(engine: FilterEngine, name: str, model: str) -> None:
     ours = engine.space
     read = [(each.stemmer, each.stop_words, each.unspaced) for each in (space, ours)]
     if read[0] != read[1]:
-        raise DataError("the filter reads words in another way (stems, stop words, scripts) than this service")
+        raise DataError(
+            "the filter reads words in another way (stems, stop words, scripts) than this service"
+        )
     moved = _moved(state, ours.add_words(space.words_of(range(len(space)))))
     moved.header.update(name=name)
     engine.profiles[name], engine.starts[name] = moved.profile(), moved
@@ -83,8 +95,13 @@ def install_profile(engine: FilterEngine, name: str, model: str) -> None:
 
 def _learned(state: ProfileState) -> ProfileState:
     """The state without documents that wait and without the names of judged ones."""
-    pending = {name: array[:0] for name, array in state.arrays.items() if name.startswith("pending.")}
-    return ProfileState({**state.header, "pending": [], "verdicts": {}, "paused": False}, {**state.arrays, **pending})
+    pending = {
+        name: array[:0] for name, array in state.arrays.items() if name.startswith("pending.")
+    }
+    return ProfileState(
+        {**state.header, "pending": [], "verdicts": {}, "paused": False},
+        {**state.arrays, **pending},
+    )
 
 
 def _moved(state: ProfileState, columns: Array) -> ProfileState:
@@ -92,4 +109,6 @@ def _moved(state: ProfileState, columns: Array) -> ProfileState:
     arrays = dict(state.arrays)
     for name in _COLUMNS:
         arrays[name] = columns[arrays[name]].astype(np.int32)
-    return ProfileState({**state.header, "n_columns": int(arrays["counted"].max(initial=-1)) + 1}, arrays)
+    return ProfileState(
+        {**state.header, "n_columns": int(arrays["counted"].max(initial=-1)) + 1}, arrays
+    )

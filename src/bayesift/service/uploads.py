@@ -64,7 +64,10 @@ class Uploads:
         self._kept: dict[str, Upload] = {}
 
     def keep(self, upload: Upload) -> str:
-        """Keep records under a new key; the oldest of the person are dropped when there are too many."""
+        """Keep records under a new key.
+
+        The oldest of the person are dropped when there are too many.
+        """
         key = new_id()
         with self._lock:
             now = time.monotonic()
@@ -78,7 +81,9 @@ class Uploads:
     def take(self, person: str, keys: Sequence[str]) -> ReferenceList:
         """The records of several uploads together."""
         found = [self._kept.get(key) for key in dict.fromkeys(keys)]
-        lists = [upload.references for upload in found if upload is not None and upload.person == person]
+        lists = [
+            upload.references for upload in found if upload is not None and upload.person == person
+        ]
         if not lists or len(lists) < len(found):
             raise NotFoundError("a file is no longer here; send it again")
         return ReferenceList(
@@ -114,11 +119,13 @@ def read_upload(name: str, content: bytes) -> ReferenceList:
     )
 
 
-def review_records(log: ReviewLog, name: str, only: Collection[str], *, decisions: bool) -> ReferenceList:
+def review_records(
+    log: ReviewLog, name: str, only: Collection[str], *, decisions: bool
+) -> ReferenceList:
     """The records of another review, all or those that are "included", "excluded", "maybe" or "open".
 
-    A record without a verdict of all its reviewers is open: nobody sees here what is blind in the review. The decisions
-    of the others come along if wanted.
+    A record without a verdict of all its reviewers is open: nobody sees here what is blind in the
+    review. The decisions of the others come along if wanted.
     """
     found = []
     for record in log.records.values():
@@ -128,7 +135,9 @@ def review_records(log: ReviewLog, name: str, only: Collection[str], *, decision
         if not only or ("open" if is_open else status) in only:
             told = with_decisions(record, log, {})
             kept = told.decisions if decisions and not is_open else ()
-            found.append(replace(record.reference, decisions=kept, labels=told.labels, file=_file_name(name)))
+            found.append(
+                replace(record.reference, decisions=kept, labels=told.labels, file=_file_name(name))
+            )
     return _from_here(found, name, "review")
 
 
@@ -137,7 +146,8 @@ def stream_records(
 ) -> ReferenceList:
     """Documents that came in as a stream, the newest, as records.
 
-    With a profile those that it retrieved, or those that people judged relevant; judgements become decisions if wanted.
+    With a profile those that it retrieved, or those that people judged relevant; judgements become
+    decisions if wanted.
     """
     given: dict[str, list[Decision]] = {}
     if profile is None:
@@ -149,10 +159,17 @@ def stream_records(
         retrieved = read.events(profile.seq, profile=profile.name, kinds=(event_log.RETRIEVED,))
         chosen = dict.fromkeys(str(row.document) for row in retrieved) | dict.fromkeys(given)
         if relevant:
-            chosen = {id_: None for id_ in chosen if any(d.verdict == "included" for d in given.get(id_, ()))}
+            chosen = {
+                id_: None
+                for id_ in chosen
+                if any(d.verdict == "included" for d in given.get(id_, ()))
+            }
         ids = list(chosen)[-limit:]
     name = "documents" if profile is None else profile.name
-    found = [_document_record(row, name, given.get(row.id, ()) if decisions else ()) for row in _documents(read, ids)]
+    found = [
+        _document_record(row, name, given.get(row.id, ()) if decisions else ())
+        for row in _documents(read, ids)
+    ]
     return _from_here(found, name, "documents")
 
 
@@ -163,7 +180,9 @@ def _documents(read: Reading, ids: Sequence[str]) -> Iterator[DocumentRow]:
         for row in read.documents(ids[start : start + _AT_ONCE]).values():
             characters += len(row.text)
             if characters > _MOST_TEXT:
-                raise TooLargeError(f"these documents have more than {_MOST_TEXT:,} characters; choose fewer")
+                raise TooLargeError(
+                    f"these documents have more than {_MOST_TEXT:,} characters; choose fewer"
+                )
             if not row.purged:
                 yield row
 
@@ -171,7 +190,12 @@ def _documents(read: Reading, ids: Sequence[str]) -> Iterator[DocumentRow]:
 def _document_record(row: DocumentRow, name: str, decisions: Sequence[Decision]) -> Reference:
     title = row.title.strip() or textwrap.shorten(row.text, _TITLE, placeholder=" ...")
     return Reference(
-        id=row.id, title=title, abstract=row.text, file=_file_name(name), decisions=tuple(decisions), type="GEN"
+        id=row.id,
+        title=title,
+        abstract=row.text,
+        file=_file_name(name),
+        decisions=tuple(decisions),
+        type="GEN",
     )
 
 
@@ -218,8 +242,12 @@ def check_unpacked(content: bytes) -> None:
                 size = sum(entry.file_size for entry in archive.infolist())
         elif content.startswith(b"PAR1"):
             parts = pq.read_metadata(io.BytesIO(content))
-            size = sum(parts.row_group(number).total_byte_size for number in range(parts.num_row_groups))
+            size = sum(
+                parts.row_group(number).total_byte_size for number in range(parts.num_row_groups)
+            )
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise DataError("the file is damaged") from error
     if size > _MOST_UNPACKED:
-        raise TooLargeError(f"the file unpacks to {size:,} bytes; at most {_MOST_UNPACKED:,} are allowed")
+        raise TooLargeError(
+            f"the file unpacks to {size:,} bytes; at most {_MOST_UNPACKED:,} are allowed"
+        )

@@ -1,7 +1,9 @@
-"""The same models on Apache Spark, for corpora that lie in tables of billions of rows; needs the extra `spark`.
+"""The same models on Apache Spark, for corpora that lie in tables of billions of rows.
 
-Spark does the distribution. What runs on executors are functions from Arrow batches to Arrow batches that know nothing
-of it.
+Needs the extra `spark`.
+
+Spark does the distribution. What runs on executors are functions from Arrow batches to Arrow
+batches that know nothing of it.
 """
 
 from bayesift.spark.files import score_files

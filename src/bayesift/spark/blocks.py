@@ -18,9 +18,7 @@ from bayesift.spark.descent import WorkingSet
 from bayesift.spark.newton import packed_gram
 from bayesift.text import TermVectorizer
 
-BLOCK_SCHEMA = (
-    "documents int, entries long, row_ends binary, terms binary, weights binary, label_ends binary, labels binary"
-)
+BLOCK_SCHEMA = "documents int, entries long, row_ends binary, terms binary, weights binary, label_ends binary, labels binary"
 SUMS_SCHEMA = "part int, losses binary, gradients binary, hessians binary"
 _FAR = -0.1
 _BLOCK = pa.schema(
@@ -44,9 +42,13 @@ class Block:
         rows, labels = self.rows, self.labels
         parts = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices)
         kinds = (np.int64, np.int32, np.float64, np.int32, np.int32)
-        bytes_of = [np.asarray(part, dtype=kind).tobytes() for part, kind in zip(parts, kinds, strict=True)]
+        bytes_of = [
+            np.asarray(part, dtype=kind).tobytes() for part, kind in zip(parts, kinds, strict=True)
+        ]
         values = [rows.shape[0], rows.nnz, *bytes_of]
-        arrays = [pa.array([value], field.type) for value, field in zip(values, _BLOCK, strict=True)]
+        arrays = [
+            pa.array([value], field.type) for value, field in zip(values, _BLOCK, strict=True)
+        ]
         return pa.RecordBatch.from_arrays(arrays, schema=_BLOCK)
 
     @classmethod
@@ -56,18 +58,25 @@ class Block:
             np.frombuffer(row[name], dtype=kind)
             for name, kind in (("row_ends", np.int64), ("terms", np.int32), ("weights", np.float64))
         )
-        label_ends, labels = (np.frombuffer(row[name], dtype=np.int32) for name in ("label_ends", "labels"))
+        label_ends, labels = (
+            np.frombuffer(row[name], dtype=np.int32) for name in ("label_ends", "labels")
+        )
         n = row["documents"]
         return cls(
             # Kernels are compiled for int32 offsets into a matrix that small.
             sparse.csr_array((weights, terms, ends.astype(np.int32)), shape=(n, n_terms)),
-            sparse.csr_array((np.ones(len(labels), dtype=np.int8), labels, label_ends), shape=(n, n_categories)),
+            sparse.csr_array(
+                (np.ones(len(labels), dtype=np.int8), labels, label_ends), shape=(n, n_categories)
+            ),
         )
 
 
 @dataclass(frozen=True)
 class BlockMaker:
-    """Turns batches of texts and labels into blocks, one per batch; `kept` are the terms to keep, None for all."""
+    """Turns batches of texts and labels into blocks, one per batch.
+
+    `kept` are the terms to keep, None for all.
+    """
 
     columns: DocumentColumns
     categories: tuple[str, ...]
@@ -89,8 +98,8 @@ class BlockMaker:
 class LossSums(NamedTuple):
     """Losses and derivatives of a block, or sums over several.
 
-    The losses are minus the log-likelihood of each model, the gradients have the shape of the weights, the Hessians
-    are diagonals or packed parts, concatenated.
+    The losses are minus the log-likelihood of each model, the gradients have the shape of the
+    weights, the Hessians are diagonals or packed parts, concatenated.
     """
 
     losses: Array
@@ -114,7 +123,10 @@ class LossSums(NamedTuple):
         """The sum of rows in the order of their parts: independent of the order of arrival."""
         total = None
         for row in sorted(rows, key=lambda row: row["part"]):
-            losses, gradients = np.frombuffer(row["losses"]), np.frombuffer(row["gradients"]).reshape(shape)
+            losses, gradients = (
+                np.frombuffer(row["losses"]),
+                np.frombuffer(row["gradients"]).reshape(shape),
+            )
             sums = cls(losses, gradients, np.frombuffer(row["hessians"], dtype=np.float32))
             if total is None:
                 total = cls(*(part.copy() for part in sums))
@@ -126,14 +138,17 @@ class LossSums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LossEvaluator:
-    """Evaluates losses and gradients over blocks at given weights; the sums over all blocks are one row.
+    """Evaluates losses and gradients over blocks at given weights.
+
+    The sums over all blocks are one row.
 
     Parameters
     ----------
     weights : terms and intercept x models
     models : the category of each model
     diagonal : whether to evaluate the diagonals of the Hessians too
-    sets : the terms of each model whose Hessian to evaluate, its intercept after them; None for none
+    sets : the terms of each model whose Hessian to evaluate, its intercept after them; None for
+        none
     """
 
     link: Link
@@ -171,8 +186,13 @@ class LossEvaluator:
             hessians = _sums_by_term(rows, rows.data**2, curvatures).ravel()
         elif self.sets is not None:
             cautious = [held.cautious for held in self.sets]
-            curvatures = np.where(cautious, secant_curvatures(self.link, margins, derivatives, curvatures), curvatures)
-            packed = [packed_gram(rows, held.terms, curvatures[:, c].copy()) for c, held in enumerate(self.sets)]
+            curvatures = np.where(
+                cautious, secant_curvatures(self.link, margins, derivatives, curvatures), curvatures
+            )
+            packed = [
+                packed_gram(rows, held.terms, curvatures[:, c].copy())
+                for c, held in enumerate(self.sets)
+            ]
             hessians = np.concatenate([hessians, *packed])
         return LossSums(-logarithms.sum(axis=0), -gradients, hessians)
 

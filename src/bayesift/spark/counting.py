@@ -1,4 +1,6 @@
-"""Texts and labels out of Arrow batches, each bad row named; and what they add to the counts of all, whoever sums them.
+"""Texts and labels out of Arrow batches, each bad row named.
+
+And what they add to the counts of all, whoever sums them.
 
 Counts are whole numbers, so that their sums do not depend on how documents are dealt out.
 """
@@ -38,14 +40,19 @@ class Readable:
 
 
 def read_texts(column: pa.Array) -> Readable:
-    """The texts of a column of strings or UTF-8 bytes; missing, empty, too long and damaged ones are errors."""
+    """The texts of a column of strings or UTF-8 bytes.
+
+    Missing, empty, too long and damaged ones are errors.
+    """
     raw = column.cast(pa.large_binary())
     texts = _if_all_is_well(raw)
     if texts is not None:
         return Readable(texts, np.arange(len(texts)), pa.nulls(len(texts), pa.string()))
     errors = [_what_is_wrong(value) for value in raw.to_pylist()]
     rows = np.flatnonzero([error is None for error in errors])
-    return Readable(raw.take(pa.array(rows)).cast(pa.large_string()), rows, pa.array(errors, pa.string()))
+    return Readable(
+        raw.take(pa.array(rows)).cast(pa.large_string()), rows, pa.array(errors, pa.string())
+    )
 
 
 def _if_all_is_well(raw: pa.LargeBinaryArray) -> pa.LargeStringArray | None:
@@ -59,8 +66,14 @@ def _if_all_is_well(raw: pa.LargeBinaryArray) -> pa.LargeStringArray | None:
         return texts
     shortest = pc.min(pc.binary_length(pc.utf8_trim_whitespace(texts))).as_py()
     longest = pc.max(pc.binary_length(texts)).as_py()
-    offsets = np.frombuffer(raw.buffers()[1], dtype=np.int64)[raw.offset : raw.offset + len(raw) + 1]
-    data = np.frombuffer(raw.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]] if shortest else np.zeros(1)
+    offsets = np.frombuffer(raw.buffers()[1], dtype=np.int64)[
+        raw.offset : raw.offset + len(raw) + 1
+    ]
+    data = (
+        np.frombuffer(raw.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
+        if shortest
+        else np.zeros(1)
+    )
     return texts if shortest and longest <= MAX_CHARACTERS and data.min() else None
 
 
@@ -89,16 +102,27 @@ def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListA
 def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
     """The same without white space around names, empty names and repetitions."""
     owners, names = pc.list_parent_indices(lists), pc.utf8_trim_whitespace(lists.flatten())
-    pairs = pa.table({"owner": owners, "name": names}).filter(pc.greater(pc.binary_length(names), 0))
-    distinct = pairs.group_by(["owner", "name"], use_threads=False).aggregate([]) if pairs.num_rows else pairs
+    pairs = pa.table({"owner": owners, "name": names}).filter(
+        pc.greater(pc.binary_length(names), 0)
+    )
+    distinct = (
+        pairs.group_by(["owner", "name"], use_threads=False).aggregate([])
+        if pairs.num_rows
+        else pairs
+    )
     owner = np.asarray(distinct["owner"].combine_chunks())
     order = np.argsort(owner, kind="stable")
     ends = np.searchsorted(owner[order], np.arange(len(lists) + 1))
-    return pa.LargeListArray.from_arrays(pa.array(ends), distinct["name"].combine_chunks().take(pa.array(order)))
+    return pa.LargeListArray.from_arrays(
+        pa.array(ends), distinct["name"].combine_chunks().take(pa.array(order))
+    )
 
 
 def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> sparse.csr_array:
-    """Documents x categories, 1 where the document has the category; names that are not listed are left out."""
+    """Documents x categories, 1 where the document has the category.
+
+    Names that are not listed are left out.
+    """
     columns = pc.index_in(labels.flatten(), categories.cast(pa.large_string()))
     owners = np.asarray(pc.list_parent_indices(labels))
     known = np.asarray(columns.is_valid())
@@ -108,7 +132,11 @@ def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> spar
 
 
 TERM, CATEGORY, TOTAL = "term", "category", "total"
-DOCUMENTS, UNLIKE_ONE, UNREADABLE = "documents", "documents without exactly one category", "unreadable"
+DOCUMENTS, UNLIKE_ONE, UNREADABLE = (
+    "documents",
+    "documents without exactly one category",
+    "unreadable",
+)
 EVERY = -1  # stands for all categories, or for all terms
 _MOST_TERMS = 1 << 20  # that a process counts before it hands them on
 _ROWS = 1 << 16  # of a batch that is handed on
@@ -127,7 +155,9 @@ class DocumentColumns:
         """The columns that are read."""
         return [self.text] if self.label is None else [self.text, self.label]
 
-    def read(self, batch: pa.RecordBatch) -> tuple[pa.LargeStringArray, pa.LargeListArray | None, pa.StringArray]:
+    def read(
+        self, batch: pa.RecordBatch
+    ) -> tuple[pa.LargeStringArray, pa.LargeListArray | None, pa.StringArray]:
         """The texts that can be read with their categories, and the errors of all rows."""
         readable = read_texts(batch.column(self.text))
         if self.label is None:
@@ -145,7 +175,11 @@ class Survey:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The counts of all batches; more than a million terms are handed on before the end."""
-        counter, categories, totals = self._counter(), pa.array([], pa.large_string()), np.zeros(3, dtype=np.int64)
+        counter, categories, totals = (
+            self._counter(),
+            pa.array([], pa.large_string()),
+            np.zeros(3, dtype=np.int64),
+        )
         for batch in batches:
             texts, labels, errors = self.columns.read(batch)
             totals += [len(texts), 0, len(errors) - errors.null_count]
@@ -164,7 +198,14 @@ class Survey:
 
     def _counter(self) -> TermVectorizer:
         """Counts all terms, of which some may be left out when the counts of all documents are there."""
-        every = {"min_df": 1, "max_df": 1.0, "drop_frequent": 0, "drop_rare": 0, "n_jobs": 1, "progress": None}
+        every = {
+            "min_df": 1,
+            "max_df": 1.0,
+            "drop_frequent": 0,
+            "drop_rare": 0,
+            "n_jobs": 1,
+            "progress": None,
+        }
         return TermVectorizer(**{**self.vectorizer.get_params(), **every})
 
 
@@ -191,15 +232,18 @@ def _total_rows(totals: Array) -> pa.Table:
 def _survey_rows(kind: str, names: pa.Array, documents: Array, occurrences: Array) -> pa.Table:
     numbers = [pa.array(np.asarray(column, dtype=np.int64)) for column in (documents, occurrences)]
     kinds = pa.repeat(pa.scalar(kind), len(names))
-    return pa.table([kinds, names.cast(pa.string()), *numbers], ["kind", "name", "documents", "occurrences"])
+    return pa.table(
+        [kinds, names.cast(pa.string()), *numbers], ["kind", "name", "documents", "occurrences"]
+    )
 
 
 @dataclass(frozen=True)
 class PairCounter:
     """Counts every (category, term): rows of category, term, documents, weight and squares of weights.
 
-    The number -1 stands for all categories, or for all terms: the counts of a term in all documents, the documents of a
-    category, the documents in all. The vectorizer is requested when the first batch is there.
+    The number -1 stands for all categories, or for all terms: the counts of a term in all
+    documents, the documents of a category, the documents in all. The vectorizer is requested when
+    the first batch is there.
     """
 
     columns: DocumentColumns
@@ -232,7 +276,13 @@ def _pair_rows(counted: CategoryCounts, squares: Array) -> pa.Table:
     sizes, nothing = counted.category_documents, np.zeros(len(counted.category_documents))
     every = np.full(len(seen), EVERY)
     parts = [
-        (owners, counted.counts.indices, counted.documents, counted.counts.data, np.zeros(len(owners))),
+        (
+            owners,
+            counted.counts.indices,
+            counted.documents,
+            counted.counts.data,
+            np.zeros(len(owners)),
+        ),
         (every, seen, counted.term_documents[seen], counted.term_counts[seen], squares[seen]),
         (np.arange(len(sizes)), np.full(len(sizes), EVERY), sizes, nothing, nothing),
         ([EVERY], [EVERY], [counted.n_documents], [0.0], [0.0]),

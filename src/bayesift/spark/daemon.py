@@ -1,7 +1,7 @@
 """Spark's daemon of Python workers with bayesift and its kernels loaded: workers are forked from it, warm.
 
-Spark starts one daemon per executor. `spark_session` names this module in `spark.python.daemon.module`; a session of
-somebody else's can do the same.
+Spark starts one daemon per executor. `spark_session` names this module in
+`spark.python.daemon.module`; a session of somebody else's can do the same.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ _WORDS = 200_000  # more text than is counted without kernels
 
 
 def load_kernels() -> None:
-    """Import what scoring needs and run its kernels once, compiled before or now; a failure is left to the tasks."""
+    """Import what scoring needs and run its kernels once, compiled before or now.
+
+    A failure is left to the tasks.
+    """
     with suppress(Exception):
         import bayesift.spark.scoring
         from bayesift.models.base import scores_of
         from bayesift.text import TermVectorizer
 
         assert bayesift.spark.scoring
-        counts = TermVectorizer().fit_transform([" ".join(f"word{number % 1000}" for number in range(_WORDS))])
+        counts = TermVectorizer().fit_transform(
+            [" ".join(f"word{number % 1000}" for number in range(_WORDS))]
+        )
         weights = counts.copy()
         scores_of(counts, weights, weights.sum(axis=1))
 

@@ -2,14 +2,15 @@
 
     minimise  L(w) + sum_j P_j(w_j) + Q(b)       (the objective of `bayesift.kernels.linear`)
 
-A `LossOracle` evaluates L and its derivatives. Weights of all models are the columns of one array, the intercepts its
-last row: one evaluation gives the losses and gradients of all. An evaluation is a pass over the documents, so that
-everything that needs none is done here.
+A `LossOracle` evaluates L and its derivatives. Weights of all models are the columns of one array,
+the intercepts its last row: one evaluation gives the losses and gradients of all. An evaluation is
+a pass over the documents, so that everything that needs none is done here.
 
-`minimise_by_lbfgs` takes the steps of L-BFGS under a Gaussian prior, and of OWL-QN under a Laplace prior (Andrew & Gao
-2007): the gradient is the smallest of the subgradients, a step stays within the orthant it starts for, and what
-would leave it becomes 0. The first estimate of the Hessian is its diagonal, first where all documents have the share of
-the category for probability, and after a few steps where the models then are: that halves the steps that are left.
+`minimise_by_lbfgs` takes the steps of L-BFGS under a Gaussian prior, and of OWL-QN under a Laplace
+prior (Andrew & Gao 2007): the gradient is the smallest of the subgradients, a step stays within the
+orthant it starts for, and what would leave it becomes 0. The first estimate of the Hessian is its
+diagonal, first where all documents have the share of the category for probability, and after a few
+steps where the models then are: that halves the steps that are left.
 """
 
 from __future__ import annotations
@@ -36,14 +37,20 @@ _LEAST = 1e-10
 
 
 class WorkingSet(NamedTuple):
-    """Terms of a model; if cautious, misclassified documents have their mean curvature up to the boundary."""
+    """Terms of a model.
+
+    If cautious, misclassified documents have their mean curvature up to the boundary.
+    """
 
     terms: Array
     cautious: bool
 
 
 class LossOracle(Protocol):
-    """Evaluates minus the log-likelihood of models; weights are weights x models, `models` says of which models."""
+    """Evaluates minus the log-likelihood of models.
+
+    Weights are weights x models, `models` says of which models.
+    """
 
     def loss_and_gradient(self, weights: Array, models: list[int]) -> LossGradient:
         """The loss of each model, and the gradients, of the shape of the weights."""
@@ -64,7 +71,10 @@ class LossOracle(Protocol):
 
 
 def select(array: Array, columns: Array) -> Array:
-    """Some of the columns in their order; the array itself for all of them, or if one column stands for all."""
+    """Some of the columns in their order.
+
+    The array itself for all of them, or if one column stands for all.
+    """
     return array if array.shape[-1] in (1, len(columns)) else array[..., columns]
 
 
@@ -74,8 +84,8 @@ class Penalty:
 
     Parameters
     ----------
-    rows : L1, L2, mode, lower and upper of `bayesift.kernels.linear`, each weights x models, or weights x 1 where all
-        models have the same; the last weight is the intercept
+    rows : L1, L2, mode, lower and upper of `bayesift.kernels.linear`, each weights x models, or
+        weights x 1 where all models have the same; the last weight is the intercept
     curvatures : an estimate of the diagonals of the Hessians of the loss, weights x models
     free : whether an intercept is fitted
     """
@@ -87,7 +97,9 @@ class Penalty:
     def cost(self, weights: Array) -> Array:
         """Minus the log prior of each model."""
         distance = weights - self.rows[MODE]
-        costs: Array = np.sum(self.rows[L1] * np.abs(distance) + 0.5 * self.rows[L2] * distance**2, axis=0)
+        costs: Array = np.sum(
+            self.rows[L1] * np.abs(distance) + 0.5 * self.rows[L2] * distance**2, axis=0
+        )
         return costs
 
     def subgradient(self, weights: Array, gradient: Array) -> Array:
@@ -96,7 +108,9 @@ class Penalty:
         smooth = gradient + self.rows[L2] * distance
         shrunk = np.sign(smooth) * np.maximum(np.abs(smooth) - self.rows[L1], 0.0)
         slope = np.where(distance == 0.0, shrunk, smooth + self.rows[L1] * np.sign(distance))
-        bound = ((slope > 0) & (weights <= self.rows[LOWER])) | ((slope < 0) & (weights >= self.rows[UPPER]))
+        bound = ((slope > 0) & (weights <= self.rows[LOWER])) | (
+            (slope < 0) & (weights >= self.rows[UPPER])
+        )
         return np.where(bound, 0.0, slope)
 
     def constrained(self, weights: Array) -> Array:
@@ -161,8 +175,9 @@ class Descent:
     ) -> None:
         """Take a step of each of these models; a model for which no step length is accepted ends.
 
-        `trial` gives the weights of some models (their places in columns) at these step lengths, `expected` the change
-        of the objective to first order for places, trial weights and step lengths.
+        `trial` gives the weights of some models (their places in columns) at these step lengths,
+        `expected` the change of the objective to first order for places, trial weights and step
+        lengths.
         """
         weights, gradients, values = np.empty(0), np.empty(0), np.empty(0)
 
@@ -190,11 +205,16 @@ class Descent:
         self.record(columns)
 
     def record(self, columns: Array) -> None:
-        """Record the objectives of models that made a step; a model that has converged or gains no more ends."""
+        """Record the objectives of models that made a step.
+
+        A model that has converged or gains no more ends.
+        """
         for c in columns:
             trace = self.traces[c]
             trace.append(float(self.objectives[c]))
-            if len(trace) > _STALLED_STEPS and trace[-_STALLED_STEPS - 1] - trace[-1] <= _STALLED * abs(trace[-1]):
+            if len(trace) > _STALLED_STEPS and trace[-_STALLED_STEPS - 1] - trace[
+                -1
+            ] <= _STALLED * abs(trace[-1]):
                 self.active[c] = False
         self.active &= self.gaps() > self.settings.tolerance
 
@@ -206,7 +226,9 @@ class Descent:
         """The models as they are, converged where the bound of their gap is within the tolerance."""
         converged = self.gaps() <= self.settings.tolerance
         return [
-            Solution(weights[:-1].copy(), float(weights[-1]), np.array(trace), len(trace) - 1, bool(met))
+            Solution(
+                weights[:-1].copy(), float(weights[-1]), np.array(trace), len(trace) - 1, bool(met)
+            )
             for weights, trace, met in zip(self.weights.T, self.traces, converged, strict=True)
         ]
 
@@ -214,16 +236,23 @@ class Descent:
 def gap_bounds(penalty: Penalty, weights: Array, gradients: Array, objectives: Array) -> Array:
     """No more than this share of each objective is left to gain.
 
-    The objective is convex: with subgradient g, at most g (w - w*) is left. Under a normal prior of precision L2 it is
-    at most the sum of g^2 / 2 L2. Under a Laplace prior |w* - mode| is at most objective / L1, since no part of the
-    objective is negative. The intercept is taken to be within 1 of its best.
+    The objective is convex: with subgradient g, at most g (w - w*) is left. Under a normal prior of
+    precision L2 it is at most the sum of g^2 / 2 L2. Under a Laplace prior |w* - mode| is at most
+    objective / L1, since no part of the objective is negative. The intercept is taken to be within
+    1 of its best.
     """
     rows = penalty.rows[:, :-1]
     slope = penalty.subgradient(weights, gradients)
     straight, curved = rows[L1] > 0, rows[L1] == 0
     distance = np.abs(weights[:-1] - rows[MODE])
-    quadratic = np.sum(np.where(curved, slope[:-1] ** 2 / (2.0 * np.maximum(rows[L2], 1e-300)), 0.0), axis=0)
-    worst = np.max(np.where(straight, np.abs(slope[:-1]) / np.maximum(rows[L1], 1e-300), 0.0), axis=0, initial=0.0)
+    quadratic = np.sum(
+        np.where(curved, slope[:-1] ** 2 / (2.0 * np.maximum(rows[L2], 1e-300)), 0.0), axis=0
+    )
+    worst = np.max(
+        np.where(straight, np.abs(slope[:-1]) / np.maximum(rows[L1], 1e-300), 0.0),
+        axis=0,
+        initial=0.0,
+    )
     size = np.sum(np.where(straight, rows[L1] * distance, 0.0), axis=0)
     gained = np.sum(np.where(straight, slope[:-1] * (weights[:-1] - rows[MODE]), 0.0), axis=0)
     linear = np.minimum(worst * (size + objectives), np.maximum(gained, 0.0) + worst * objectives)
@@ -232,7 +261,11 @@ def gap_bounds(penalty: Penalty, weights: Array, gradients: Array, objectives: A
 
 
 def minimise_by_lbfgs(
-    oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings, models: Array | None = None
+    oracle: LossOracle,
+    weights: Array,
+    penalty: Penalty,
+    settings: Settings,
+    models: Array | None = None,
 ) -> tuple[list[Solution], Array]:
     """The modes of all models from these weights, and bounds of the shares of their objectives left to gain.
 
@@ -252,7 +285,14 @@ def minimise_by_lbfgs(
 class _QuasiNewton(Descent):
     """Models, and the last steps of each."""
 
-    def __init__(self, oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings, models: Array) -> None:
+    def __init__(
+        self,
+        oracle: LossOracle,
+        weights: Array,
+        penalty: Penalty,
+        settings: Settings,
+        models: Array,
+    ) -> None:
         super().__init__(weights, penalty, settings)
         self.oracle, self.models = oracle, models
         self.inverse = 1.0 / np.maximum(penalty.curvatures + penalty.rows[L2], _LEAST)
@@ -262,7 +302,9 @@ class _QuasiNewton(Descent):
     def update_diagonal(self) -> None:
         """Evaluate the diagonal of the Hessian where the models are."""
         columns = np.flatnonzero(self.active)
-        curvatures = self.oracle.hessian_diagonal(select(self.weights, columns), self.models[columns].tolist())
+        curvatures = self.oracle.hessian_diagonal(
+            select(self.weights, columns), self.models[columns].tolist()
+        )
         self.count()
         rows = select(self.penalty.rows, columns)
         self.inverse[:, columns] = 1.0 / np.maximum(curvatures + rows[L2], _LEAST)
@@ -295,7 +337,9 @@ class _QuasiNewton(Descent):
     def _smooth_gradient(self, columns: Array) -> Array:
         """The gradient of all but the factors of |w - mode|."""
         rows = select(self.penalty.rows, columns)
-        smooth: Array = select(self.gradients, columns) + rows[L2] * (select(self.weights, columns) - rows[MODE])
+        smooth: Array = select(self.gradients, columns) + rows[L2] * (
+            select(self.weights, columns) - rows[MODE]
+        )
         return smooth
 
     def _remember(self, columns: Array, start: Array, smooth: Array) -> None:

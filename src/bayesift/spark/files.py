@@ -1,8 +1,9 @@
 """Parquet to Parquet: executors read and write the files themselves, and Spark only hands out the work.
 
-Through a DataFrame every row goes from Parquet to Spark's rows, to Arrow, and back the same way, which takes longer
-than scoring it. Here a task reads some row groups into Arrow batches, scores them and writes one file, which is renamed
-when it is whole: a task that is lost is run again, and what it left is removed at the end.
+Through a DataFrame every row goes from Parquet to Spark's rows, to Arrow, and back the same way,
+which takes longer than scoring it. Here a task reads some row groups into Arrow batches, scores
+them and writes one file, which is renamed when it is whole: a task that is lost is run again, and
+what it left is removed at the end.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def score_files(
 ) -> tuple[int, int]:
     """Put the texts of Parquet files into categories, and write Parquet files with the columns of `score`.
 
-    Source and target are paths, or addresses that Arrow knows (`s3://`, `hdfs://`), which every executor can reach.
+    Source and target are paths, or addresses that Arrow knows (`s3://`, `hdfs://`), which every
+    executor can reach.
 
     Parameters
     ----------
@@ -80,10 +82,15 @@ def score_files(
     if classifier.vectorizer_ is None:
         raise DataError("the model was trained on vectors, not on texts")
     kept = _kept_columns(system, files, text_col, id_col)
-    tasks = list(enumerate(_tasks(system, files, spark.sparkContext.defaultParallelism * _TASKS_PER_CORE)))
+    tasks = list(
+        enumerate(_tasks(system, files, spark.sparkContext.defaultParallelism * _TASKS_PER_CORE))
+    )
     new.create_dir(folder, recursive=True)
     work = _Work(
-        str(source), str(target), Scorer(shared_model(spark, classifier), text_col, kept, top, terms), uuid.uuid4().hex
+        str(source),
+        str(target),
+        Scorer(shared_model(spark, classifier), text_col, kept, top, terms),
+        uuid.uuid4().hex,
     )
     found = spark.sparkContext.parallelize(tasks, max(1, len(tasks))).map(work).collect()
     for left in new.get_file_info(fs.FileSelector(folder)):
@@ -112,9 +119,13 @@ class _Work:
         writer: parquet.ParquetWriter | None = None
         with system.open_input_file(part.file) as stream, new.open_output_stream(begun) as output:
             wanted = [*self.scorer.kept, self.scorer.text]
-            batches = parquet.ParquetFile(stream).iter_batches(_BATCH, row_groups=list(part.groups), columns=wanted)
+            batches = parquet.ParquetFile(stream).iter_batches(
+                _BATCH, row_groups=list(part.groups), columns=wanted
+            )
             for scored in self.scorer(batches):
-                writer = writer or parquet.ParquetWriter(output, scored.schema, compression="snappy")
+                writer = writer or parquet.ParquetWriter(
+                    output, scored.schema, compression="snappy"
+                )
                 writer.write_batch(scored)
                 n_rows += scored.num_rows
                 n_errors += scored.num_rows - scored[ERRORS].null_count
@@ -151,19 +162,27 @@ def _files_of(system: fs.FileSystem, place: str, source: str | Path) -> list[str
         raise DataError("holds no Parquet files", file=source)
     if any("=" in path.removeprefix(place) for path in files):
         raise DataError(
-            "has partitions in the names of its folders; read it as a DataFrame and use `score`", file=source
+            "has partitions in the names of its folders; read it as a DataFrame and use `score`",
+            file=source,
         )
     return files
 
 
-def _kept_columns(system: fs.FileSystem, files: list[str], text_col: str, id_col: str | None) -> tuple[str, ...]:
+def _kept_columns(
+    system: fs.FileSystem, files: list[str], text_col: str, id_col: str | None
+) -> tuple[str, ...]:
     schema = _schema_of(system, files[0])
     for name, what in ((text_col, "the text"), (id_col, "the id")):
         if name is not None and name not in schema.names:
             there = ", ".join(map(repr, schema.names)) or "none"
             raise DataError(f"no column {name!r} for {what}; there are: {there}")
     kind = schema.field(text_col).type
-    known = pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary
+    known = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+    )
     if not any(check(kind) for check in known):
         raise DataError(f"column {text_col!r} for the text is of type {kind}, not string or binary")
     kept = tuple(name for name in schema.names if name != text_col) if id_col is None else (id_col,)

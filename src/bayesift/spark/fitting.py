@@ -43,15 +43,22 @@ MATRIX_BYTES = 4 * 1024**3
 _BYTES_OF_ENTRY = 24  # a number and a place, by rows and by columns
 
 
-def fixed_rule(threshold: str | ThresholdRule, form: LabelForm, *, probabilities: bool) -> ThresholdRule:
-    """A rule that learns nothing from scores, ready to decide; others are refused. "auto" is bayes or sign."""
+def fixed_rule(
+    threshold: str | ThresholdRule, form: LabelForm, *, probabilities: bool
+) -> ThresholdRule:
+    """A rule that learns nothing from scores, ready to decide.
+
+    Others are refused. "auto" is bayes or sign.
+    """
     named = ("bayes" if probabilities else "sign") if threshold == "auto" else threshold
     if isinstance(named, str) and named not in THRESHOLD_RULES:
         raise DataError(f"no rule {named!r}; there are: auto, {', '.join(THRESHOLD_RULES)}")
     rule: ThresholdRule = threshold_rule(named) if isinstance(named, str) else clone(named)
     if not isinstance(rule, Bayes | Sign) and not (isinstance(rule, Utility) and rule.calibrated):
         kind = type(rule).__name__
-        raise DataError(f"{kind} learns from the scores of documents; on Spark use bayes, sign or utility")
+        raise DataError(
+            f"{kind} learns from the scores of documents; on Spark use bayes, sign or utility"
+        )
     n_scores = 1 if not form.multilabel and len(form.categories) == 2 else len(form.categories)
     return rule.fit(np.zeros((1, n_scores)), np.full((1, n_scores), 0.5))
 
@@ -68,7 +75,9 @@ def fit_naive_bayes(
     separator: str | None = None,
     skip_bad: bool = False,
 ) -> TextClassifier:
-    """Naive Bayes of a labelled DataFrame, in two passes over it; the counts are those of a local fit, to the last bit.
+    """Naive Bayes of a labelled DataFrame, in two passes over it.
+
+    The counts are those of a local fit, to the last bit.
 
     Parameters
     ----------
@@ -77,7 +86,8 @@ def fit_naive_bayes(
     model : a naive Bayes learner of `bayesift.models.LEARNERS`, or an unfitted classifier
     vectorizer : unfitted; None takes the weighting the model wants
     selection : which terms to keep; all by default
-    threshold : a rule that learns nothing from scores: "auto", "bayes", "sign" or a calibrated utility
+    threshold : a rule that learns nothing from scores: "auto", "bayes", "sign" or a calibrated
+        utility
     separator : the separator of several categories in a string
     skip_bad : leave out texts that cannot be read, instead of refusing the documents
 
@@ -95,7 +105,9 @@ def fit_naive_bayes(
     chosen = None
     if selection is not None:
         chosen, counts = _select(selection, counts, form)
-    fitted = clone(learner).fit_counts(counts.category_counts(), _classes(form), multilabel=form.multilabel)
+    fitted = clone(learner).fit_counts(
+        counts.category_counts(), _classes(form), multilabel=form.multilabel
+    )
     estimator = ThresholdedClassifier.assembled(fitted, rule, multilabel=form.multilabel)
     return TextClassifier.assembled(form, estimator, surveyed.vectorizer, chosen)
 
@@ -108,8 +120,8 @@ class OneVsRestFit:
     ----------
     classifier : text in, categories out
     strategy : "categories" or "rows"
-    gaps : with "rows", a bound of the share of each model's objective that is left to gain; None with "categories",
-        whose solvers reach the tolerance of the model
+    gaps : with "rows", a bound of the share of each model's objective that is left to gain; None
+        with "categories", whose solvers reach the tolerance of the model
     """
 
     classifier: TextClassifier
@@ -142,14 +154,18 @@ def fit_one_vs_rest(
     model : a linear learner of `bayesift.models.LEARNERS`, or an unfitted `SparseBayesClassifier`
     vectorizer : unfitted; None takes the weighting the model wants
     selection : which terms to keep; all by default
-    threshold, threshold_cv : as in `TextClassifier`; with "rows" only rules that learn nothing from scores
-    strategy : "categories" collects the vectors of all documents in one matrix, which every executor maps, and
-        distributes the categories; folds, paths and searches of the prior's scale too. "rows" leaves blocks of
-        documents where they are and sums their gradients. "auto" takes the first up to 4 GiB
-    tolerance : with "rows", the share of the objective that may be left to gain, by its bound; see `fit_row_blocks`
+    threshold, threshold_cv : as in `TextClassifier`; with "rows" only rules that learn nothing from
+        scores
+    strategy : "categories" collects the vectors of all documents in one matrix, which every
+        executor maps, and distributes the categories; folds, paths and searches of the prior's
+        scale too. "rows" leaves blocks of documents where they are and sums their gradients. "auto"
+        takes the first up to 4 GiB
+    tolerance : with "rows", the share of the objective that may be left to gain, by its bound; see
+        `fit_row_blocks`
     separator : the separator of several categories in a string
     skip_bad : leave out texts that cannot be read, instead of refusing the documents
-    progress : with "rows", called with the number of models that are done and of evaluations for the next ones
+    progress : with "rows", called with the number of models that are done and of evaluations for
+        the next ones
 
     Examples
     --------
@@ -157,7 +173,9 @@ def fit_one_vs_rest(
     >>> fit.classifier.save("model.zip")  # doctest: +SKIP
     """
     if strategy not in get_args(Strategy):
-        raise DataError(f"strategy must be one of {', '.join(get_args(Strategy))}, got {strategy!r}")
+        raise DataError(
+            f"strategy must be one of {', '.join(get_args(Strategy))}, got {strategy!r}"
+        )
     learner = _learner(model, SparseBayesClassifier, "linear model")
     if strategy == "rows":
         check_learner(learner)
@@ -165,24 +183,36 @@ def fit_one_vs_rest(
     surveyed = survey(df, columns, vectorizer_for(model, vectorizer), skip_bad=skip_bad)
     form = surveyed.form
     assert form is not None
-    counts = None if selection is None and strategy == "categories" else pair_counts(df, columns, surveyed)
+    counts = (
+        None
+        if selection is None and strategy == "categories"
+        else pair_counts(df, columns, surveyed)
+    )
     chosen = None
     if selection is not None and counts is not None:
         chosen, counts = _select(selection, counts, form)
     n_terms = len(surveyed.vectorizer.vocabulary_) if counts is None else len(counts.term_documents)
     with RowBlocks(_blocks(df, columns, surveyed, chosen), n_terms, len(form.categories)) as blocks:
         if strategy == "auto":
-            strategy = "categories" if blocks.sizes()[1] * _BYTES_OF_ENTRY <= MATRIX_BYTES else "rows"
+            strategy = (
+                "categories" if blocks.sizes()[1] * _BYTES_OF_ENTRY <= MATRIX_BYTES else "rows"
+            )
         if strategy == "categories":
             estimator = _by_categories(blocks, learner, form, chosen, threshold, threshold_cv)
             gaps = None
         else:
             assert counts is not None
-            estimator, gaps = _by_rows(blocks, learner, form, counts, threshold, tolerance, progress)
-    return OneVsRestFit(TextClassifier.assembled(form, estimator, surveyed.vectorizer, chosen), strategy, gaps)
+            estimator, gaps = _by_rows(
+                blocks, learner, form, counts, threshold, tolerance, progress
+            )
+    return OneVsRestFit(
+        TextClassifier.assembled(form, estimator, surveyed.vectorizer, chosen), strategy, gaps
+    )
 
 
-def _blocks(df: DataFrame, columns: DocumentColumns, surveyed: Surveyed, chosen: SelectTerms | None) -> DataFrame:
+def _blocks(
+    df: DataFrame, columns: DocumentColumns, surveyed: Surveyed, chosen: SelectTerms | None
+) -> DataFrame:
     assert surveyed.form is not None
     kept = None if chosen is None else np.flatnonzero(chosen.get_support())
     shared = shared_vectorizer(df.sparkSession, surveyed.vectorizer)
@@ -223,7 +253,9 @@ def _by_rows(
     totals = Totals(int(counts.n_documents), counts.sizes, counts.term_squares)
     n_categories = len(form.categories)
     models = [1] if not form.multilabel and n_categories == 2 else list(range(n_categories))
-    solutions, gaps = fit_row_blocks(blocks, learner, totals, models, tolerance=tolerance, progress=progress)
+    solutions, gaps = fit_row_blocks(
+        blocks, learner, totals, models, tolerance=tolerance, progress=progress
+    )
     fitted = clone(learner).fit_solutions(solutions, _classes(form), multilabel=form.multilabel)
     return ThresholdedClassifier.assembled(fitted, rule, multilabel=form.multilabel), gaps
 
@@ -236,11 +268,17 @@ def _learner(model: Any, kind: type[Learner], what: str) -> Learner:
     return made
 
 
-def _select(selection: SelectTerms, counts: PairCounts, form: LabelForm) -> tuple[SelectTerms, PairCounts]:
+def _select(
+    selection: SelectTerms, counts: PairCounts, form: LabelForm
+) -> tuple[SelectTerms, PairCounts]:
     """The fitted selection, and the counts of its terms."""
     chosen = clone(selection).fit_tables(counts.tables(), form.categories)
     return chosen, counts.taking(np.flatnonzero(chosen.get_support()))
 
 
 def _classes(form: LabelForm) -> Array:
-    return np.arange(len(form.categories)) if form.multilabel else np.array(form.categories, dtype=object)
+    return (
+        np.arange(len(form.categories))
+        if form.multilabel
+        else np.array(form.categories, dtype=object)
+    )

@@ -1,11 +1,12 @@
 """Newton steps on working sets for many models at once (`bayesift.spark.descent`), for priors with a kink.
 
-Under a Laplace prior few weights differ from their modes. An evaluation at given weights brings, beside losses and
-gradients of all weights, the Hessian of a model's working set: the weights off their modes and those whose gradient is
-too steep to stay. The quadratic model plus the exact penalty is minimised by coordinate descent
-(`bayesift.kernels.newton_steps`), the intercept eliminated, and the next evaluation is made at its minimum, with a new
-set. So a step costs one evaluation, and there are tens of them, not hundreds. A model whose set grows too large
-continues by OWL-QN.
+Under a Laplace prior few weights differ from their modes. An evaluation at given weights brings,
+beside losses and gradients of all weights, the Hessian of a model's working set: the weights off
+their modes and those whose gradient is too steep to stay. The quadratic model plus the exact
+penalty is minimised by coordinate descent (`bayesift.kernels.newton_steps`), the intercept
+eliminated, and the next evaluation is made at its minimum, with a new set. So a step costs one
+evaluation, and there are tens of them, not hundreds. A model whose set grows too large continues by
+OWL-QN.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ _RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
 def minimise_by_newton(
     oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings
 ) -> tuple[list[Solution], Array]:
-    """The modes of all models, and bounds of what is left to gain; parameters as in `minimise_by_lbfgs`."""
+    """The modes of all models, and bounds of what is left to gain.
+
+    Parameters as in `minimise_by_lbfgs`.
+    """
     search = _SetNewton(oracle, weights, penalty, settings)
     for _ in range(settings.max_iter):
         if not search.active.any():
@@ -51,8 +55,13 @@ def minimise_by_newton(
     if not len(large):
         return solutions, gaps
     progress = settings.progress
-    rest = replace(settings, progress=None if progress is None else lambda n: progress(search.n_evaluations + n))
-    found, gaps[large] = minimise_by_lbfgs(oracle, search.weights[:, large], penalty.select(large), rest, large)
+    rest = replace(
+        settings,
+        progress=None if progress is None else lambda n: progress(search.n_evaluations + n),
+    )
+    found, gaps[large] = minimise_by_lbfgs(
+        oracle, search.weights[:, large], penalty.select(large), rest, large
+    )
     for place, solution in zip(large, found, strict=True):
         trace = np.concatenate([solutions[place].objective, solution.objective[1:]])
         solutions[place] = replace(solution, objective=trace, iterations=len(trace) - 1)
@@ -62,7 +71,9 @@ def minimise_by_newton(
 class _SetNewton(Descent):
     """Models, the working set of each, and its Hessian."""
 
-    def __init__(self, oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings) -> None:
+    def __init__(
+        self, oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings
+    ) -> None:
         super().__init__(weights, penalty, settings)
         self.oracle, n_models = oracle, weights.shape[1]
         self.inverse = 1.0 / (penalty.curvatures[:-1] + penalty.rows[L2, :-1] + 1e-10)
@@ -82,7 +93,9 @@ class _SetNewton(Descent):
         columns = np.flatnonzero(self.active)
         start, direction = self.weights[:, columns], np.zeros((len(self.weights), len(columns)))
         gains = np.empty(len(columns))
-        subgradients = self.penalty.select(columns).subgradient(start, select(self.gradients, columns))
+        subgradients = self.penalty.select(columns).subgradient(
+            start, select(self.gradients, columns)
+        )
         for place, c in enumerate(columns.tolist()):
             gains[place] = self._direction(c, subgradients[:, place], direction[:, place])
         ahead = start + direction
@@ -100,17 +113,33 @@ class _SetNewton(Descent):
         """Write the step of a model; returns the change of the objective to first order."""
         chosen = self.sets[c]
         hessian = unpacked_gram(self.hessians[c], len(chosen))
-        penalty = np.ascontiguousarray(self.penalty.rows[:, :, min(c, self.penalty.rows.shape[2] - 1)])
-        edges, gradient, weights = np.ascontiguousarray(penalty[:, chosen]), self.gradients[:, c], self.weights[:, c]
+        penalty = np.ascontiguousarray(
+            self.penalty.rows[:, :, min(c, self.penalty.rows.shape[2] - 1)]
+        )
+        edges, gradient, weights = (
+            np.ascontiguousarray(penalty[:, chosen]),
+            self.gradients[:, c],
+            self.weights[:, c],
+        )
         sums, total = hessian[-1, :-1].copy(), float(hessian[-1, -1] + penalty[L2, -1])
         matrix = np.ascontiguousarray(hessian[:-1, :-1])
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE
         tilted = self.penalty.free and total > 0.0
         complete_gram(matrix, sums, total if tilted else 0.0)
-        neg_bias_gradient = -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
+        neg_bias_gradient = (
+            -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
+        )
         neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
         step, goal = np.empty(len(chosen)), _INNER * float(np.max(np.abs(subgradient)))
-        minimise_model(matrix, np.arange(len(chosen), dtype=np.int32), edges, weights[chosen], step, neg_gradient, goal)
+        minimise_model(
+            matrix,
+            np.arange(len(chosen), dtype=np.int32),
+            edges,
+            weights[chosen],
+            step,
+            neg_gradient,
+            goal,
+        )
         direction[chosen] = step
         direction[-1] = (neg_bias_gradient - sums @ step) / total if tilted else 0.0
         here, there = (self._cost(penalty, at) for at in (weights, weights + direction))
@@ -162,7 +191,11 @@ def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Arra
     some.sort_indices()
     matrix, sums, whole = np.zeros(size * size), np.zeros(size), np.empty((size + 1, size + 1))
     gram(some.indptr.astype(np.int64), some.indices, some.data, curvatures, 0.0, matrix, sums)
-    whole[:-1, :-1], whole[-1, :-1], whole[-1, -1] = matrix.reshape(size, size), sums, curvatures.sum()
+    whole[:-1, :-1], whole[-1, :-1], whole[-1, -1] = (
+        matrix.reshape(size, size),
+        sums,
+        curvatures.sum(),
+    )
     packed: Array = whole[np.tri(size + 1, dtype=bool)]
     return packed
 

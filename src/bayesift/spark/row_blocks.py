@@ -18,8 +18,22 @@ from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.linear.links import Link, link_of
 from bayesift.models.linear.priors import is_shared, penalty_rows, prior_of
 from bayesift.models.linear.problem import Solution, best_constants
-from bayesift.spark.blocks import BLOCK_SCHEMA, SUMS_SCHEMA, Block, LossEvaluator, LossSums, SumReducer
-from bayesift.spark.descent import LossGradient, LossOracle, Penalty, Settings, WorkingSet, minimise_by_lbfgs
+from bayesift.spark.blocks import (
+    BLOCK_SCHEMA,
+    SUMS_SCHEMA,
+    Block,
+    LossEvaluator,
+    LossSums,
+    SumReducer,
+)
+from bayesift.spark.descent import (
+    LossGradient,
+    LossOracle,
+    Penalty,
+    Settings,
+    WorkingSet,
+    minimise_by_lbfgs,
+)
 from bayesift.spark.newton import minimise_by_newton, packed_size
 from bayesift.spark.session import collect, map_batches
 
@@ -29,7 +43,9 @@ if TYPE_CHECKING:
 
 _FEWEST, _MOST = 8, 256  # models that are fitted at a time
 _DIRECT = 16  # parts whose sums the driver adds itself
-_AT_ONCE = 1 << 25  # numbers of all parts of an evaluation, 256 MB: more models take several evaluations
+_AT_ONCE = (
+    1 << 25
+)  # numbers of all parts of an evaluation, 256 MB: more models take several evaluations
 _PART = "part"
 _TOLERANCE = 1e-5
 
@@ -69,7 +85,9 @@ class RowBlocks:
 
     def collect(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """All documents in this process, in the order of the DataFrame: vectors and labels."""
-        blocks = [Block.of(row, self.n_terms, self.n_categories) for row in collect(self.df).to_pylist()]
+        blocks = [
+            Block.of(row, self.n_terms, self.n_categories) for row in collect(self.df).to_pylist()
+        ]
         rows = sparse.csr_array(sparse.vstack([block.rows for block in blocks]))
         return rows, sparse.csr_array(sparse.vstack([block.labels for block in blocks]))
 
@@ -78,11 +96,15 @@ class RowBlocks:
         shape = evaluator.weights.shape
         sums = map_batches(self.df, evaluator, SUMS_SCHEMA)
         if n_parts > _DIRECT:
-            sums = map_batches(sums.repartition(isqrt(n_parts), _PART), SumReducer(shape), SUMS_SCHEMA)
+            sums = map_batches(
+                sums.repartition(isqrt(n_parts), _PART), SumReducer(shape), SUMS_SCHEMA
+            )
         return LossSums.of(collect(sums).to_pylist(), shape)
 
 
-def blocks_of(spark: SparkSession, X: sparse.csr_array, labels: sparse.csr_array, *, n_blocks: int) -> DataFrame:
+def blocks_of(
+    spark: SparkSession, X: sparse.csr_array, labels: sparse.csr_array, *, n_blocks: int
+) -> DataFrame:
     """Vectors and labels of this process as a DataFrame of blocks, one per partition."""
     edges = pairwise(np.linspace(0, X.shape[0], n_blocks + 1).astype(int))
     rows = [tuple(Block(X[a:b], labels[a:b]).to_batch().to_pylist()[0].values()) for a, b in edges]
@@ -117,7 +139,9 @@ def fit_row_blocks(
     for first in range(0, len(models), step):
         some = models[first : first + step]
         report = None if progress is None else lambda n, done=first: progress(done, n)
-        settings = Settings(_TOLERANCE if tolerance is None else tolerance, learner.max_iter, report)
+        settings = Settings(
+            _TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
+        )
         oracle = _BlockOracle(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
         penalty = _penalty(learner, totals, some)
         found, left = method.minimise(oracle, _start(oracle, totals, penalty), penalty, settings)
@@ -135,14 +159,18 @@ class _Method:
 
 
 # L-BFGS holds some 45 arrays of all weights, Newton's method some 8 and the Hessians of its sets.
-_METHODS = {"gaussian": _Method(minimise_by_lbfgs, 1 << 21), "laplace": _Method(minimise_by_newton, 1 << 23)}
+_METHODS = {
+    "gaussian": _Method(minimise_by_lbfgs, 1 << 21),
+    "laplace": _Method(minimise_by_newton, 1 << 23),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class _BlockOracle:
     """Losses of models over blocks, as many models at a time as their sums leave room for.
 
-    `models` are their categories; `intercept` is (1 if there is one, precision of its prior, mode of its prior).
+    `models` are their categories; `intercept` is (1 if there is one, precision of its prior, mode
+    of its prior).
     """
 
     blocks: RowBlocks
@@ -169,13 +197,27 @@ class _BlockOracle:
         return losses, gradients, np.split(np.concatenate(parts), ends[:-1])
 
     def _evaluate(
-        self, weights: Array, models: list[int], *, diagonal: bool = False, sets: list[WorkingSet] | None = None
+        self,
+        weights: Array,
+        models: list[int],
+        *,
+        diagonal: bool = False,
+        sets: list[WorkingSet] | None = None,
     ) -> tuple[Array, Array, list[Array]]:
-        extra = [0] * len(models) if sets is None else [packed_size(len(held.terms)) // 2 for held in sets]
+        extra = (
+            [0] * len(models)
+            if sets is None
+            else [packed_size(len(held.terms)) // 2 for held in sets]
+        )
         losses, gradients, hessians = np.empty(len(models)), np.empty(weights.shape), []
-        for first, last in self._chunks(np.array(extra) + len(weights) * (1.5 if diagonal else 1.0)):
+        for first, last in self._chunks(
+            np.array(extra) + len(weights) * (1.5 if diagonal else 1.0)
+        ):
             categories = [self.models[model] for model in models[first:last]]
-            at, n_categories = np.ascontiguousarray(weights[:, first:last]), self.blocks.n_categories
+            at, n_categories = (
+                np.ascontiguousarray(weights[:, first:last]),
+                self.blocks.n_categories,
+            )
             some = None if sets is None else sets[first:last]
             evaluator = LossEvaluator(self.link, at, categories, n_categories, diagonal, some)
             sums = self.blocks.evaluate(evaluator, self.n_parts)
@@ -206,8 +248,15 @@ def _start(oracle: _BlockOracle, totals: Totals, penalty: Penalty) -> Array:
 
 
 def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) -> Penalty:
-    """The penalty; its curvatures are those where all documents have the share of the category for probability."""
-    prior, n_terms, intercept = prior_of(learner.prior), len(totals.squares), learner.intercept_row()
+    """The penalty.
+
+    Its curvatures are those where all documents have the share of the category for probability.
+    """
+    prior, n_terms, intercept = (
+        prior_of(learner.prior),
+        len(totals.squares),
+        learner.intercept_row(),
+    )
     priors = models[:1] if is_shared(prior) else models
     penalty = np.zeros((5, n_terms + 1, len(priors)))
     penalty[LOWER], penalty[UPPER] = -np.inf, np.inf
@@ -223,8 +272,18 @@ def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) 
 def check_learner(learner: SparseBayesClassifier) -> None:
     """Refuse what row blocks cannot fit."""
     if not prior_of(learner.prior).convex:
-        raise DataError(f"row blocks need a Gaussian or Laplace prior, not a {prior_of(learner.prior).kind} one")
-    if learner.prior_scale is not None or learner.class_weight is not None or learner.posterior != "mode":
-        raise DataError("row blocks take no prior_scale, class_weight or posterior: choose the scale on a sample")
+        raise DataError(
+            f"row blocks need a Gaussian or Laplace prior, not a {prior_of(learner.prior).kind} one"
+        )
+    if (
+        learner.prior_scale is not None
+        or learner.class_weight is not None
+        or learner.posterior != "mode"
+    ):
+        raise DataError(
+            "row blocks take no prior_scale, class_weight or posterior: choose the scale on a sample"
+        )
     if learner.multiclass != "one-vs-rest":
-        raise DataError("row blocks are for one model per category; a softmax model needs all documents in one place")
+        raise DataError(
+            "row blocks are for one model per category; a softmax model needs all documents in one place"
+        )

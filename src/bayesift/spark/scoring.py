@@ -1,4 +1,7 @@
-"""Texts to categories and probabilities, batch by batch, for a DataFrame or a stream of rows; and their evaluation."""
+"""Texts to categories and probabilities, batch by batch, for a DataFrame or a stream of rows.
+
+And their evaluation.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,14 @@ from bayesift.errors import DataError
 from bayesift.evaluation import Contingency, Scores
 from bayesift.evaluation.scores import evaluate_counts
 from bayesift.spark.counting import EVERY, DocumentColumns, indicator_of_labels, read_texts
-from bayesift.spark.session import check_column, check_new, collect, map_batches, refuse_stream, sql_type
+from bayesift.spark.session import (
+    check_column,
+    check_new,
+    collect,
+    map_batches,
+    refuse_stream,
+    sql_type,
+)
 from bayesift.spark.sharing import shared_model
 from bayesift.spark.vocabulary import columns_of
 
@@ -25,7 +35,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-CATEGORIES, PROBABILITIES, SCORES, TERMS, ERRORS = "categories", "probabilities", "scores", "terms", "errors"
+CATEGORIES, PROBABILITIES, SCORES, TERMS, ERRORS = (
+    "categories",
+    "probabilities",
+    "scores",
+    "terms",
+    "errors",
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +62,8 @@ class Scorer:
     >>> batch = pa.RecordBatch.from_pydict({"id": [1, 2], "text": ["corn", None]})
     >>> scored = next(Scorer(lambda: classifier, "text", ("id",), top=1)(iter([batch])))
     >>> scored.schema.names, scored["categories"].to_pylist(), scored["errors"].to_pylist()
-    (['id', 'categories', 'probabilities', 'errors'], [['grain'], None], [None, 'the text is missing'])
+    (['id', 'categories', 'probabilities', 'errors'], [['grain'], None], [None, 'the text is
+    missing'])
     """
 
     model: Callable[[], TextClassifier]
@@ -103,8 +120,9 @@ def score(
 
     Returns
     -------
-    The kept columns, and `categories` (a list of names), `probabilities` (a list of structs, the highest first; called
-    `scores` where the model has none), `terms` if wanted, `errors` (null, or why the text could not be read)
+    The kept columns, and `categories` (a list of names), `probabilities` (a list of structs, the
+    highest first; called `scores` where the model has none), `terms` if wanted, `errors` (null, or
+    why the text could not be read)
 
     Examples
     --------
@@ -116,7 +134,11 @@ def score(
     check_column(df, text_col, ("string", "binary"), "the text")
     if id_col is not None:
         check_column(df, id_col, (), "the id")
-    kept = tuple(column for column in df.columns if column != text_col) if id_col is None else (id_col,)
+    kept = (
+        tuple(column for column in df.columns if column != text_col)
+        if id_col is None
+        else (id_col,)
+    )
     classifier = model if isinstance(model, TextClassifier) else TextClassifier.load(model)
     if classifier.vectorizer_ is None:
         raise DataError("the model was trained on vectors, not on texts")
@@ -141,12 +163,15 @@ _SMALLEST = np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class SparkEvaluation:
-    """How well a classifier did; what needs all scores in one order (average precision) is left out.
+    """How well a classifier did.
+
+    What needs all scores in one order (average precision) is left out.
 
     Parameters
     ----------
     measures : precision, recall, F1, accuracy
-    log_loss, brier_score : of the probabilities, as `bayesift.evaluation` has them; None where the model has none
+    log_loss, brier_score : of the probabilities, as `bayesift.evaluation` has them; None where the
+        model has none
     n_unreadable : texts that were left out
     """
 
@@ -158,11 +183,13 @@ class SparkEvaluation:
 
 @dataclass(frozen=True)
 class Measurer:
-    """Decides labelled batches and counts what is right; all batches give one row per category, and one for all.
+    """Decides labelled batches and counts what is right.
 
-    Rows of categories: true positives, assigned, positives, log losses and squared errors of each forecast. The row of
-    all: documents, those decided right, those without exactly one known category, unreadable ones, and the log losses
-    of the true classes.
+    All batches give one row per category, and one for all.
+
+    Rows of categories: true positives, assigned, positives, log losses and squared errors of each
+    forecast. The row of all: documents, those decided right, those without exactly one known
+    category, unreadable ones, and the log losses of the true classes.
     """
 
     model: Callable[[], TextClassifier]
@@ -176,22 +203,38 @@ class Measurer:
             total = part if total is None else total + part
         if total is not None:
             numbers = pa.array(np.append(np.arange(len(total) - 1), EVERY).astype(np.int32))
-            yield pa.RecordBatch.from_arrays([numbers, *map(pa.array, total.T)], ["category", *"abcde"])
+            yield pa.RecordBatch.from_arrays(
+                [numbers, *map(pa.array, total.T)], ["category", *"abcde"]
+            )
 
     def measure(self, batch: pa.RecordBatch) -> Array:
         """The sums of one batch, one row per category and one for all."""
         classifier = self.model()
         texts, labels, errors = self.columns.read(batch)
-        truth = indicator_of_labels(labels, pa.array(classifier.categories_, pa.string())).toarray().astype(bool)
+        truth = (
+            indicator_of_labels(labels, pa.array(classifier.categories_, pa.string()))
+            .toarray()
+            .astype(bool)
+        )
         decisions, scores = classifier.decide(texts)
         forecasts = np.clip(scores, _SMALLEST, 1.0 - _SMALLEST)
-        losses = -np.log(np.where(truth, forecasts, 1.0 - forecasts)) if classifier.has_probabilities_ else 0.0 * scores
+        losses = (
+            -np.log(np.where(truth, forecasts, 1.0 - forecasts))
+            if classifier.has_probabilities_
+            else 0.0 * scores
+        )
         squares = (scores - truth) ** 2 if classifier.has_probabilities_ else 0.0 * scores
         columns = (truth & decisions, decisions, truth, losses, squares)
         by_category = np.stack([np.sum(column, axis=0) for column in columns], axis=1).astype(float)
         right = np.count_nonzero((truth == decisions).all(axis=1))
         unlike_one = np.count_nonzero(truth.sum(axis=1) != 1)
-        everything = [len(texts), right, unlike_one, len(errors) - errors.null_count, losses[truth].sum()]
+        everything = [
+            len(texts),
+            right,
+            unlike_one,
+            len(errors) - errors.null_count,
+            losses[truth].sum(),
+        ]
         return np.vstack([by_category, everything])
 
 
@@ -207,7 +250,8 @@ def evaluate(
 
     Parameters
     ----------
-    df : with a column of texts and one of categories; categories the model does not know are left out
+    df : with a column of texts and one of categories; categories the model does not know are left
+        out
     model : a classifier, or the path of one that was saved
     text_col, label_col : those columns
     separator : what stands between several categories of a string
@@ -223,17 +267,25 @@ def evaluate(
     classifier = model if isinstance(model, TextClassifier) else TextClassifier.load(model)
     measurer = Measurer(shared_model(df.sparkSession, classifier), columns)
     partial = map_batches(df.select(*columns.names), measurer, MEASURE_SCHEMA)
-    rows = collect(partial.groupBy("category").agg(*(F.sum(name).alias(name) for name in "abcde")).orderBy("category"))
+    rows = collect(
+        partial.groupBy("category")
+        .agg(*(F.sum(name).alias(name) for name in "abcde"))
+        .orderBy("category")
+    )
     if rows.num_rows == 0:
         raise DataError("there are no documents to evaluate")
     sums = np.stack([np.asarray(rows[name]) for name in "abcde"])
     return _evaluation(classifier, sums[:, 1:], sums[:, 0])
 
 
-def _evaluation(classifier: TextClassifier, by_category: Array, everything: Array) -> SparkEvaluation:
+def _evaluation(
+    classifier: TextClassifier, by_category: Array, everything: Array
+) -> SparkEvaluation:
     n_documents, n_right, unlike_one, n_unreadable, loss_of_truth = everything
     if not n_documents or not by_category[2].sum():
-        raise DataError("no text that can be read has a category the model knows; is the right column named?")
+        raise DataError(
+            "no text that can be read has a category the model knows; is the right column named?"
+        )
     right, assigned, positives = by_category[:3].astype(np.int64)
     counts = Contingency(right, assigned, positives, int(n_documents))
     measures = evaluate_counts(counts, n_right / n_documents, classifier.categories_)
@@ -242,4 +294,6 @@ def _evaluation(classifier: TextClassifier, by_category: Array, everything: Arra
     whole = not classifier.multilabel_ and unlike_one == 0
     n_forecasts = n_documents if whole else n_documents * len(classifier.categories_)
     loss = loss_of_truth if whole else by_category[3].sum()
-    return SparkEvaluation(measures, loss / n_forecasts, by_category[4].sum() / n_forecasts, int(n_unreadable))
+    return SparkEvaluation(
+        measures, loss / n_forecasts, by_category[4].sum() / n_forecasts, int(n_unreadable)
+    )

@@ -26,7 +26,9 @@ def check_java() -> None:
     """Say in one line that Java is missing, before Spark says it in fifty."""
     home = os.environ.get("JAVA_HOME")
     if shutil.which("java") is None and not (home and (Path(home) / "bin" / "java").exists()):
-        raise BayesiftError("Spark needs Java 17 or newer, and there is no `java` on the path nor a JAVA_HOME")
+        raise BayesiftError(
+            "Spark needs Java 17 or newer, and there is no `java` on the path nor a JAVA_HOME"
+        )
 
 
 def running_session() -> SparkSession | None:
@@ -66,9 +68,13 @@ def spark_session(
     builder = builder.config("spark.python.daemon.module", "bayesift.spark.daemon")
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
-        builder = builder.config("spark.driver.host", LOOPBACK).config("spark.driver.bindAddress", LOOPBACK)
+        builder = builder.config("spark.driver.host", LOOPBACK).config(
+            "spark.driver.bindAddress", LOOPBACK
+        )
         builder = builder.config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", str(progress).lower()).config("spark.log.level", "ERROR")
+    builder = builder.config("spark.ui.showConsoleProgress", str(progress).lower()).config(
+        "spark.log.level", "ERROR"
+    )
     for name, value in (settings or {}).items():
         builder = builder.config(name, value)
     try:
@@ -109,7 +115,9 @@ def collect(df: DataFrame) -> pa.Table:
 def check_column(df: DataFrame, name: str, kinds: tuple[str, ...], what: str) -> str:
     """The type of a column; refused when it is not there or of another type than one of `kinds`."""
     if name not in df.columns:
-        raise DataError(f"no column {name!r} for {what}; there are: {', '.join(map(repr, df.columns)) or 'none'}")
+        raise DataError(
+            f"no column {name!r} for {what}; there are: {', '.join(map(repr, df.columns)) or 'none'}"
+        )
     kind: str = df.schema[name].dataType.simpleString()
     if kinds and kind not in kinds:
         raise DataError(f"column {name!r} for {what} is of type {kind}, not {' or '.join(kinds)}")
@@ -121,7 +129,9 @@ def check_new(kept: Iterable[str], new: Iterable[str]) -> None:
     twice = set(kept) & set(new)
     if twice:
         name = sorted(twice)[0]
-        raise DataError(f"the result has a column {name!r} of its own; rename it, or name only an id to be kept")
+        raise DataError(
+            f"the result has a column {name!r} of its own; rename it, or name only an id to be kept"
+        )
 
 
 def sql_type(df: DataFrame, column: str) -> str:
@@ -131,13 +141,18 @@ def sql_type(df: DataFrame, column: str) -> str:
 
 
 def with_titles(df: DataFrame, text: str, title: str) -> DataFrame:
-    """The texts with their titles in front, as `Document.full_text` has them; a missing text stays missing."""
+    """The texts with their titles in front, as `Document.full_text` has them.
+
+    A missing text stays missing.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     binary = check_column(df, text, ("string", "binary"), "the text") == "binary"
     check_column(df, title, ("string",), "the title")
     head = F.coalesce(df[title], F.lit(""))
-    head, line = (F.encode(head, "utf-8"), F.lit(bytearray(b"\n"))) if binary else (head, F.lit("\n"))
+    head, line = (
+        (F.encode(head, "utf-8"), F.lit(bytearray(b"\n"))) if binary else (head, F.lit("\n"))
+    )
     joined = F.when(F.length(head) == 0, df[text]).when(F.length(df[text]) == 0, head)
     return df.withColumn(text, joined.otherwise(F.concat(head, line, df[text])))
 

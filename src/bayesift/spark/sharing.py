@@ -1,6 +1,7 @@
 """Models and matrices for executors: one safe file each, fetched and unpacked once, mapped by every process there.
 
-`SparkWorkers` solves the categories of a linear model on executors, for matrices that fit each of them.
+`SparkWorkers` solves the categories of a linear model on executors, for matrices that fit each of
+them.
 """
 
 from __future__ import annotations
@@ -35,11 +36,23 @@ _KEPT = 2  # of each kind, by a process
 _SERVED = ExitStack()  # folders of files that executors may ask the driver for until it ends
 atexit.register(_SERVED.close)
 _VOCABULARY = "vocabulary"
-_SENT_WITH_TASKS = ("importance", "balance", "link", "prior", "intercept", "terms", "tolerance", "max_iter")
+_SENT_WITH_TASKS = (
+    "importance",
+    "balance",
+    "link",
+    "prior",
+    "intercept",
+    "terms",
+    "tolerance",
+    "max_iter",
+)
 
 
 def share(spark: SparkSession, content: ModelContent) -> str:
-    """Let every executor fetch a model file when its first task comes; returns its name, made of the content."""
+    """Let every executor fetch a model file when its first task comes.
+
+    Returns its name, made of the content.
+    """
     with ExitStack() as unserved:
         folder = Path(unserved.enter_context(tempfile.TemporaryDirectory(prefix="bayesift-model-")))
         save_model(content, folder / "model.zip", compressed=False)
@@ -83,10 +96,14 @@ def shared_model(spark: SparkSession, classifier: TextClassifier) -> Callable[[]
     return partial(_classifier, share(spark, content_of(classifier)))
 
 
-def shared_vectorizer(spark: SparkSession, vectorizer: TermVectorizer) -> Callable[[], TermVectorizer]:
+def shared_vectorizer(
+    spark: SparkSession, vectorizer: TermVectorizer
+) -> Callable[[], TermVectorizer]:
     """Share a fitted vectorizer; the function gives it on an executor, loaded once per process."""
     parameters, arrays, terms = vectorizer.get_state()
-    return partial(_vectorizer, share(spark, ModelContent(parameters, arrays, {_VOCABULARY: terms})))
+    return partial(
+        _vectorizer, share(spark, ModelContent(parameters, arrays, {_VOCABULARY: terms}))
+    )
 
 
 @lru_cache(maxsize=_KEPT)
@@ -104,8 +121,8 @@ def _vectorizer(name: str) -> TermVectorizer:
 class SparkWorkers:
     """Solves categories on executors; takes the place of `n_jobs`.
 
-    The matrix goes to each executor once, as a file that its processes map; what changes along a path or from fold to
-    fold goes with the tasks.
+    The matrix goes to each executor once, as a file that its processes map; what changes along a
+    path or from fold to fold goes with the tasks.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -116,10 +133,16 @@ class SparkWorkers:
         # Estimators are cloned with their parameters; there is one session.
         return self
 
-    def solve(self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]) -> Iterable[list[Solution]]:
+    def solve(
+        self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]
+    ) -> Iterable[list[Solution]]:
         """The solutions of each task, in order."""
-        work = _Task(self._send(problem), {name: getattr(problem, name) for name in _SENT_WITH_TASKS}, solver)
-        found: list[list[Solution]] = self._spark.sparkContext.parallelize(tasks, len(tasks)).map(work).collect()
+        work = _Task(
+            self._send(problem), {name: getattr(problem, name) for name in _SENT_WITH_TASKS}, solver
+        )
+        found: list[list[Solution]] = (
+            self._spark.sparkContext.parallelize(tasks, len(tasks)).map(work).collect()
+        )
         return found
 
     def _send(self, problem: Problem) -> str:

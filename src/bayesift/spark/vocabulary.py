@@ -17,7 +17,15 @@ from bayesift.errors import DataError
 from bayesift.features import SCORES, TermTables
 from bayesift.models.naive_bayes.language_models import CategoryCounts
 from bayesift.spark import counting
-from bayesift.spark.counting import CATEGORY, EVERY, TERM, TOTAL, DocumentColumns, PairCounter, Survey
+from bayesift.spark.counting import (
+    CATEGORY,
+    EVERY,
+    TERM,
+    TOTAL,
+    DocumentColumns,
+    PairCounter,
+    Survey,
+)
 from bayesift.spark.session import check_column, collect, map_batches, refuse_stream
 from bayesift.spark.sharing import shared_vectorizer
 from bayesift.text import TermVectorizer
@@ -30,13 +38,18 @@ _LABELS = ("string", "array<string>", "int", "bigint", "smallint", "boolean")
 
 
 class Surveyed(NamedTuple):
-    """What one pass over documents tells: the fitted vectorizer, and the categories; None without labels."""
+    """What one pass over documents tells: the fitted vectorizer, and the categories.
+
+    None without labels.
+    """
 
     vectorizer: TermVectorizer
     form: LabelForm | None
 
 
-def columns_of(df: DataFrame, text_col: str, label_col: str | None, separator: str | None) -> DocumentColumns:
+def columns_of(
+    df: DataFrame, text_col: str, label_col: str | None, separator: str | None
+) -> DocumentColumns:
     """The columns of texts and labels, checked."""
     check_column(df, text_col, ("string", "binary"), "the text")
     if label_col is not None:
@@ -45,15 +58,26 @@ def columns_of(df: DataFrame, text_col: str, label_col: str | None, separator: s
 
 
 def survey(
-    df: DataFrame, columns: DocumentColumns, vectorizer: TermVectorizer | None = None, *, skip_bad: bool = False
+    df: DataFrame,
+    columns: DocumentColumns,
+    vectorizer: TermVectorizer | None = None,
+    *,
+    skip_bad: bool = False,
 ) -> Surveyed:
-    """Learn the vocabulary and the categories of a DataFrame; skip_bad omits texts that cannot be read."""
+    """Learn the vocabulary and the categories of a DataFrame.
+
+    Skip_bad omits texts that cannot be read.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     refuse_stream(df, "a vocabulary")
     wanted = TermVectorizer() if vectorizer is None else vectorizer
-    partial = map_batches(df.select(*columns.names), Survey(columns, _portable(wanted)), counting.SURVEY_SCHEMA)
-    summed = partial.groupBy("kind", "name").agg(F.sum("documents").alias("documents"), F.sum("occurrences").alias("n"))
+    partial = map_batches(
+        df.select(*columns.names), Survey(columns, _portable(wanted)), counting.SURVEY_SCHEMA
+    )
+    summed = partial.groupBy("kind", "name").agg(
+        F.sum("documents").alias("documents"), F.sum("occurrences").alias("n")
+    )
     if isinstance(wanted.min_df, int) and not (wanted.drop_frequent or wanted.drop_rare):
         # Rare terms are most of them, and need not come to the driver.
         summed = summed.where((F.col("kind") != TERM) | (F.col("documents") >= wanted.min_df))
@@ -62,13 +86,19 @@ def survey(
     n_documents, n_unreadable = totals[counting.DOCUMENTS], totals[counting.UNREADABLE]
     if n_unreadable and not skip_bad:
         share = f"{n_unreadable:,} of {n_documents + n_unreadable:,}"
-        raise DataError(f"{share} texts cannot be read; `score` says why; skip_bad (--skip-bad) omits them")
+        raise DataError(
+            f"{share} texts cannot be read; `score` says why; skip_bad (--skip-bad) omits them"
+        )
     terms = rows.filter(pc.equal(rows["kind"], TERM)).combine_chunks()
     names = terms["name"].cast(pa.large_string()).combine_chunks()
     fitted: TermVectorizer = clone(_portable(wanted)).fit_frequencies(
         names, np.asarray(terms["documents"]), np.asarray(terms["n"]), n_documents
     )
-    form = None if columns.label is None else _form(sorted(_named(rows, CATEGORY)), totals[counting.UNLIKE_ONE] == 0)
+    form = (
+        None
+        if columns.label is None
+        else _form(sorted(_named(rows, CATEGORY)), totals[counting.UNLIKE_ONE] == 0)
+    )
     return Surveyed(fitted, form)
 
 
@@ -86,11 +116,19 @@ def _named(rows: pa.Table, kind: str) -> dict[str, int]:
 def _form(categories: list[str], single: bool) -> LabelForm:
     if not categories:
         raise DataError("no document has a category; is the right column named?")
-    return LabelForm("single", tuple(categories)) if single else LabelForm("sets", tuple(categories), container="list")
+    return (
+        LabelForm("single", tuple(categories))
+        if single
+        else LabelForm("sets", tuple(categories), container="list")
+    )
 
 
 def vocabulary(
-    df: DataFrame, text_col: str = "text", *, vectorizer: TermVectorizer | None = None, skip_bad: bool = False
+    df: DataFrame,
+    text_col: str = "text",
+    *,
+    vectorizer: TermVectorizer | None = None,
+    skip_bad: bool = False,
 ) -> TermVectorizer:
     """The vectorizer fitted to the texts of a DataFrame: the very columns and frequencies of a local `fit`.
 
@@ -105,15 +143,17 @@ def vocabulary(
     --------
     >>> vocabulary(spark.read.parquet("news"), vectorizer=TermVectorizer(min_df=5))  # doctest: +SKIP
     """
-    return survey(df, columns_of(df, text_col, None, None), vectorizer, skip_bad=skip_bad).vectorizer
+    return survey(
+        df, columns_of(df, text_col, None, None), vectorizer, skip_bad=skip_bad
+    ).vectorizer
 
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
     """The counts of every (category, term) that occurs, sorted, and their margins.
 
-    These are the documents of each category, and for each term its documents and the sums of its weights and their
-    squares.
+    These are the documents of each category, and for each term its documents and the sums of its
+    weights and their squares.
     """
 
     category: Array
@@ -129,9 +169,14 @@ class PairCounts:
     @classmethod
     def of(cls, rows: pa.Table, n_categories: int, n_terms: int) -> PairCounts:
         """The counts of rows as `PairCounter` gives them, summed."""
-        category, term, documents, weight, squares = (np.asarray(rows[name]) for name in rows.column_names)
+        category, term, documents, weight, squares = (
+            np.asarray(rows[name]) for name in rows.column_names
+        )
         sizes, margins = np.zeros(n_categories), np.zeros((3, n_terms))
-        of_terms, of_categories = (category == EVERY) & (term != EVERY), (category != EVERY) & (term == EVERY)
+        of_terms, of_categories = (
+            (category == EVERY) & (term != EVERY),
+            (category != EVERY) & (term == EVERY),
+        )
         margins[:, term[of_terms]] = documents[of_terms], weight[of_terms], squares[of_terms]
         sizes[category[of_categories]] = documents[of_categories]
         everything = documents[(category == EVERY) & (term == EVERY)]
@@ -156,7 +201,12 @@ class PairCounts:
         place = np.full(len(self.term_documents), -1, dtype=np.int32)
         place[terms] = np.arange(len(terms), dtype=np.int32)
         kept = place[self.term] >= 0
-        pairs = (self.category[kept], place[self.term[kept]], self.documents[kept], self.weight[kept])
+        pairs = (
+            self.category[kept],
+            place[self.term[kept]],
+            self.documents[kept],
+            self.weight[kept],
+        )
         margins = (self.term_documents[terms], self.term_weights[terms], self.term_squares[terms])
         return PairCounts(*pairs, self.sizes, *margins, self.n_documents)
 

@@ -1,4 +1,7 @@
-"""Text to term vectors: tokens, stop words, stems, a vocabulary that can grow, weights; and to means of vectors."""
+"""Text to term vectors: tokens, stop words, stems, a vocabulary that can grow, weights.
+
+And to means of vectors.
+"""
 
 from bayesift.text.counting import WEIGHTINGS, weigh
 from bayesift.text.embedding import SimilarText, TextEmbedder

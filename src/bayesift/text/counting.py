@@ -67,7 +67,9 @@ class Counts:
     @property
     def n_vocabulary(self) -> int:
         """Number of terms up to the last one of the batch."""
-        return int(self.terms.stop if isinstance(self.terms, slice) else self.terms.max(initial=-1) + 1)
+        return int(
+            self.terms.stop if isinstance(self.terms, slice) else self.terms.max(initial=-1) + 1
+        )
 
 
 @storable("term-frequencies")
@@ -81,7 +83,9 @@ class Frequencies:
 
     def _post_load(self) -> None:
         self.documents = expect_array(self.documents, "documents", np.int64, (None,)).copy()
-        self.collection = expect_array(self.collection, "collection", np.int64, self.documents.shape).copy()
+        self.collection = expect_array(
+            self.collection, "collection", np.int64, self.documents.shape
+        ).copy()
         if self.n_documents < 0:
             raise DataError("no number of documents is below 0")
 
@@ -101,7 +105,10 @@ class Frequencies:
 
 
 class Lexicon:
-    """Turns words into numbered terms: removes stop words, stems, forms n-grams; new terms are added or ignored."""
+    """Turns words into numbered terms: removes stop words, stems, forms n-grams.
+
+    New terms are added or ignored.
+    """
 
     def __init__(
         self,
@@ -143,11 +150,15 @@ class Lexicon:
         if self._ngrams == (1, 1):
             return partial(_count, batch.tokens, batch.ends, units, len(self._terms))
         tokens = batch.tokens if units is None else units.take(batch.tokens)
-        grams, ends, words = _form_ngrams(tokens, batch.ends, self._units.words, self._ngrams, self._are_ngrams)
+        grams, ends, words = _form_ngrams(
+            tokens, batch.ends, self._units.words, self._ngrams, self._are_ngrams
+        )
         return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
     def _number(self, words: Words, table: WordTable | None) -> Array | None:
-        """The number of each word, or of all words of a table to which these are new; -1 for stop words.
+        """The number of each word, or of all words of a table to which these are new.
+
+        -1 for stop words.
 
         None if the table's own numbers are the numbers.
         """
@@ -155,7 +166,9 @@ class Lexicon:
             return self._number_words(words)
         if table is self._words and self._adds_words:
             return None
-        return self._extend(table, self._number_new(words) if table is self._seen else self._number_words(words))
+        return self._extend(
+            table, self._number_new(words) if table is self._seen else self._number_words(words)
+        )
 
     def _number_words(self, words: Words) -> Array:
         """The number of each word; one is stemmed only when it is first seen."""
@@ -173,7 +186,11 @@ class Lexicon:
 
     def _number_new(self, words: Words) -> Array:
         """The number of each word, stemmed; -1 for stop words."""
-        kept = np.flatnonzero(self._stop_words.find(words) < 0) if len(self._stop_words) else np.arange(len(words))
+        kept = (
+            np.flatnonzero(self._stop_words.find(words) < 0)
+            if len(self._stop_words)
+            else np.arange(len(words))
+        )
         if len(kept) < len(words):
             numbers = np.full(len(words), -1, dtype=np.int32)
             numbers[kept] = self._number_kept(self._stemmed(words.take(kept)))
@@ -184,7 +201,9 @@ class Lexicon:
         return words if self._stem is None else Words.of(self._stem(words.to_bytes()))
 
 
-def count_batches(batches: Iterable[Tokens], lexicon: Lexicon, pool: Executor | None, width: int) -> Iterator[Counts]:
+def count_batches(
+    batches: Iterable[Tokens], lexicon: Lexicon, pool: Executor | None, width: int
+) -> Iterator[Counts]:
     """Counts of each batch, in order; terms are numbered in this thread and counted in the pool."""
     return in_order(_call, (lexicon.prepare(batch) for batch in batches), pool, width)
 
@@ -194,7 +213,10 @@ def _call(work: Callable[[], Counts]) -> Counts:
 
 
 def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> Counts:
-    """Count the terms of tokens, which may be overwritten; a small batch has columns for its own terms only."""
+    """Count the terms of tokens, which may be overwritten.
+
+    A small batch has columns for its own terms only.
+    """
     if len(tokens) > kernels.SMALL:
         if term_of is not None:
             kernels.renumber(tokens, term_of)
@@ -203,7 +225,9 @@ def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> C
     n_left_out = int(np.searchsorted(present, 0))
     columns = np.maximum(places - n_left_out, -1).astype(np.int32)
     columns = columns if term_of is None else columns.take(tokens)
-    return Counts(present[n_left_out:], *kernels.count_terms(columns, ends, len(present) - n_left_out))
+    return Counts(
+        present[n_left_out:], *kernels.count_terms(columns, ends, len(present) - n_left_out)
+    )
 
 
 def _form_ngrams(
@@ -213,7 +237,10 @@ def _form_ngrams(
     lengths: tuple[int, int],
     are_ngrams: Callable[[Words], Array] | None = None,
 ) -> tuple[Array, Array, Words]:
-    """Tokens, ends and words of all n-grams; units of -1 are removed first, and those that are n-grams stay alone."""
+    """Tokens, ends and words of all n-grams.
+
+    Units of -1 are removed first, and those that are n-grams stay alone.
+    """
     units, ends = kernels.interleave(units[None, :], ends)
     present, local = np.unique(units, return_inverse=True)
     units, words = local.astype(np.int32), words.take(present)
@@ -244,15 +271,21 @@ def _form_ngrams(
 def assemble(
     batches: list[Counts], columns: Array, n_columns: int, pool: Executor | None, width: int
 ) -> sparse.csr_array:
-    """The matrix of all counts with sorted rows; columns[term] is the column of a term, or -1 to leave it out.
+    """The matrix of all counts with sorted rows.
 
-    Batches are removed from the list and freed one by one, so that the counts are never in memory twice.
+    Columns[term] is the column of a term, or -1 to leave it out.
+
+    Batches are removed from the list and freed one by one, so that the counts are never in memory
+    twice.
     """
     left = dict(enumerate(batches))
     batches.clear()
     column_of = [columns[batch.terms] for batch in left.values()]
     kept = in_order(
-        lambda i: kernels.kept_per_row(left[i].indptr, left[i].indices, column_of[i]), range(len(left)), pool, width
+        lambda i: kernels.kept_per_row(left[i].indptr, left[i].indices, column_of[i]),
+        range(len(left)),
+        pool,
+        width,
     )
     rows = np.cumsum([0, *(batch.n_documents for batch in left.values())])
     indptr = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *kept]))
@@ -263,11 +296,15 @@ def assemble(
     def write(i: int) -> None:
         batch = left.pop(i)
         begins = indptr[rows[i] : rows[i + 1]]
-        kernels.order_rows(batch.indptr, batch.indices, batch.values, column_of[i], begins, indices, values)
+        kernels.order_rows(
+            batch.indptr, batch.indices, batch.values, column_of[i], begins, indices, values
+        )
 
     for _ in in_order(write, range(len(column_of)), pool, width):
         pass
-    matrix = sparse.csr_array((values, indices, indptr.astype(index_type)), shape=(rows[-1], n_columns))
+    matrix = sparse.csr_array(
+        (values, indices, indptr.astype(index_type)), shape=(rows[-1], n_columns)
+    )
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix
@@ -284,15 +321,16 @@ def weigh(
 ) -> sparse.csr_array:
     """Replace counts by weights, in place; weights of 0 (terms in every document) are not stored.
 
-    `cosine` scales each document to length one, or its terms of each of the `blocks` (one number per term). With f the
-    count of a term in a document, n its document frequency, and N the number of all documents:
+    `cosine` scales each document to length one, or its terms of each of the `blocks` (one number
+    per term). With f the count of a term in a document, n its document frequency, and N the number
+    of all documents:
 
         binary    1
         tf        f
         log-tf    1 + ln f
         tf-idf    f ln(N / n)
-        ltc       (1 + log2 f) log2(N / n), always with `cosine` (Chai, Ng & Chieu 2002, section 2.2)
-        sublinear-tf-idf    (1 + ln f) (ln(N / n) + 1), always with `cosine`: scikit-learn's
+        ltc       (1 + log2 f) log2(N / n), always with `cosine` (Chai, Ng & Chieu 2002, section
+        2.2) sublinear-tf-idf    (1 + ln f) (ln(N / n) + 1), always with `cosine`: scikit-learn's
                   TfidfVectorizer(sublinear_tf=True, smooth_idf=False)
 
     Examples

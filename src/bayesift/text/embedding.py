@@ -27,7 +27,10 @@ _REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class SimilarText:
-    """A text of a collection, by its place; how like others it is, and the words that make it so."""
+    """A text of a collection, by its place.
+
+    How like others it is, and the words that make it so.
+    """
 
     document: int
     score: float
@@ -40,15 +43,16 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
 
         row = (v / |v| - centre) / size,    v = sum_t w_t v_t
 
-    t are words, or the pieces that the vectors have for words, w_t their weights. `size` is such that training rows
-    have a mean square length of one, as term vectors of length one have. Texts without a known word are rows of zeros.
+    t are words, or the pieces that the vectors have for words, w_t their weights. `size` is such
+    that training rows have a mean square length of one, as term vectors of length one have. Texts
+    without a known word are rows of zeros.
 
     Parameters
     ----------
-    vectors : `WordVectors`, or the path of a file or folder that `WordVectors.load` reads; None takes those of the
-        extra `embeddings`
-    averaging : the weights of words, formulas in `bayesift.text.weigh`: "log-tf", "tf", or "sublinear-tf-idf", which
-        counts rare words more
+    vectors : `WordVectors`, or the path of a file or folder that `WordVectors.load` reads; None
+        takes those of the extra `embeddings`
+    averaging : the weights of words, formulas in `bayesift.text.weigh`: "log-tf", "tf", or
+        "sublinear-tf-idf", which counts rare words more
     n_jobs : number of threads; -1 for all cores
 
     Attributes
@@ -141,12 +145,18 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         return words.to_strings(), parts / (length * self.size_)
 
     def more_like_this(
-        self, texts: Sequence[str], *, liked: Sequence[int], disliked: Sequence[int] = (), top: int = 10
+        self,
+        texts: Sequence[str],
+        *,
+        liked: Sequence[int],
+        disliked: Sequence[int] = (),
+        top: int = 10,
     ) -> list[SimilarText]:
         """The texts of a collection that mean about what the liked ones do, and not what the disliked ones do.
 
-        The score is the mean cosine with the liked texts less that with the disliked ones; texts that are named as
-        `liked` or `disliked`, by their places, are not ranked. Words are those that add most to the score.
+        The score is the mean cosine with the liked texts less that with the disliked ones; texts
+        that are named as `liked` or `disliked`, by their places, are not ranked. Words are those
+        that add most to the score.
 
         Examples
         --------
@@ -158,15 +168,22 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         """
         judged = [*liked, *disliked]
         if not len(liked) or not all(0 <= place < len(texts) for place in judged):
-            raise ValueError(f"liked must name at least one of the {len(texts):,} texts by its place, disliked too")
+            raise ValueError(
+                f"liked must name at least one of the {len(texts):,} texts by its place, disliked too"
+            )
         rows = self.transform(texts)
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _LEAST)
         direction = rows[list(liked)].mean(axis=0)
         if len(disliked):
             direction = direction - rows[list(disliked)].mean(axis=0)
         scores = rows @ direction
-        order = [place for place in np.argsort(-scores, kind="stable") if place not in set(judged)][:top]
-        return [SimilarText(int(k), float(scores[k]), self._largest_words(texts[k], direction)) for k in order]
+        order = [place for place in np.argsort(-scores, kind="stable") if place not in set(judged)][
+            :top
+        ]
+        return [
+            SimilarText(int(k), float(scores[k]), self._largest_words(texts[k], direction))
+            for k in order
+        ]
 
     def _largest_words(self, text: str, direction: Array) -> tuple[str, ...]:
         words, parts = self.word_parts(text)
@@ -211,19 +228,26 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.averaging not in get_args(Averaging):
-            raise ValueError(f"averaging must be one of {', '.join(get_args(Averaging))}, got {self.averaging!r}")
+            raise ValueError(
+                f"averaging must be one of {', '.join(get_args(Averaging))}, got {self.averaging!r}"
+            )
 
     def _counter(self) -> TermVectorizer:
         return TermVectorizer(min_length=1, unspaced="words", n_jobs=self.n_jobs)
 
     def _counts(self, texts: Iterable[str]) -> sparse.csr_array:
-        """How often each row of the vectors is in each text; every distinct word is looked up once."""
+        """How often each row of the vectors is in each text.
+
+        Every distinct word is looked up once.
+        """
         counts, words = self._counter().count_terms(texts)
         return sparse.csr_array(counts @ self.vectors_.pieces(words))
 
     def _weighed(self, counts: sparse.csr_array) -> sparse.csr_array:
         frequencies, n_documents = self.documents_.toarray()[0], max(self.n_documents_, 1)
-        return weigh(counts, self.averaging, document_frequencies=frequencies, n_documents=n_documents)
+        return weigh(
+            counts, self.averaging, document_frequencies=frequencies, n_documents=n_documents
+        )
 
     def _directions(self, counts: sparse.csr_array) -> Array:
         """Weighted sums of vectors, of length one."""
@@ -247,5 +271,7 @@ def vectors_of(given: Any) -> WordVectors:
         raise TypeError(f"vectors must be WordVectors or a path, not a {type(given).__name__}")
     found = WordVectors.installed()
     if found is None:
-        raise MissingExtraError('there are no word vectors here; run: pip install "bayesift[embeddings]"')
+        raise MissingExtraError(
+            'there are no word vectors here; run: pip install "bayesift[embeddings]"'
+        )
     return found

@@ -14,11 +14,13 @@ _LONGEST = 3
 _SPACE = re.compile(r"\s\s+")
 
 
-def weighted_pieces(vectorizer: TermVectorizer, text: str, weights: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+def weighted_pieces(
+    vectorizer: TermVectorizer, text: str, weights: Mapping[str, float]
+) -> Iterator[tuple[str, float]]:
     """Pieces that make up a text, and the weight of the terms of each; 0 between words.
 
-    A piece is a word or, where terms are n-grams of characters, a character: the weight of an n-gram is shared evenly
-    by its characters.
+    A piece is a word or, where terms are n-grams of characters, a character: the weight of an
+    n-gram is shared evenly by its characters.
 
     Examples
     --------
@@ -30,7 +32,13 @@ def weighted_pieces(vectorizer: TermVectorizer, text: str, weights: Mapping[str,
         return
     by_character = vectorizer.analyzer == "char_wb"
     has_ngrams = vectorizer.unspaced == "ngrams" and vectorizer.tokenizer is None
-    pattern = re.compile(r"()\S+") if by_character else _words_and_runs() if has_ngrams else re.compile(r"()\w+")
+    pattern = (
+        re.compile(r"()\S+")
+        if by_character
+        else _words_and_runs()
+        if has_ngrams
+        else re.compile(r"()\w+")
+    )
     end = 0
     for found in pattern.finditer(text):
         if found.start() > end:
@@ -41,18 +49,27 @@ def weighted_pieces(vectorizer: TermVectorizer, text: str, weights: Mapping[str,
         elif found[1]:
             yield from _shared(_units().findall(found[1]), (1, _LONGEST), weights)
         else:
-            yield found.group(), sum(weights.get(term, 0.0) for term in vectorizer.term_counts(found.group()))
+            yield (
+                found.group(),
+                sum(weights.get(term, 0.0) for term in vectorizer.term_counts(found.group())),
+            )
     if end < len(text):
         yield text[end:], 0.0
 
 
-def _shared(units: Sequence[str], lengths: tuple[int, int], weights: Mapping[str, float]) -> list[tuple[str, float]]:
+def _shared(
+    units: Sequence[str], lengths: tuple[int, int], weights: Mapping[str, float]
+) -> list[tuple[str, float]]:
     """Each unit with its shares of the n-grams it is in."""
     shares = [0.0] * len(units)
     for length in range(lengths[0], min(lengths[1], len(units)) + 1):
         for first in range(len(units) - length + 1):
             term = "".join(units[first : first + length])
-            weight = weights.get(term) or weights.get(term.lower()) or weights.get(_without_joiners(term), 0.0)
+            weight = (
+                weights.get(term)
+                or weights.get(term.lower())
+                or weights.get(_without_joiners(term), 0.0)
+            )
             for place in range(first, first + length) if weight else ():
                 shares[place] += weight / length
     return list(zip(units, shares, strict=True))

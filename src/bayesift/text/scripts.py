@@ -3,11 +3,13 @@
     SEPARATOR    no part of a word
     WORD         letters and digits of scripts that separate words by spaces
     IDEOGRAPH    Han, Hiragana: split into one and two characters
-    COMPLEX      Katakana, and letters of the scripts of Unicode's line-breaking class SA, whose words need a dictionary
-                 to be found: Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom; split into one
-                 to three characters
-    MARK         vowel signs, tone marks and the like of those; they belong to the letter before them
-    JOINER       invisible between characters of such scripts: zero-width spaces and joiners, variation selectors
+    COMPLEX      Katakana, and letters of the scripts of Unicode's line-breaking class SA, whose
+    words need a dictionary
+                 to be found: Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet,
+                 Ahom; split into one to three characters
+    MARK         vowel signs, tone marks and the like of those; they belong to the letter before
+    them JOINER       invisible between characters of such scripts: zero-width spaces and joiners,
+    variation selectors
 
 Digits of these scripts are WORD. Hangul is written with spaces.
 """
@@ -68,7 +70,9 @@ def character_class(first: int, last: int) -> str:
     kinds = character_kinds("words", "ngrams")
     chosen = np.concatenate([[False], (kinds >= first) & (kinds <= last), [False]])
     edges = np.flatnonzero(np.diff(chosen)).tolist()
-    return "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in zip(edges[::2], edges[1::2], strict=True))
+    return "".join(
+        f"{chr(begin)}-{chr(end - 1)}" for begin, end in zip(edges[::2], edges[1::2], strict=True)
+    )
 
 
 def is_unspaced(term: str) -> bool:

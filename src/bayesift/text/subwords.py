@@ -1,6 +1,7 @@
 """Words to pieces of a vocabulary, by the rules of a `tokenizer.json` file: each distinct word once.
 
-Texts are split into words by our own tokeniser before; of the file's rules only those that concern a word are followed.
+Texts are split into words by our own tokeniser before; of the file's rules only those that concern
+a word are followed.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ class WholeWords:
 
 
 class BytePairs:
-    """Byte-pair encoding: characters, merged in the order of the merges; `blank` stands for the space before a word."""
+    """Byte-pair encoding: characters, merged in the order of the merges.
+
+    `blank` stands for the space before a word.
+    """
 
     def __init__(
         self,
@@ -66,27 +70,44 @@ class BytePairs:
         for piece, row in pieces.items():
             if len(piece) == 1:
                 self._rows[ord(piece)] = row
-        self._bytes = np.array([pieces.get(f"<0x{value:02X}>", -1) for value in range(256)], dtype=np.int32)
+        self._bytes = np.array(
+            [pieces.get(f"<0x{value:02X}>", -1) for value in range(256)], dtype=np.int32
+        )
         known = [(a, b) for a, b in merges if a in pieces and b in pieces and a + b in pieces]
-        columns = [[pieces[text] for text in part] for part in zip(*[(a, b, a + b) for a, b in known], strict=True)]
-        left, right, whole = (np.array(column, dtype=np.int32) for column in columns or [[], [], []])
+        columns = [
+            [pieces[text] for text in part]
+            for part in zip(*[(a, b, a + b) for a, b in known], strict=True)
+        ]
+        left, right, whole = (
+            np.array(column, dtype=np.int32) for column in columns or [[], [], []]
+        )
         size = 1 << (2 * len(left) + 1).bit_length()
         self._table = np.zeros(size, np.uint64), np.zeros(size, np.int32), np.zeros(size, np.int32)
         kernels.fill_merges(*self._table, left, right, whole)
 
     def split(self, words: Words) -> tuple[Array, Array]:
         """The pieces of each word."""
-        texts = [self._blank + self._written(word) if len(word) <= _LONGEST else "" for word in words.to_strings()]
+        texts = [
+            self._blank + self._written(word) if len(word) <= _LONGEST else ""
+            for word in words.to_strings()
+        ]
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         points = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
         rows = self._rows[points]
         symbols = np.where(rows >= 0, rows, -1 - points).astype(np.int32)
-        out, out_ends = np.empty(4 * len(symbols), dtype=np.int32), np.empty(len(ends), dtype=np.int64)
+        out, out_ends = (
+            np.empty(4 * len(symbols), dtype=np.int32),
+            np.empty(len(ends), dtype=np.int64),
+        )
         total = kernels.encode_words(*self._table, symbols, ends, self._bytes, out, out_ends)
         return out[:total].copy(), out_ends
 
     def _written(self, word: str) -> str:
-        return word if self._alphabet is None else "".join(self._alphabet[chr(byte)] for byte in word.encode())
+        return (
+            word
+            if self._alphabet is None
+            else "".join(self._alphabet[chr(byte)] for byte in word.encode())
+        )
 
 
 class WordPieces:
@@ -133,7 +154,9 @@ class Unigrams:
         best, last = [0.0] + [-math.inf] * len(text), [(0, -1)] * (len(text) + 1)
         for end in range(1, len(text) + 1):
             for begin in range(max(0, end - self._longest), end):
-                score, row = self._scores.get(text[begin:end], (self._unknown if end == begin + 1 else -math.inf, -1))
+                score, row = self._scores.get(
+                    text[begin:end], (self._unknown if end == begin + 1 else -math.inf, -1)
+                )
                 if best[begin] + score > best[end]:
                     best[end], last[end] = best[begin] + score, (begin, row)
         found: list[int] = []
@@ -159,12 +182,16 @@ class Normalised:
         word = word.lower() if self._lowercase else word
         if not self._strip_accents or word.isascii():
             return word
-        return "".join(c for c in unicodedata.normalize("NFD", word) if unicodedata.category(c) != "Mn")
+        return "".join(
+            c for c in unicodedata.normalize("NFD", word) if unicodedata.category(c) != "Mn"
+        )
 
 
 def _one_by_one(of_word: Any, words: Words) -> tuple[Array, Array]:
     rows = [of_word(word) if len(word) <= _LONGEST else [] for word in words.to_strings()]
-    return np.array([row for found in rows for row in found], dtype=np.int32), np.cumsum([len(r) for r in rows])
+    return np.array([row for found in rows for row in found], dtype=np.int32), np.cumsum(
+        [len(r) for r in rows]
+    )
 
 
 def splitter_of(content: dict[str, Any], path: Path | None = None) -> tuple[Splitter, int]:
@@ -201,7 +228,10 @@ def _splitter_of(content: dict[str, Any]) -> tuple[Splitter, int]:
     for pair in model["merges"]:
         left, right = pair.split(" ") if isinstance(pair, str) else pair
         merges.append((left, right))
-    if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"), "pretokenizers")):
+    if any(
+        part.get("type") == "ByteLevel"
+        for part in _parts(content.get("pre_tokenizer"), "pretokenizers")
+    ):
         alphabet = _byte_alphabet()
         return BytePairs(rows, merges, blank=alphabet[" "], characters=alphabet), n_pieces
     blank = _BLANK if any(piece.startswith(_BLANK) for piece in rows) else ""
@@ -220,5 +250,7 @@ def _byte_alphabet() -> dict[str, str]:
     """The character that byte-level tokenizers write for each byte: itself if it can be seen, else one from 256 on."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in set(seen)]
-    written = {byte: chr(byte) for byte in seen} | {byte: chr(256 + place) for place, byte in enumerate(hidden)}
+    written = {byte: chr(byte) for byte in seen} | {
+        byte: chr(256 + place) for place, byte in enumerate(hidden)
+    }
     return {chr(byte): character for byte, character in written.items()}

@@ -20,19 +20,32 @@ from bayesift.kernels import ngrams
 from bayesift.kernels import words as kernels
 from bayesift.kernels.words import COMPLEX, IDEOGRAPH, MARK, WORD
 from bayesift.text.markup import strip_html
-from bayesift.text.scripts import Characters, Unspaced, character_class, character_kinds, white_space
+from bayesift.text.scripts import (
+    Characters,
+    Unspaced,
+    character_class,
+    character_kinds,
+    white_space,
+)
 from bayesift.text.words import HashTable, Words, WordTable, utf8_buffers
 
 BATCH_CHARACTERS = 1 << 22
 BATCH_TEXTS = 1 << 15
-_SMALL = 1 << 20  # bytes of a batch up to which Python finds its words, unless the kernels are compiled
+_SMALL = (
+    1 << 20
+)  # bytes of a batch up to which Python finds its words, unless the kernels are compiled
 _TINY = 1 << 12  # bytes up to which Python is as quick as they are
 
 
 def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.LargeStringArray]:
-    """Split texts into batches of a few million characters; an iterator is read only as far as needed."""
+    """Split texts into batches of a few million characters.
+
+    An iterator is read only as far as needed.
+    """
     if isinstance(texts, str | bytes):
-        raise TypeError(f"texts must be a sequence or iterator of strings, not one {type(texts).__name__}")
+        raise TypeError(
+            f"texts must be a sequence or iterator of strings, not one {type(texts).__name__}"
+        )
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         yield from _arrow_batches(texts)
         return
@@ -87,7 +100,8 @@ _LONGEST = {IDEOGRAPH: 2, COMPLEX: 3}  # n-grams of scripts without spaces
 class Tokens:
     """The tokens of a batch of texts: the index into `words` of each, the end of each text, and the distinct words.
 
-    With a `table` that numbers the words of several batches, tokens are its numbers, and words those new to it.
+    With a `table` that numbers the words of several batches, tokens are its numbers, and words
+    those new to it.
     """
 
     tokens: Array
@@ -103,11 +117,13 @@ class Tokeniser:
     Parameters
     ----------
     lowercase : whether "Grain" and "grain" are one word
-    characters : "words" are made of letters, digits and underscores, as in scikit-learn's default pattern;
-        "letters" of letters only
+    characters : "words" are made of letters, digits and underscores, as in scikit-learn's default
+        pattern; "letters" of letters only
     min_length : minimum number of characters of a word
-    unspaced : scripts without spaces are split into "ngrams" of characters, or only at punctuation ("words")
-    analyzer : "word", or n-grams of characters: "char", or "char_wb" within words and the blanks around them
+    unspaced : scripts without spaces are split into "ngrams" of characters, or only at punctuation
+        ("words")
+    analyzer : "word", or n-grams of characters: "char", or "char_wb" within words and the blanks
+        around them
     ngram_range : shortest and longest n-gram of characters
     tokenizer : finds the words of a text in place of the rules above
     strip_html : whether texts are HTML
@@ -136,7 +152,11 @@ class Tokeniser:
         if isinstance(texts, pa.LargeStringArray):
             wide = pc.invert(pc.string_is_ascii(texts))
             exact = [self._exact(text) for text in texts.filter(wide).to_pylist()]
-            return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string())) if exact else texts
+            return (
+                pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string()))
+                if exact
+                else texts
+            )
         others = [place for place, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
         if others:
             texts = texts.copy()
@@ -145,13 +165,18 @@ class Tokeniser:
         return pa.array(texts, pa.large_string())
 
     def split(self, encoded: Any, shared: WordTable | None = None) -> Tokens:
-        """Find the tokens of encoded texts, without the GIL; a shared table may number the words of a large batch."""
+        """Find the tokens of encoded texts, without the GIL.
+
+        A shared table may number the words of a large batch.
+        """
         if isinstance(encoded, Tokens):
             return encoded
         text, offsets = utf8_buffers(encoded)
         if self.analyzer == "word" and offsets[-1] - offsets[0] <= _few_bytes():
             texts = encoded.to_pylist()
-            if self.unspaced == "words" or not any(not text.isascii() and _unspaced().search(text) for text in texts):
+            if self.unspaced == "words" or not any(
+                not text.isascii() and _unspaced().search(text) for text in texts
+            ):
                 return self._few_words(texts)
         find = self._words if self.analyzer == "word" else self._characters
         if shared is not None:
@@ -162,12 +187,20 @@ class Tokeniser:
 
     def are_ngrams(self, words: Words) -> Array:
         """Which words are n-grams of scripts without spaces."""
-        if self.unspaced == "words" or self.tokenizer is not None or words.pool.max(initial=0) < 128:
+        if (
+            self.unspaced == "words"
+            or self.tokenizer is not None
+            or words.pool.max(initial=0) < 128
+        ):
             return np.zeros(len(words), dtype=np.bool_)
         kinds = character_kinds(self.characters, self.unspaced)
         firsts = pc.utf8_slice_codeunits(words.to_arrow(), 0, 1).dictionary_encode()
-        are_unspaced = np.array([bool(first) and kinds[ord(first)] > WORD for first in firsts.dictionary.to_pylist()])
-        return are_unspaced[firsts.indices.to_numpy()] if len(words) else np.zeros(0, dtype=np.bool_)
+        are_unspaced = np.array(
+            [bool(first) and kinds[ord(first)] > WORD for first in firsts.dictionary.to_pylist()]
+        )
+        return (
+            are_unspaced[firsts.indices.to_numpy()] if len(words) else np.zeros(0, dtype=np.bool_)
+        )
 
     def _few_words(self, texts: list[str]) -> Tokens:
         """The tokens of a small batch by Python's own expressions, which the kernels follow: nothing to compile."""
@@ -185,7 +218,9 @@ class Tokeniser:
     def _words(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
         ends = offsets[1:] - offsets[0] + np.arange(len(offsets) - 1)
         folded = _buffer.of_length(int(offsets[-1] - offsets[0]) + len(ends) + kernels.PADDING)
-        wide = np.flatnonzero(kernels.fold_text(text, offsets, self.lowercase, self.characters == "words", folded))
+        wide = np.flatnonzero(
+            kernels.fold_text(text, offsets, self.lowercase, self.characters == "words", folded)
+        )
         if len(wide):
             kinds = character_kinds(self.characters, self.unspaced)
             unspaced = wide[kernels.fold_wide(text, offsets, wide, kinds, self.min_length, folded)]
@@ -196,7 +231,10 @@ class Tokeniser:
     def _words_and_ngrams(
         self, folded: Array, ends: Array, kinds: Array, unspaced: Array, table: HashTable
     ) -> tuple[Array, Array]:
-        """Words of most documents, words and n-grams of the unspaced ones; numbered in the order of documents."""
+        """Words of most documents, words and n-grams of the unspaced ones.
+
+        Numbered in the order of documents.
+        """
         has_ngrams = np.zeros(len(ends), dtype=np.bool_)
         has_ngrams[unspaced] = True
         longest = np.ones(COMPLEX + 1, dtype=np.int64)
@@ -204,11 +242,15 @@ class Tokeniser:
         tokens: list[Array] = []
         token_ends = np.empty(len(ends), dtype=np.int64)
         n_tokens = 0
-        for first, last in pairwise([0, *(np.flatnonzero(np.diff(has_ngrams)) + 1).tolist(), len(ends)]):
+        for first, last in pairwise(
+            [0, *(np.flatnonzero(np.diff(has_ngrams)) + 1).tolist(), len(ends)]
+        ):
             begin = int(ends[first - 1]) + 1 if first else 0
             if has_ngrams[first]:
                 spans = partial(ngrams.unspaced_spans, folded, ends[first:last], kinds, longest)
-                part, part_ends = _number(spans, folded, last - first, begin, int(longest.max()), table)
+                part, part_ends = _number(
+                    spans, folded, last - first, begin, int(longest.max()), table
+                )
             else:
                 part, part_ends = table.add_text(folded, ends[first:last], begin, self.min_length)
             tokens.append(part)
@@ -218,7 +260,9 @@ class Tokeniser:
 
     def _characters(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
         ends = np.empty(len(offsets) - 1, dtype=np.int64)
-        folded = np.zeros(int(offsets[-1] - offsets[0]) + 2 * len(ends) + kernels.PADDING, dtype=np.uint8)
+        folded = np.zeros(
+            int(offsets[-1] - offsets[0]) + 2 * len(ends) + kernels.PADDING, dtype=np.uint8
+        )
         by_word = self.analyzer == "char_wb"
         ngrams.fold_characters(text, offsets, white_space(), self.lowercase, by_word, folded, ends)
         lengths = np.array(self.ngram_range, dtype=np.int64)
@@ -233,7 +277,9 @@ class Tokeniser:
     def _tokenise(self, text: str) -> list[str]:
         assert self.tokenizer is not None
         found = self.tokenizer(text.lower() if self.lowercase else text)
-        words = list(found) if isinstance(found, Iterable) and not isinstance(found, str) else [None]
+        words = (
+            list(found) if isinstance(found, Iterable) and not isinstance(found, str) else [None]
+        )
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"the tokenizer must return a list of strings, got {found!r:.60}")
         return cast(list[str], words)
@@ -266,7 +312,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    """A character or mark of a script without spaces; only after those does a joiner differ from a separator."""
+    """A character or mark of a script without spaces.
+
+    Only after those does a joiner differ from a separator.
+    """
     return re.compile(f"[{character_class(WORD + 1, MARK)}]")
 
 
@@ -275,7 +324,11 @@ def _stripped(texts: list[str] | pa.LargeStringArray) -> list[str] | pa.LargeStr
         return [strip_html(text) for text in texts]
     marked = pc.match_substring_regex(texts, "[<&]")
     stripped = [strip_html(text) for text in texts.filter(marked).to_pylist()]
-    return pc.replace_with_mask(texts, marked, pa.array(stripped, pa.large_string())) if stripped else texts
+    return (
+        pc.replace_with_mask(texts, marked, pa.array(stripped, pa.large_string()))
+        if stripped
+        else texts
+    )
 
 
 def _tokens_of(lists: list[list[str]]) -> Tokens:
@@ -289,7 +342,10 @@ def _tokens_of(lists: list[list[str]]) -> Tokens:
 def _number(
     spans: Callable[..., int], text: Array, n_texts: int, begin: int, longest: int, table: HashTable
 ) -> tuple[Array, Array]:
-    """Numbers of the n-grams of texts, and where those of each end; `spans` finds a part of them at a time."""
+    """Numbers of the n-grams of texts, and where those of each end.
+
+    `spans` finds a part of them at a time.
+    """
     begins, stops = (np.empty(_SPANS + longest, dtype=np.int64) for _ in range(2))
     ends, recent = np.empty(n_texts, dtype=np.int64), np.zeros(longest, dtype=np.int64)
     state = np.array([0, begin, 0, 0, 0], dtype=np.int64)

@@ -18,7 +18,16 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.state import Arrays, Parameters, decode_fitted, encode, storable
-from bayesift.text.counting import WEIGHTINGS, Counts, Frequencies, Lexicon, Weighting, assemble, count_batches, weigh
+from bayesift.text.counting import (
+    WEIGHTINGS,
+    Counts,
+    Frequencies,
+    Lexicon,
+    Weighting,
+    assemble,
+    count_batches,
+    weigh,
+)
 from bayesift.text.language import stemmer, stop_words_of
 from bayesift.text.scripts import UNSPACED, Characters, Unspaced
 from bayesift.text.tokens import ANALYZERS, Analyzer, Tokeniser, batches_of
@@ -29,38 +38,49 @@ from bayesift.threads import in_order
 
 @storable("term-vectorizer")
 class TermVectorizer(TransformerMixin, BaseEstimator):
-    """Turns texts into sparse vectors of term weights; words are those of scikit-learn's default pattern.
+    """Turns texts into sparse vectors of term weights.
 
-    Texts are a list, an iterator, or an Arrow array of strings. `fit` sorts the columns by term; `partial_fit` appends
-    columns for new terms and never moves earlier ones.
+    Words are those of scikit-learn's default pattern.
+
+    Texts are a list, an iterator, or an Arrow array of strings. `fit` sorts the columns by term;
+    `partial_fit` appends columns for new terms and never moves earlier ones.
 
     Parameters
     ----------
-    weighting : "binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf" or "ltc"; formulas in `bayesift.text.weigh`. None
-        is "tf", and in a `TextClassifier` what its model wants
+    weighting : "binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf" or "ltc"; formulas in
+        `bayesift.text.weigh`. None is "tf", and in a `TextClassifier` what its model wants
     cosine : scale each document to length one ("sublinear-tf-idf" and "ltc" always do)
     stop_words : a language such as "english", or a collection of words; removed before stemming
     stemmer : "porter", or a Snowball language such as "english"
-    ngram_range : shortest and longest n-gram of words, or of characters if the analyzer is one of characters
-    min_df, max_df : remove terms in fewer or more documents: a number (int) or a share of documents (float)
-    drop_frequent, drop_rare : remove the most and least frequent terms: a number (int) or a share of terms (float)
+    ngram_range : shortest and longest n-gram of words, or of characters if the analyzer is one of
+        characters
+    min_df, max_df : remove terms in fewer or more documents: a number (int) or a share of documents
+        (float)
+    drop_frequent, drop_rare : remove the most and least frequent terms: a number (int) or a share
+        of terms (float)
     lowercase : whether "Grain" and "grain" are one term
     characters : "words" are made of letters, digits and underscores, "letters" of letters only
     min_length : minimum number of characters of a word
-    analyzer : "word"; "char" for n-grams of characters, "char_wb" for those within words and the blanks around them
-    unspaced : how text of scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar, ...) is split: "ngrams" of one
-        and two characters (to three in Katakana and South East Asia), or "words" between spaces and punctuation
-    tokenizer : a function from a text to its words, in place of the rules for words; a model with one is not saved
-    separate_ngrams : with words and n-grams of words, scale n-grams of each length to length one by themselves, so that
-        words weigh what they weigh alone; and leave out n-grams of several words that are in one document only
-    strip_html : whether texts are HTML: tags, comments, scripts and styles are left out, entities become characters
+    analyzer : "word"; "char" for n-grams of characters, "char_wb" for those within words and the
+        blanks around them
+    unspaced : how text of scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar, ...) is
+        split: "ngrams" of one and two characters (to three in Katakana and South East Asia), or
+        "words" between spaces and punctuation
+    tokenizer : a function from a text to its words, in place of the rules for words; a model with
+        one is not saved
+    separate_ngrams : with words and n-grams of words, scale n-grams of each length to length one by
+        themselves, so that words weigh what they weigh alone; and leave out n-grams of several
+        words that are in one document only
+    strip_html : whether texts are HTML: tags, comments, scripts and styles are left out, entities
+        become characters
     n_jobs : number of threads; -1 for all cores. The result does not depend on it
     progress : called after each batch with the number of documents done
 
     Attributes
     ----------
     vocabulary_ : mapping of each term to its column
-    document_frequencies_, collection_frequencies_ : number of documents with each term, and of its occurrences
+    document_frequencies_, collection_frequencies_ : number of documents with each term, and of its
+        occurrences
     n_documents_ : number of documents
 
     Examples
@@ -133,7 +153,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         columns = self._learn(texts, counts.append)
         return self._weighted(counts, columns)
 
-    def fit_frequencies(self, terms: Any, documents: Array, collection: Array, n_documents: int) -> Self:
+    def fit_frequencies(
+        self, terms: Any, documents: Array, collection: Array, n_documents: int
+    ) -> Self:
         """Fit to terms that were counted elsewhere, with the result of `fit` on their texts.
 
         Examples
@@ -168,7 +190,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     def _grow(self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None) -> None:
         self._check_parameters()
         if not self.keeps_all_words:
-            raise ValueError("partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit")
+            raise ValueError(
+                "partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit"
+            )
         if not hasattr(self, "vocabulary_"):
             self._set_vocabulary(Words.of([]), Frequencies())
         for counts in self._count(texts, self.vocabulary_.table, grow=True):
@@ -180,7 +204,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         """Vectors of texts over the vocabulary; other words are ignored."""
         check_is_fitted(self)
         self._check_parameters()
-        counts = [counts.rows() for counts in self._count(texts, self.vocabulary_.table, grow=False)]
+        counts = [
+            counts.rows() for counts in self._count(texts, self.vocabulary_.table, grow=False)
+        ]
         return self._weighted(counts, np.arange(len(self.vocabulary_), dtype=np.int32))
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
@@ -193,9 +219,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         names = self.get_feature_names_out()
         rows = sparse.csr_array(X)
         if rows.shape[1] != len(names):
-            raise ValueError(f"X has {rows.shape[1]} columns, but the vocabulary has {len(names)} terms")
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, but the vocabulary has {len(names)} terms"
+            )
         rows.eliminate_zeros()
-        return [names[rows.indices[a:b]] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+        return [
+            names[rows.indices[a:b]] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+        ]
 
     def term_counts(self, text: str) -> dict[str, int]:
         """The counts of all terms of one text, in the vocabulary or not, in order of first appearance.
@@ -213,7 +243,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
 
     def count_terms(self, texts: Iterable[str]) -> tuple[sparse.csr_array, Words]:
-        """The counts of all terms of texts, in the vocabulary or not, and these terms; needs no `fit`.
+        """The counts of all terms of texts, in the vocabulary or not, and these terms.
+
+        Needs no `fit`.
 
         Examples
         --------
@@ -225,7 +257,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         table = WordTable()
         counts = [counts.rows() for counts in self._count(texts, table, grow=True)]
         with self._threads() as (pool, width):
-            matrix = assemble(counts, np.arange(len(table), dtype=np.int32), len(table), pool, width)
+            matrix = assemble(
+                counts, np.arange(len(table), dtype=np.int32), len(table), pool, width
+            )
         return matrix, table.words
 
     def n_terms(self, texts: Iterable[str]) -> Array:
@@ -257,9 +291,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         vectorizer = decode_fitted(parameters, arrays, cls)
         terms = [_unescaped(term) for term in terms]
         if len(vectorizer.document_frequencies_) != len(terms):
-            raise DataError(f"not a saved vectorizer: frequencies do not fit its {len(terms):,} terms")
+            raise DataError(
+                f"not a saved vectorizer: frequencies do not fit its {len(terms):,} terms"
+            )
         if vectorizer.document_frequencies_.max(initial=0) > vectorizer.n_documents_:
-            raise DataError(f"not a saved vectorizer: a term in more than its {vectorizer.n_documents_:,} documents")
+            raise DataError(
+                f"not a saved vectorizer: a term in more than its {vectorizer.n_documents_:,} documents"
+            )
         vectorizer._set_vocabulary(Words.of(terms), vectorizer._frequencies)
         if len(vectorizer.vocabulary_.table) != len(terms):
             raise DataError("not a saved vectorizer: a term occurs twice in its vocabulary")
@@ -302,7 +340,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         """A fitted vectorizer of the same words without n-grams of several words."""
         chosen = np.flatnonzero(self.ngram_lengths_ == 1)
         made: Self = clone(self).set_params(ngram_range=(1, 1), separate_ngrams=False)
-        made._set_vocabulary(self.vocabulary_.table.words.take(chosen), self._frequencies.take(chosen))
+        made._set_vocabulary(
+            self.vocabulary_.table.words.take(chosen), self._frequencies.take(chosen)
+        )
         return made
 
     def first_terms(self, n_terms: int) -> Self:
@@ -311,7 +351,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             return self
         made: Self = clone(self)
         first = np.arange(n_terms)
-        made._set_vocabulary(self.vocabulary_.table.words.take(first), self._frequencies.take(first))
+        made._set_vocabulary(
+            self.vocabulary_.table.words.take(first), self._frequencies.take(first)
+        )
         return made
 
     def _set_vocabulary(self, words: Words, frequencies: Frequencies) -> None:
@@ -319,7 +361,10 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self._frequencies = frequencies
 
     def _learn(self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None) -> Array:
-        """Learn the pruned and sorted vocabulary; returns the column of each term in order of appearance, or -1."""
+        """Learn the pruned and sorted vocabulary.
+
+        Returns the column of each term in order of appearance, or -1.
+        """
         self._check_parameters()
         table, frequencies = WordTable(), Frequencies()
         for counts in self._count(texts, table, grow=True):
@@ -332,15 +377,21 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         """Keep the terms of moderate frequency, sorted; returns the column of each term, or -1."""
         if not len(words):
             short = f"words of fewer than {self.min_length} characters"
-            raise ValueError(f"empty vocabulary: there are no texts, or they hold nothing but stop words and {short}")
+            raise ValueError(
+                f"empty vocabulary: there are no texts, or they hold nothing but stop words and {short}"
+            )
         with self._threads() as (pool, width):
             by_name = words.sorted_order(pool, width)
         kept = self._moderate(frequencies.take(by_name))
         if self.separate_ngrams:
-            kept &= (words.take(by_name).ngram_lengths() == 1) | (frequencies.documents[by_name] > 1)
+            kept &= (words.take(by_name).ngram_lengths() == 1) | (
+                frequencies.documents[by_name] > 1
+            )
         chosen = by_name[kept]
         if not len(chosen):
-            raise ValueError("no terms are left; lower min_df, drop_frequent or drop_rare, or raise max_df")
+            raise ValueError(
+                "no terms are left; lower min_df, drop_frequent or drop_rare, or raise max_df"
+            )
         columns = np.full(len(words), -1, dtype=np.int32)
         columns[chosen] = np.arange(len(chosen), dtype=np.int32)
         self._set_vocabulary(words.take(chosen), frequencies.take(chosen))
@@ -351,10 +402,14 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         fewest = _number_of_documents(self.min_df, frequencies.n_documents)
         most = _number_of_documents(self.max_df, frequencies.n_documents)
         if most < fewest:
-            raise ValueError(f"max_df asks for at most {most:g} documents, min_df for at least {fewest:g}")
+            raise ValueError(
+                f"max_df asks for at most {most:g} documents, min_df for at least {fewest:g}"
+            )
         kept: Array = (frequencies.documents >= fewest) & (frequencies.documents <= most)
         if self.drop_frequent or self.drop_rare:
-            kept &= moderate_zone(frequencies.collection, drop_frequent=self.drop_frequent, drop_rare=self.drop_rare)
+            kept &= moderate_zone(
+                frequencies.collection, drop_frequent=self.drop_frequent, drop_rare=self.drop_rare
+            )
         return kept
 
     def _count(self, texts: Iterable[str], table: WordTable, *, grow: bool) -> Iterator[Counts]:
@@ -380,9 +435,12 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         done = 0
         with self._threads() as (pool, width):
             encoded = map(tokeniser.encode, batches_of(texts))
-            # Each of several threads has a table for the words of its batches; one thread needs no second table.
+            # Each of several threads has a table for the words of its batches; one thread needs no
+            # second table.
             own = _OfThread(WordTable if pool else lambda: lexicon.words)
-            batches = in_order(lambda batch: tokeniser.split(batch, own.table), encoded, pool, width)
+            batches = in_order(
+                lambda batch: tokeniser.split(batch, own.table), encoded, pool, width
+            )
             for counts in count_batches(batches, lexicon, pool, width):
                 done += counts.n_documents
                 if self.progress is not None:
@@ -404,7 +462,11 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     def _stop_words(self) -> Collection[str]:
         if self.stop_words is None:
             return ()
-        return stop_words_of(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words)
+        return (
+            stop_words_of(self.stop_words)
+            if isinstance(self.stop_words, str)
+            else frozenset(self.stop_words)
+        )
 
     @contextmanager
     def _threads(self) -> Iterator[tuple[Executor | None, int]]:
@@ -421,13 +483,17 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         if self.weighting is not None and self.weighting not in WEIGHTINGS:
             raise ValueError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
         if callable(self.analyzer):
-            raise ValueError("analyzer is the name of one; give a function that splits texts as tokenizer")
+            raise ValueError(
+                "analyzer is the name of one; give a function that splits texts as tokenizer"
+            )
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 either = " or ".join(map(repr, known))
                 raise ValueError(f"{name} must be {either}, got {getattr(self, name)!r}")
         if self.tokenizer is not None and not callable(self.tokenizer):
-            raise ValueError(f"tokenizer must be a function from a text to its words, got {self.tokenizer!r}")
+            raise ValueError(
+                f"tokenizer must be a function from a text to its words, got {self.tokenizer!r}"
+            )
         if self.analyzer != "word" and (self.stop_words or self.stemmer or self.tokenizer):
             raise ValueError("stop_words, stemmer and tokenizer are for analyzer='word'")
         shortest, longest = self.ngram_range
@@ -447,12 +513,19 @@ class _OfThread(local):
 
 
 def _escaped(term: str) -> str:
-    """A term as it stands in a file with one term a line; only n-grams of characters hold what is escaped."""
+    """A term as it stands in a file with one term a line.
+
+    Only n-grams of characters hold what is escaped.
+    """
     return term.replace("\\", "\\\\").replace("\n", "\\n") if "\n" in term or "\\" in term else term
 
 
 def _unescaped(term: str) -> str:
-    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], term) if "\\" in term else term
+    return (
+        re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], term)
+        if "\\" in term
+        else term
+    )
 
 
 _CHOICES = {"characters": get_args(Characters), "analyzer": ANALYZERS, "unspaced": UNSPACED}

@@ -25,7 +25,11 @@ from bayesift.text.words import Words
 from bayesift.threads import computed_once
 
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"}
-_PACKAGE = "wordllama", "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
+_PACKAGE = (
+    "wordllama",
+    "weights/l2_supercat_256.safetensors",
+    "tokenizers/l2_supercat_tokenizer_config.json",
+)
 
 _BEFORE_WORDS = "▁Ġ"  # what pieces that begin a word begin with
 
@@ -45,10 +49,12 @@ class Rows(Protocol):
 
 
 class WordVectors:
-    """Vectors of words, or of the pieces that words are made of; the files stay on the disk and are mapped.
+    """Vectors of words, or of the pieces that words are made of.
 
-    `load` reads files, `installed` those of the package that the extra `embeddings` installs, `learn` makes vectors of
-    texts, and `of` takes words and their vectors.
+    The files stay on the disk and are mapped.
+
+    `load` reads files, `installed` those of the package that the extra `embeddings` installs,
+    `learn` makes vectors of texts, and `of` takes words and their vectors.
 
     Parameters
     ----------
@@ -87,16 +93,18 @@ class WordVectors:
         """Vectors that are there already, one row per word."""
         table, held = np.asarray(vectors), words if isinstance(words, Words) else Words.of(words)
         if table.ndim != 2 or len(table) != len(held) or table.dtype.kind != "f":
-            raise DataError(f"{len(held):,} words need as many rows of vectors, got {table.shape} of {table.dtype}")
+            raise DataError(
+                f"{len(held):,} words need as many rows of vectors, got {table.shape} of {table.dtype}"
+            )
         return cls(TableRows(table), WholeWords(held), source=source, words=held)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read vectors: no code in the files is executed.
 
-        These are a folder with a `.safetensors` file and a `tokenizer.json` (as of wordllama or model2vec), or either
-        file of them; a `.npy` file with its words in a `.txt` file of the same name, one a line; and word2vec or GloVe,
-        as text or (`.bin`) binary.
+        These are a folder with a `.safetensors` file and a `tokenizer.json` (as of wordllama or
+        model2vec), or either file of them; a `.npy` file with its words in a `.txt` file of the
+        same name, one a line; and word2vec or GloVe, as text or (`.bin`) binary.
         """
         path = Path(path)
         if not path.exists():
@@ -117,7 +125,10 @@ class WordVectors:
         rows = safetensors_rows(table)
         splitter, n_pieces = splitter_of(content, tokenizer)
         if rows.shape[0] < n_pieces:
-            raise DataError(f"{rows.shape[0]:,} vectors, but {tokenizer.name} has {n_pieces:,} pieces", file=table)
+            raise DataError(
+                f"{rows.shape[0]:,} vectors, but {tokenizer.name} has {n_pieces:,} pieces",
+                file=table,
+            )
         return cls(rows, splitter, source=table.name, tokenizer=content)
 
     @classmethod
@@ -134,7 +145,9 @@ class WordVectors:
         return _READ[table]
 
     @classmethod
-    def learn(cls, texts: Iterable[str], *, dimension: int = 100, min_df: int = 2, random_state: int = 0) -> Self:
+    def learn(
+        cls, texts: Iterable[str], *, dimension: int = 100, min_df: int = 2, random_state: int = 0
+    ) -> Self:
         """The leading directions of texts without labels: words that appear in the same documents are near one another.
 
         Deerwester et al. (1990), Indexing by latent semantic analysis.
@@ -182,7 +195,9 @@ class WordVectors:
         """How often each row is in each word, words x rows."""
         rows, ends = self._splitter.split(words)
         owners = np.repeat(np.arange(len(words)), np.diff(ends, prepend=0))
-        counts = sparse.coo_array((np.ones(len(rows)), (owners, rows)), shape=(len(words), self.n_rows))
+        counts = sparse.coo_array(
+            (np.ones(len(rows)), (owners, rows)), shape=(len(words), self.n_rows)
+        )
         return sparse.csr_array(counts)
 
     def take(self, places: Array) -> Array:
@@ -196,17 +211,30 @@ class WordVectors:
         return np.asarray(counts[:, used].astype(np.float32) @ self.take(used))
 
     def nearest(self, word: str, among: Iterable[str], *, n: int = 3) -> list[tuple[str, float]]:
-        """The words most like a word by the cosine of their vectors, with the cosine; none for an unknown word."""
+        """The words most like a word by the cosine of their vectors, with the cosine.
+
+        None for an unknown word.
+        """
         (found,) = self.nearest_of([word], list(among), n=n)
         return found
 
-    def nearest_of(self, words: list[str], among: list[str], *, n: int = 3) -> list[list[tuple[str, float]]]:
+    def nearest_of(
+        self, words: list[str], among: list[str], *, n: int = 3
+    ) -> list[list[tuple[str, float]]]:
         """As `nearest`, of several words."""
         units, others = (_of_length_one(self.vectors(some)) for some in (words, among))
         found = []
         for word, cosines in zip(words, units @ others.T, strict=True):
-            best = [k for k in np.argsort(-cosines, kind="stable")[: n + 1] if among[k] != word and others[k].any()]
-            found.append([(among[k], round(float(cosines[k]), 3)) for k in best[:n]] if np.any(cosines) else [])
+            best = [
+                k
+                for k in np.argsort(-cosines, kind="stable")[: n + 1]
+                if among[k] != word and others[k].any()
+            ]
+            found.append(
+                [(among[k], round(float(cosines[k]), 3)) for k in best[:n]]
+                if np.any(cosines)
+                else []
+            )
         return found
 
     @computed_once
@@ -222,9 +250,13 @@ class WordVectors:
             return self.words.to_strings()
         assert self.tokenizer is not None
         vocabulary = self.tokenizer["model"]["vocab"]
-        pieces = [piece for piece, _ in vocabulary] if isinstance(vocabulary, list) else list(vocabulary)
+        pieces = (
+            [piece for piece, _ in vocabulary] if isinstance(vocabulary, list) else list(vocabulary)
+        )
         letters = {piece.lstrip(_BEFORE_WORDS) for piece in pieces}
-        words = sorted(word for word in letters if len(word) > 1 and word.isalpha() and word.islower())
+        words = sorted(
+            word for word in letters if len(word) > 1 and word.isalpha() and word.islower()
+        )
         counts = self.pieces(Words.of(words))
         whole = (np.diff(counts.indptr) == 1) & (counts.sum(axis=1) == 1)
         return [words[place] for place in np.flatnonzero(whole)]
@@ -232,8 +264,8 @@ class WordVectors:
     def expand(self, text: str, *, n: int = 10, strength: float = 0.2) -> dict[str, float]:
         """Words that mean about what the words of a text do, each with a strength: `strength` times the cosine.
 
-        Of each word the `n` nearest of `known_words` that are not in the text; stop words have none. A filter's profile
-        takes them as `words` beside its query.
+        Of each word the `n` nearest of `known_words` that are not in the text; stop words have
+        none. A filter's profile takes them as `words` beside its query.
 
         Examples
         --------
@@ -243,7 +275,11 @@ class WordVectors:
         """
         words = list(TermVectorizer(stop_words="english").term_counts(text))
         found: dict[str, float] = {}
-        among = [word for word in self.known_words if word not in ENGLISH_STOP_WORDS and word not in words]
+        among = [
+            word
+            for word in self.known_words
+            if word not in ENGLISH_STOP_WORDS and word not in words
+        ]
         for near in self.nearest_of(words, among, n=n):
             for word, cosine in near:
                 if cosine <= 0.0:
@@ -259,7 +295,9 @@ class WordVectors:
         return self._like(TableRows(half if np.array_equal(half, table) else table, None, places))
 
     def _like(self, rows: TableRows) -> WordVectors:
-        made = WordVectors(rows, self._splitter, source=self.source, tokenizer=self.tokenizer, words=self.words)
+        made = WordVectors(
+            rows, self._splitter, source=self.source, tokenizer=self.tokenizer, words=self.words
+        )
         made.__dict__["digest"] = self.digest
         return made
 
@@ -272,10 +310,18 @@ class WordVectors:
         return {"table": table.table, "rows": np.asarray(rows, dtype=np.int64)}, {kind: held}
 
     @classmethod
-    def unbundle(cls, arrays: Arrays, lists: dict[str, list[str]], *, source: str, digest: str) -> WordVectors:
+    def unbundle(
+        cls, arrays: Arrays, lists: dict[str, list[str]], *, source: str, digest: str
+    ) -> WordVectors:
         """The vectors of `bundle`; refuses what does not fit together."""
         table, rows = arrays.get("table"), arrays.get("rows")
-        if table is None or rows is None or table.ndim != 2 or table.dtype.kind != "f" or rows.shape != table.shape[:1]:
+        if (
+            table is None
+            or rows is None
+            or table.ndim != 2
+            or table.dtype.kind != "f"
+            or rows.shape != table.shape[:1]
+        ):
             raise DataError("the bundled vectors do not fit together")
         if "tokenizer" in lists:
             try:
@@ -290,7 +336,13 @@ class WordVectors:
             raise DataError("the bundled vectors do not fit their words")
         places = np.full(n_rows, -1, dtype=np.int32)
         places[rows] = np.arange(len(rows), dtype=np.int32)
-        made = cls(TableRows(table, None, places), splitter, source=source, tokenizer=tokenizer, words=words)
+        made = cls(
+            TableRows(table, None, places),
+            splitter,
+            source=source,
+            tokenizer=tokenizer,
+            words=words,
+        )
         made.__dict__["digest"] = digest
         return made
 
@@ -298,7 +350,9 @@ class WordVectors:
         """Write whole words and their vectors to a `.npy` file, and the words to a `.txt` file beside it."""
         path = Path(path)
         if self.words is None or path.suffix != ".npy":
-            raise DataError("vectors of whole words are saved to a file that ends in .npy", file=path)
+            raise DataError(
+                "vectors of whole words are saved to a file that ends in .npy", file=path
+            )
         with whole_file(path) as stream:
             np.save(stream, self.take(np.arange(self.n_rows)), allow_pickle=False)
         with whole_file(path.with_suffix(".txt")) as stream:
@@ -311,9 +365,14 @@ def _of_length_one(table: Array) -> Array:
 
 
 class TableRows:
-    """Rows of an array; with `places` row j of the table is that of `places[j]`, or of zeros where that is -1."""
+    """Rows of an array.
 
-    def __init__(self, table: Array, factors: Array | None = None, places: Array | None = None) -> None:
+    With `places` row j of the table is that of `places[j]`, or of zeros where that is -1.
+    """
+
+    def __init__(
+        self, table: Array, factors: Array | None = None, places: Array | None = None
+    ) -> None:
         self.table, self.factors, self.places = table, factors, places
         self.shape = (len(table) if places is None else len(places)), int(table.shape[1])
 
@@ -341,7 +400,9 @@ class TableRows:
 class FileRows:
     """Rows at places of a mapped file that are not evenly spaced: numbers as text, or binary float32."""
 
-    def __init__(self, data: mmap.mmap, begins: Array, ends: Array, dimension: int, *, binary: bool) -> None:
+    def __init__(
+        self, data: mmap.mmap, begins: Array, ends: Array, dimension: int, *, binary: bool
+    ) -> None:
         self.data, self.begins, self.ends, self.binary = data, begins, ends, binary
         self.shape = len(begins), dimension
 
@@ -350,7 +411,11 @@ class FileRows:
         out = np.empty((len(places), self.shape[1]), dtype=np.float32)
         for row, place in enumerate(places):
             held = self.data[self.begins[place] : self.ends[place]]
-            out[row] = np.frombuffer(held, dtype="<f4") if self.binary else np.array(held.split(), dtype=np.float32)
+            out[row] = (
+                np.frombuffer(held, dtype="<f4")
+                if self.binary
+                else np.array(held.split(), dtype=np.float32)
+            )
         return out
 
     def digest(self) -> Any:
@@ -359,11 +424,18 @@ class FileRows:
 
 
 def safetensors_rows(path: Path) -> TableRows:
-    """The table of a safetensors file; `weights` and `mapping`, as in files of model2vec, are followed."""
+    """The table of a safetensors file.
+
+    `weights` and `mapping`, as in files of model2vec, are followed.
+    """
     try:
         data = np.memmap(path, dtype=np.uint8, mode="r")
         length = int.from_bytes(bytes(data[:8]), "little")
-        parts = {name: part for name, part in json.loads(bytes(data[8 : 8 + length])).items() if "shape" in part}
+        parts = {
+            name: part
+            for name, part in json.loads(bytes(data[8 : 8 + length])).items()
+            if "shape" in part
+        }
         arrays = {name: _tensor(data[8 + length :], part) for name, part in parts.items()}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"not a safetensors file ({error})", file=path) from error
@@ -403,8 +475,12 @@ def read_binary(path: Path) -> tuple[Words, FileRows]:
         begins[row], place = blank + 1, blank + 1 + 4 * dimension
         if blank < 0 or place > len(data):
             raise DataError(f"ends after {row:,} of {n_words:,} words", file=path)
-        names.append(data[begins[row - 1] + 4 * dimension if row else data.find(b"\n") : blank].strip())
-    return _decoded(names, path), FileRows(data, begins, begins + 4 * dimension, dimension, binary=True)
+        names.append(
+            data[begins[row - 1] + 4 * dimension if row else data.find(b"\n") : blank].strip()
+        )
+    return _decoded(names, path), FileRows(
+        data, begins, begins + 4 * dimension, dimension, binary=True
+    )
 
 
 def read_text(path: Path) -> tuple[Words, FileRows]:
@@ -422,7 +498,10 @@ def read_text(path: Path) -> tuple[Words, FileRows]:
         if dimension:
             parts = line.rsplit(b" ", dimension)
             if n_fields < dimension or dimension < 1:
-                raise DataError(f"line {len(names) + 1:,} of words has {n_fields} numbers, not {dimension}", file=path)
+                raise DataError(
+                    f"line {len(names) + 1:,} of words has {n_fields} numbers, not {dimension}",
+                    file=path,
+                )
             names.append(parts[0])
             begins.append(place + len(parts[0]) + 1)
             ends.append(end)
@@ -431,7 +510,9 @@ def read_text(path: Path) -> tuple[Words, FileRows]:
     try:
         rows.take(np.arange(min(1, len(names))))
     except ValueError:
-        raise DataError("not a file of word vectors: a line must be a word and numbers", file=path) from None
+        raise DataError(
+            "not a file of word vectors: a line must be a word and numbers", file=path
+        ) from None
     return _decoded(names, path), rows
 
 
@@ -445,7 +526,9 @@ def _decoded(names: list[bytes], path: Path) -> Words:
 def _table_in(folder: Path) -> Path:
     found = sorted([*folder.glob("*.safetensors"), *folder.glob("*.npy")])
     if len(found) != 1:
-        raise DataError(f"one .safetensors or .npy file is needed in it, there are {len(found)}", file=folder)
+        raise DataError(
+            f"one .safetensors or .npy file is needed in it, there are {len(found)}", file=folder
+        )
     return found[0]
 
 

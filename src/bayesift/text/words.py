@@ -17,7 +17,10 @@ from bayesift.threads import computed_once, in_order
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A list of words in one padded buffer of UTF-8 bytes; `starts` are their offsets, and the end of the last."""
+    """A list of words in one padded buffer of UTF-8 bytes.
+
+    `starts` are their offsets, and the end of the last.
+    """
 
     pool: Array
     starts: Array
@@ -25,10 +28,16 @@ class Words:
     @classmethod
     def of(cls, strings: Iterable[str] | Iterable[bytes] | pa.LargeStringArray) -> Words:
         """Words from strings, or from their UTF-8 bytes."""
-        given = strings if isinstance(strings, pa.LargeStringArray) else pa.array(list(strings), pa.large_binary())
+        given = (
+            strings
+            if isinstance(strings, pa.LargeStringArray)
+            else pa.array(list(strings), pa.large_binary())
+        )
         text, starts = utf8_buffers(given)
         text = text[starts[0] : starts[-1]]
-        return cls(np.concatenate([text, np.zeros(kernels.PADDING, dtype=np.uint8)]), starts - starts[0])
+        return cls(
+            np.concatenate([text, np.zeros(kernels.PADDING, dtype=np.uint8)]), starts - starts[0]
+        )
 
     @classmethod
     def concatenate(cls, lists: Sequence[Words]) -> Words:
@@ -37,7 +46,10 @@ class Words:
         starts = [words.starts[1:] + end for words, end in zip(lists, ends, strict=False)]
         pools = [words.pool[: words.starts[-1]] for words in lists]
         padding = np.zeros(kernels.PADDING, dtype=np.uint8)
-        return cls(np.concatenate([*pools, padding]), np.concatenate([np.zeros(1, dtype=np.int64), *starts]))
+        return cls(
+            np.concatenate([*pools, padding]),
+            np.concatenate([np.zeros(1, dtype=np.int64), *starts]),
+        )
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -73,13 +85,20 @@ class Words:
         return Words(self.pool[starts[0] :], starts - starts[0])
 
     def sorted_order(self, pool: Executor | None = None, n_parts: int = 1) -> Array:
-        """The order that sorts the words by code point, as Python sorts strings; threads sort parts of it."""
+        """The order that sorts the words by code point, as Python sorts strings.
+
+        Threads sort parts of it.
+        """
         head = self._eight_bytes(0)
         sample = np.sort(head[:: max(1, len(head) >> 10)])
-        pivots = [sample[len(sample) * part // n_parts] for part in range(1, n_parts) if len(sample)]
+        pivots = [
+            sample[len(sample) * part // n_parts] for part in range(1, n_parts) if len(sample)
+        ]
         part_of = np.searchsorted(np.array(pivots, dtype=np.uint64), head, side="right")
         parts = [np.flatnonzero(part_of == part) for part in range(len(pivots) + 1)]
-        return np.concatenate(list(in_order(partial(self._sorted_rows, head), parts, pool, n_parts)))
+        return np.concatenate(
+            list(in_order(partial(self._sorted_rows, head), parts, pool, n_parts))
+        )
 
     def _sorted_rows(self, head: Array, rows: Array) -> Array:
         """Rows in the order of their words, of which `head` is the first eight bytes."""
@@ -132,8 +151,9 @@ _BYTES_PER_TOKEN = 5  # at least, of most text: room for every possible token wo
 class WordTable:
     """Numbers words by first appearance: by a dictionary while they are few, then by a `HashTable`.
 
-    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few words at a time. It is
-    read before the hash table is asked for, since another thread may change from one to the other.
+    Both give the same numbers. The dictionary needs no compiled kernel and is as quick for a few
+    words at a time. It is read before the hash table is asked for, since another thread may change
+    from one to the other.
     """
 
     def __init__(self, words: Words | None = None) -> None:
@@ -162,7 +182,9 @@ class WordTable:
         numbers, hashed = self._numbers, self._hashed_if_many(words)
         if hashed is not None:
             return hashed.add(words)
-        return np.array([numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32)
+        return np.array(
+            [numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32
+        )
 
     def find(self, words: Words) -> Array:
         """Numbers of words, -1 for unknown ones."""
@@ -218,12 +240,16 @@ class HashTable:
         ids = np.empty(len(begins), dtype=np.int32)
         done = 0
         while True:
-            done, self._n_words = kernels.add_until_full(*self._parts(), self._n_words, text, begins, ends, ids, done)
+            done, self._n_words = kernels.add_until_full(
+                *self._parts(), self._n_words, text, begins, ends, ids, done
+            )
             if done == len(ids):
                 return ids
             self._make_room(1, int(ends[done] - begins[done]))
 
-    def add_text(self, folded: Array, ends: Array, begin: int, min_length: int) -> tuple[Array, Array]:
+    def add_text(
+        self, folded: Array, ends: Array, begin: int, min_length: int
+    ) -> tuple[Array, Array]:
         """Numbers of the words of folded documents from a byte on, and where those of each document end."""
         n_bytes = int(ends[-1]) - begin if len(ends) else 0
         tokens = np.empty(n_bytes // _BYTES_PER_TOKEN + kernels.ROOM, dtype=np.int32)
@@ -254,7 +280,9 @@ class HashTable:
     def _make_room(self, n_words: int, n_bytes: int) -> None:
         """Room for this many more words, and for this many bytes of words."""
         if 2 * (self._n_words + n_words) > len(self._slots):
-            self._slots = np.zeros(1 << (2 * (self._n_words + n_words) - 1).bit_length(), dtype=np.int32)
+            self._slots = np.zeros(
+                1 << (2 * (self._n_words + n_words) - 1).bit_length(), dtype=np.int32
+            )
             kernels.rehash(self._slots, self._keys, self._n_words)
             self._keys = _lengthened(self._keys, len(self._slots) // 2 + 2, self._n_words + 1)
             self._starts = _lengthened(self._starts, len(self._keys), self._n_words + 1)
@@ -279,7 +307,10 @@ class Vocabulary(Mapping[str, int]):
 
     @computed_once
     def table(self) -> WordTable:
-        """The hash table of the terms, built on first use; terms added to it are added to the vocabulary."""
+        """The hash table of the terms, built on first use.
+
+        Terms added to it are added to the vocabulary.
+        """
         return WordTable(self._words)
 
     @property

@@ -26,8 +26,8 @@ def moderate_zone(frequencies: Array, *, drop_frequent: float = 0, drop_rare: fl
     Parameters
     ----------
     frequencies : of each term in the collection
-    drop_frequent, drop_rare : how many ranks to drop at each end: a number of terms (int), or a share of all
-        terms (float below 1)
+    drop_frequent, drop_rare : how many ranks to drop at each end: a number of terms (int), or a
+        share of all terms (float below 1)
     """
     n_terms = len(frequencies)
     ranks = frequency_ranks(frequencies)
@@ -37,7 +37,12 @@ def moderate_zone(frequencies: Array, *, drop_frequent: float = 0, drop_rare: fl
 
 
 def zipf_figure(
-    names: Sequence[str], frequencies: Array, *, drop_frequent: float = 0, drop_rare: float = 0, title: str = ""
+    names: Sequence[str],
+    frequencies: Array,
+    *,
+    drop_frequent: float = 0,
+    drop_rare: float = 0,
+    title: str = "",
 ) -> Figure:
     """Zipf's curve: frequency against rank on logarithmic scales, with some terms named and the kept range shaded.
 
@@ -49,7 +54,9 @@ def zipf_figure(
     """
     order = np.argsort(frequency_ranks(frequencies))
     ranks, counts = np.arange(1, len(order) + 1), np.asarray(frequencies, dtype=np.float64)[order]
-    kept = ranks[moderate_zone(frequencies, drop_frequent=drop_frequent, drop_rare=drop_rare)[order]]
+    kept = ranks[
+        moderate_zone(frequencies, drop_frequent=drop_frequent, drop_rare=drop_rare)[order]
+    ]
     drawn = np.unique(np.geomspace(1, len(ranks), _N_DRAWN).astype(int)) - 1
     named = np.unique(np.geomspace(1, len(ranks), _N_NAMED).astype(int)) - 1
     law = counts.sum() / np.sum(1 / ranks) / ranks
@@ -71,5 +78,7 @@ def zipf_figure(
 
 def _number_of_terms(name: str, wanted: float, n_terms: int) -> int:
     if wanted < 0 or (isinstance(wanted, float) and wanted >= 1):
-        raise ValueError(f"{name} must be a number of terms (int) or a share of them (float below 1), got {wanted!r}")
+        raise ValueError(
+            f"{name} must be a number of terms (int) or a share of them (float below 1), got {wanted!r}"
+        )
     return int(wanted) if not isinstance(wanted, float) else int(wanted * n_terms)

@@ -1,6 +1,11 @@
 """Decision rules: scores in, decisions out, category by category."""
 
-from bayesift.thresholds.classifier import THRESHOLD_RULES, ThresholdedClassifier, category_folds, threshold_rule
+from bayesift.thresholds.classifier import (
+    THRESHOLD_RULES,
+    ThresholdedClassifier,
+    category_folds,
+    threshold_rule,
+)
 from bayesift.thresholds.empirical import (
     EmpiricalRule,
     MaxF1,
@@ -11,7 +16,15 @@ from bayesift.thresholds.empirical import (
     Utility,
     threshold_intervals,
 )
-from bayesift.thresholds.rules import Bayes, ExpectedF1, PCut, RCut, Sign, ThresholdRule, expected_f1_thresholds
+from bayesift.thresholds.rules import (
+    Bayes,
+    ExpectedF1,
+    PCut,
+    RCut,
+    Sign,
+    ThresholdRule,
+    expected_f1_thresholds,
+)
 
 __all__ = [
     "THRESHOLD_RULES",

@@ -19,8 +19,24 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.folds import deal_folds
 from bayesift.state import storable
-from bayesift.thresholds.empirical import MaxF1, MinimumErrors, PrecisionTarget, RecallTarget, SCut, Utility
-from bayesift.thresholds.rules import Bayes, ExpectedF1, PCut, RCut, Sign, ThresholdRule, label_matrix, score_matrix
+from bayesift.thresholds.empirical import (
+    MaxF1,
+    MinimumErrors,
+    PrecisionTarget,
+    RecallTarget,
+    SCut,
+    Utility,
+)
+from bayesift.thresholds.rules import (
+    Bayes,
+    ExpectedF1,
+    PCut,
+    RCut,
+    Sign,
+    ThresholdRule,
+    label_matrix,
+    score_matrix,
+)
 from bayesift.validation import are_names, number_labels
 
 Response = Literal["auto", "predict_proba", "decision_function"]
@@ -65,18 +81,21 @@ def _has_probabilities(self: ThresholdedClassifier) -> bool:
 class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Decides by a threshold rule on the scores of another classifier.
 
-    With an indicator matrix for y, each category is assigned above its own threshold. With class labels: of two classes
-    the second is predicted above its threshold; of several, that with the largest score minus threshold.
+    With an indicator matrix for y, each category is assigned above its own threshold. With class
+    labels: of two classes the second is predicted above its threshold; of several, that with the
+    largest score minus threshold.
 
     Parameters
     ----------
     estimator : any classifier with `predict_proba` or `decision_function`
-    rule : a name of `THRESHOLD_RULES`, or a rule; "auto" is "bayes" where there are probabilities, otherwise "sign"; of
-        an estimator that keeps held-out probabilities (`AutoClassifier`) and an indicator matrix it is "max-f1" on them
-    cv : None fits the rule on held-out scores that the estimator kept, else on the training scores; a number of folds,
-        or a splitter, on out-of-fold scores. Folds are those of `category_folds`; documents that are never held out
-        count with their training scores
-    response : the scores to use: "predict_proba", "decision_function", or "auto", the first that exists
+    rule : a name of `THRESHOLD_RULES`, or a rule; "auto" is "bayes" where there are probabilities,
+        otherwise "sign"; of an estimator that keeps held-out probabilities (`AutoClassifier`) and
+        an indicator matrix it is "max-f1" on them
+    cv : None fits the rule on held-out scores that the estimator kept, else on the training scores;
+        a number of folds, or a splitter, on out-of-fold scores. Folds are those of
+        `category_folds`; documents that are never held out count with their training scores
+    response : the scores to use: "predict_proba", "decision_function", or "auto", the first that
+        exists
     random_state : seed of the folds
 
     Attributes
@@ -113,15 +132,19 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the classifier, then the rule on its scores.
 
-        `fit_params`, such as `sample_weight` or `feature_mask`, go to the classifier; the rule counts every document
-        once.
+        `fit_params`, such as `sample_weight` or `feature_mask`, go to the classifier; the rule
+        counts every document once.
         """
         rule = self.new_rule()
-        method = response_method(self.estimator, self.response, probabilities=rule.needs_probabilities)
+        method = response_method(
+            self.estimator, self.response, probabilities=rule.needs_probabilities
+        )
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
         self.estimator_, self._method = clone(self.estimator).fit(X, y, **fit_params), method
-        self.classes_, codes = (np.arange(y.shape[1]), None) if self.multilabel_ else number_labels(y)
+        self.classes_, codes = (
+            (np.arange(y.shape[1]), None) if self.multilabel_ else number_labels(y)
+        )
         Y = y if codes is None else codes[:, None] == np.arange(len(self.classes_))
         if rule.needs_scores and "sample_weight" in fit_params:
             _refuse_weightless(Y, fit_params["sample_weight"])
@@ -139,9 +162,17 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def assembled(cls, estimator: Any, rule: ThresholdRule, *, multilabel: bool) -> Self:
         """The classifier of an estimator and a rule that are fitted already."""
         classifier = cls(estimator, rule=rule)
-        classifier.estimator_, classifier.rule_, classifier.multilabel_ = estimator, rule, multilabel
-        classifier.classes_ = np.arange(len(estimator.classes_)) if multilabel else np.asarray(estimator.classes_)
-        classifier._method = response_method(estimator, "auto", probabilities=rule.needs_probabilities)
+        classifier.estimator_, classifier.rule_, classifier.multilabel_ = (
+            estimator,
+            rule,
+            multilabel,
+        )
+        classifier.classes_ = (
+            np.arange(len(estimator.classes_)) if multilabel else np.asarray(estimator.classes_)
+        )
+        classifier._method = response_method(
+            estimator, "auto", probabilities=rule.needs_probabilities
+        )
         return classifier
 
     def predict(self, X: Any) -> Array:
@@ -215,13 +246,18 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Training scores, replaced by out-of-fold scores where documents are held out."""
         scores = self._score(self.estimator_, X)
         for train, held_out in self._splits(X, y, Y):
-            part = {name: value[train] if name == "sample_weight" else value for name, value in fit_params.items()}
+            part = {
+                name: value[train] if name == "sample_weight" else value
+                for name, value in fit_params.items()
+            }
             fold = clone(self.estimator).fit(take_rows(X, train), y[train], **part)
             scores[held_out] = self._score(fold, take_rows(X, held_out))
         return scores
 
     def _score(self, estimator: Any, X: Any) -> Array:
-        return category_scores(estimator, X, self._method, n_categories=1 if self._binary else len(self.classes_))
+        return category_scores(
+            estimator, X, self._method, n_categories=1 if self._binary else len(self.classes_)
+        )
 
     def _splits(self, X: Any, y: Any, Y: Any) -> Iterator[tuple[Array, Array]]:
         from sklearn.model_selection import check_cv
@@ -237,7 +273,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _target(y: Any) -> tuple[Any, bool]:
-    """Class labels as a vector, or an indicator matrix that can be indexed by rows; and whether it is one.
+    """Class labels as a vector, or an indicator matrix that can be indexed by rows.
+
+    And whether it is one.
 
     A sparse y is an indicator even if it has one column; a dense column holds labels.
     """
@@ -263,7 +301,9 @@ def _refuse_weightless(Y: Any, sample_weight: Any) -> None:
 def response_method(estimator: Any, response: Response, *, probabilities: bool) -> str:
     """The method that gives scores; "auto" takes probabilities where there are any."""
     if response not in get_args(Response):
-        raise ValueError(f"response must be one of {', '.join(get_args(Response))}, got {response!r}")
+        raise ValueError(
+            f"response must be one of {', '.join(get_args(Response))}, got {response!r}"
+        )
     wanted = [response] if response != "auto" else ["predict_proba", "decision_function"]
     if probabilities:
         wanted = [method for method in wanted if method == "predict_proba"]
@@ -275,10 +315,15 @@ def response_method(estimator: Any, response: Response, *, probabilities: bool) 
 
 
 def category_scores(estimator: Any, X: Any, method: str, *, n_categories: int) -> Array:
-    """Scores of a fitted classifier, documents x categories; of two probabilities for one category the second."""
+    """Scores of a fitted classifier, documents x categories.
+
+    Of two probabilities for one category the second.
+    """
     output = getattr(estimator, method)(X)
     if isinstance(output, list):  # one matrix per category, as trees and neighbours return them
-        output = np.column_stack([_positive(p, c) for p, c in zip(output, estimator.classes_, strict=True)])
+        output = np.column_stack(
+            [_positive(p, c) for p, c in zip(output, estimator.classes_, strict=True)]
+        )
     scores = score_matrix(output)
     if n_categories == 1 and scores.shape[1] == 2:
         return scores[:, [1]]

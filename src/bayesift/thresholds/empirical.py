@@ -10,7 +10,12 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.ranking import best_cuts
-from bayesift.thresholds.rules import ThresholdRule, labelled_scores, n_categories_of, probability_matrix
+from bayesift.thresholds.rules import (
+    ThresholdRule,
+    labelled_scores,
+    n_categories_of,
+    probability_matrix,
+)
 
 Coefficients = tuple[float, float, float, float]
 
@@ -19,7 +24,8 @@ Coefficients = tuple[float, float, float, float]
 class Criterion:
     """A quotient to maximise under a linear constraint.
 
-    Each part holds the coefficients of 1, t (true positives), s (documents assigned) and r (positives in all).
+    Each part holds the coefficients of 1, t (true positives), s (documents assigned) and r
+    (positives in all).
     """
 
     numerator: Coefficients
@@ -40,8 +46,8 @@ FEWEST_ERRORS = Criterion(numerator=(0, 2, -1, -1))
 class Ranking:
     """Documents ranked by score in each category, sorted once for many criteria and resamples.
 
-    `scores` (categories x ranks) descend along each row; `rows` and `positive` are the document at each rank, and
-    whether it belongs to the category.
+    `scores` (categories x ranks) descend along each row; `rows` and `positive` are the document at
+    each rank, and whether it belongs to the category.
     """
 
     scores: Array
@@ -74,15 +80,24 @@ class Ranking:
     def pooled(self) -> Ranking:
         """The scores of all categories in one ranking."""
         order = np.argsort(-self.scores, axis=None)
-        scores, rows, positive = (part.ravel()[order][None] for part in (self.scores, self.rows, self.positive))
+        scores, rows, positive = (
+            part.ravel()[order][None] for part in (self.scores, self.rows, self.positive)
+        )
         return Ranking(scores, rows, positive, self.n_documents)
 
-    def best_thresholds(self, criterion: Criterion, weights: Array | None = None) -> tuple[Array, Array]:
-        """The best threshold of each category and its criterion; `weights` counts each document so many times."""
+    def best_thresholds(
+        self, criterion: Criterion, weights: Array | None = None
+    ) -> tuple[Array, Array]:
+        """The best threshold of each category and its criterion.
+
+        `weights` counts each document so many times.
+        """
         if weights is None:
             weights = np.ones(self.n_documents, dtype=np.int32)
         thresholds, values = np.empty((2, len(self.scores)))
-        best_cuts(self.scores, self.rows, self.positive, weights, criterion.array, thresholds, values)
+        best_cuts(
+            self.scores, self.rows, self.positive, weights, criterion.array, thresholds, values
+        )
         return thresholds, values
 
 
@@ -93,16 +108,18 @@ _TIE_BREAK = 2.0**-26
 
 
 class EmpiricalRule(ThresholdRule):
-    """The threshold that maximises a criterion on a labelled sample; a subclass supplies the criterion.
+    """The threshold that maximises a criterion on a labelled sample.
 
-    A threshold lies midway between two neighbouring scores. Of equally good thresholds the one with the widest gap
-    wins, then the higher one. To assign nothing of the sample it is the highest score, to assign all just below the
-    lowest.
+    A subclass supplies the criterion.
+
+    A threshold lies midway between two neighbouring scores. Of equally good thresholds the one with
+    the widest gap wins, then the higher one. To assign nothing of the sample it is the highest
+    score, to assign all just below the lowest.
 
     Parameters
     ----------
-    shrinkage : k of the weight n/(n + k) that a category with n positives gives its own threshold; the rest goes to
-        the best common threshold of all categories. 0 leaves thresholds alone
+    shrinkage : k of the weight n/(n + k) that a category with n positives gives its own threshold;
+        the rest goes to the best common threshold of all categories. 0 leaves thresholds alone
 
     Examples
     --------
@@ -128,12 +145,19 @@ class EmpiricalRule(ThresholdRule):
         self.thresholds_ = self.choose(Ranking.of(Y, scores))
         return self
 
-    def choose(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
-        """The thresholds for ranked documents, each counted `weights` times; `pooled` is the sorted pooled ranking."""
+    def choose(
+        self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
+    ) -> Array:
+        """The thresholds for ranked documents, each counted `weights` times.
+
+        `pooled` is the sorted pooled ranking.
+        """
         thresholds, _ = ranking.best_thresholds(self.criterion, weights)
         return self._shrunk(thresholds, ranking, weights, pooled)
 
-    def _shrunk(self, thresholds: Array, ranking: Ranking, weights: Array | None, pooled: Ranking | None) -> Array:
+    def _shrunk(
+        self, thresholds: Array, ranking: Ranking, weights: Array | None, pooled: Ranking | None
+    ) -> Array:
         if self.shrinkage < 0:
             raise ValueError(f"shrinkage must be at least 0, got {self.shrinkage!r}")
         if self.shrinkage == 0:
@@ -141,7 +165,11 @@ class EmpiricalRule(ThresholdRule):
         (centre,), _ = (pooled or ranking.pooled()).best_thresholds(self.criterion, weights)
         if not np.isfinite(centre):  # no category has a positive
             return thresholds
-        positives = ranking.positives if weights is None else (ranking.positive * weights[ranking.rows]).sum(axis=1)
+        positives = (
+            ranking.positives
+            if weights is None
+            else (ranking.positive * weights[ranking.rows]).sum(axis=1)
+        )
         trust = positives / (positives + self.shrinkage)
         own = np.where(positives > 0, thresholds, centre)
         shrunk: Array = trust * own + (1 - trust) * centre
@@ -176,12 +204,15 @@ class MinimumErrors(EmpiricalRule):
 
 
 class SCut(EmpiricalRule):
-    """The threshold with the highest F1 on held-out scores; where that F1 is poor, a safe one (Yang's SCutFBR).
+    """The threshold with the highest F1 on held-out scores.
+
+    Where that F1 is poor, a safe one (Yang's SCutFBR).
 
     Parameters
     ----------
     minimum_f1 : the F1 that a category has to reach on the sample (`fbr` of Yang 2001)
-    fallback : the threshold of the categories that do not: "highest" score of the sample, or "never"
+    fallback : the threshold of the categories that do not: "highest" score of the sample, or
+        "never"
     shrinkage : see `EmpiricalRule`
 
     References
@@ -197,15 +228,21 @@ class SCut(EmpiricalRule):
 
     criterion = F1
 
-    def __init__(self, *, minimum_f1: float = 0.1, fallback: Fallback = "highest", shrinkage: float = 0.0) -> None:
+    def __init__(
+        self, *, minimum_f1: float = 0.1, fallback: Fallback = "highest", shrinkage: float = 0.0
+    ) -> None:
         super().__init__(shrinkage=shrinkage)
         self.minimum_f1 = minimum_f1
         self.fallback = fallback
 
-    def choose(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
+    def choose(
+        self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
+    ) -> Array:
         """The best thresholds where they are good enough, the fallback elsewhere."""
         if self.fallback not in get_args(Fallback):
-            raise ValueError(f"fallback must be one of {', '.join(get_args(Fallback))}, got {self.fallback!r}")
+            raise ValueError(
+                f"fallback must be one of {', '.join(get_args(Fallback))}, got {self.fallback!r}"
+            )
         thresholds, values = ranking.best_thresholds(self.criterion, weights)
         safe = np.inf if self.fallback == "never" else ranking.highest(weights)
         shrunk = self._shrunk(thresholds, ranking, weights, pooled)
@@ -261,21 +298,26 @@ class RecallTarget(EmpiricalRule):
     def criterion(self) -> Criterion:
         """Precision t / s, where t >= recall r."""
         least = _share("recall", self.recall)
-        return Criterion(numerator=(0, 1, 0, 0), denominator=(0, 0, 1, 0), constraint=(0, 1, 0, -least))
+        return Criterion(
+            numerator=(0, 1, 0, 0), denominator=(0, 0, 1, 0), constraint=(0, 1, 0, -least)
+        )
 
 
 class Utility(EmpiricalRule):
     """The threshold with the highest linear utility, from probabilities or on a sample.
 
-    With probabilities, a document is assigned when p (found - missed) > (1 - p) (rejected - alarm), that is
+    With probabilities, a document is assigned when p (found - missed) > (1 - p) (rejected - alarm),
+    that is
 
         p > (rejected - alarm) / ((rejected - alarm) + (found - missed)).
 
     Parameters
     ----------
-    gains : [[rejected, alarm], [missed, found]], the gain of a true negative, false positive, false negative and true
-        positive; a right decision must gain more than a wrong one. The default is TREC-9's 2 R+ - N+
-    calibrated : take the scores for probabilities; otherwise choose the best threshold on the sample
+    gains : [[rejected, alarm], [missed, found]], the gain of a true negative, false positive, false
+        negative and true positive; a right decision must gain more than a wrong one. The default is
+        TREC-9's 2 R+ - N+
+    calibrated : take the scores for probabilities; otherwise choose the best threshold on the
+        sample
     shrinkage : see `EmpiricalRule`; used only on a sample
 
     Examples
@@ -312,7 +354,9 @@ class Utility(EmpiricalRule):
         """The utility less its constant part, the gain of a true negative times the number of negatives."""
         self._stakes()
         (rejected, alarm), (missed, found) = self.gains
-        return Criterion(numerator=(0, found - alarm - missed + rejected, alarm - rejected, missed - rejected))
+        return Criterion(
+            numerator=(0, found - alarm - missed + rejected, alarm - rejected, missed - rejected)
+        )
 
     def fit(self, Y: Any, scores: Any = None) -> Self:
         """Compute the threshold, or choose it on labelled documents."""
@@ -322,7 +366,9 @@ class Utility(EmpiricalRule):
         self.thresholds_ = np.full(n_categories_of(Y, checked), self._break_even())
         return self
 
-    def choose(self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None) -> Array:
+    def choose(
+        self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
+    ) -> Array:
         """The thresholds for ranked documents."""
         if self.calibrated:
             return np.full(len(ranking.scores), self._break_even())
@@ -336,17 +382,25 @@ class Utility(EmpiricalRule):
         """The difference between a right and a wrong decision on a negative and on a positive document."""
         (rejected, alarm), (missed, found) = self.gains
         if rejected <= alarm or found <= missed:
-            raise ValueError(f"a right decision must gain more than a wrong one, got {self.gains!r}")
+            raise ValueError(
+                f"a right decision must gain more than a wrong one, got {self.gains!r}"
+            )
         return rejected - alarm, found - missed
 
 
 def threshold_intervals(
-    rule: EmpiricalRule, Y: Any, scores: Any, *, n_resamples: int = 200, level: float = 0.95, random_state: int = 0
+    rule: EmpiricalRule,
+    Y: Any,
+    scores: Any,
+    *,
+    n_resamples: int = 200,
+    level: float = 0.95,
+    random_state: int = 0,
 ) -> Array:
     """Bootstrap percentile interval of each category's threshold, lower and upper: categories x 2.
 
-    Documents are drawn with replacement; they are sorted once, and a resample is a pass with other weights. An upper
-    end of +inf means that resamples without a positive make up that tail.
+    Documents are drawn with replacement; they are sorted once, and a resample is a pass with other
+    weights. An upper end of +inf means that resamples without a positive make up that tail.
 
     Examples
     --------

@@ -17,12 +17,14 @@ from bayesift.errors import DataError
 class ThresholdRule(BaseEstimator):
     """Turns scores (documents x categories) into decisions.
 
-    A document is assigned to a category when its score lies strictly above the threshold. A subclass supplies
-    `fit`, which sets `thresholds_`, and overrides the rest where it decides otherwise.
+    A document is assigned to a category when its score lies strictly above the threshold. A
+    subclass supplies `fit`, which sets `thresholds_`, and overrides the rest where it decides
+    otherwise.
 
     Attributes
     ----------
-    thresholds_ : one per category; +inf for a category without positives in the sample, which is never assigned
+    thresholds_ : one per category; +inf for a category without positives in the sample, which is
+        never assigned
     """
 
     FITTED: ClassVar[tuple[str, ...]] = ("thresholds_",)
@@ -48,7 +50,9 @@ class ThresholdRule(BaseEstimator):
         check_is_fitted(self)
         n_categories = score_matrix(scores).shape[1]
         if n_categories != len(self.thresholds_):
-            raise DataError(f"scores of {n_categories} categories, but thresholds of {len(self.thresholds_)}")
+            raise DataError(
+                f"scores of {n_categories} categories, but thresholds of {len(self.thresholds_)}"
+            )
         return self.thresholds_
 
     def decide(self, scores: Any) -> Array:
@@ -103,7 +107,9 @@ class Sign(ThresholdRule):
 
     def fit(self, Y: Any, scores: Any = None) -> Self:
         """Set the threshold 0 for every category."""
-        self.thresholds_ = np.zeros(n_categories_of(Y, None if scores is None else score_matrix(scores)))
+        self.thresholds_ = np.zeros(
+            n_categories_of(Y, None if scores is None else score_matrix(scores))
+        )
         return self
 
 
@@ -114,7 +120,9 @@ def label_matrix(Y: Any) -> Array:
         raise DataError(f"labels must be documents x categories, got {dense.ndim} dimensions")
     positive: Array = dense == 1
     if not (positive | (dense == 0)).all():
-        raise DataError("labels must be 0 or 1: one column per category, 1 where the document belongs to it")
+        raise DataError(
+            "labels must be 0 or 1: one column per category, 1 where the document belongs to it"
+        )
     return positive[:, None] if positive.ndim == 1 else positive
 
 
@@ -122,7 +130,10 @@ def score_matrix(scores: Any) -> Array:
     """Finite scores, documents x categories; one column may come as a vector."""
     shaped = np.asarray(scores)
     checked: Array = check_array(
-        shaped[:, None] if shaped.ndim == 1 else shaped, dtype=np.float64, input_name="scores", ensure_min_samples=0
+        shaped[:, None] if shaped.ndim == 1 else shaped,
+        dtype=np.float64,
+        input_name="scores",
+        ensure_min_samples=0,
     )
     return checked
 
@@ -131,7 +142,9 @@ def probability_matrix(probabilities: Any) -> Array:
     """Scores that lie in [0, 1]."""
     checked = score_matrix(probabilities)
     if checked.size and not (checked.min() >= 0 and checked.max() <= 1):
-        raise DataError(f"this rule needs probabilities, but scores reach from {checked.min():g} to {checked.max():g}")
+        raise DataError(
+            f"this rule needs probabilities, but scores reach from {checked.min():g} to {checked.max():g}"
+        )
     return checked
 
 
@@ -153,7 +166,9 @@ def n_categories_of(Y: Any, scores: Array | None) -> int:
 
 
 class RCut(ThresholdRule):
-    """Assign each document to its `t` categories with the highest scores; ties go to the earlier column.
+    """Assign each document to its `t` categories with the highest scores.
+
+    Ties go to the earlier column.
 
     Parameters
     ----------
@@ -183,7 +198,9 @@ class RCut(ThresholdRule):
         positive, checked = labelled_scores(Y, scores)
         n_categories = checked.shape[1]
         if self.t is not None and not 1 <= self.t < n_categories:
-            raise ValueError(f"t must be at least 1 and below the number of categories {n_categories}, got {self.t!r}")
+            raise ValueError(
+                f"t must be at least 1 and below the number of categories {n_categories}, got {self.t!r}"
+            )
         self.t_ = self._best_t(positive, checked) if self.t is None else self.t
         self.n_categories_ = n_categories
         return self
@@ -209,14 +226,17 @@ class RCut(ThresholdRule):
         check_is_fitted(self)
         checked = score_matrix(scores)
         if checked.shape[1] != self.n_categories_:
-            raise DataError(f"scores of {checked.shape[1]} categories, fitted with {self.n_categories_}")
+            raise DataError(
+                f"scores of {checked.shape[1]} categories, fitted with {self.n_categories_}"
+            )
         return checked
 
 
 class PCut(ThresholdRule):
     """Assign to each category its share of the documents to be decided, those with the highest scores.
 
-    A category with prior π takes round(proportion · π · n) of n documents; ties go to the earlier document.
+    A category with prior π takes round(proportion · π · n) of n documents; ties go to the earlier
+    document.
 
     Parameters
     ----------
@@ -267,7 +287,9 @@ class PCut(ThresholdRule):
         check_is_fitted(self)
         checked = score_matrix(scores)
         if checked.shape[1] != len(self.priors_):
-            raise DataError(f"scores of {checked.shape[1]} categories, but priors of {len(self.priors_)}")
+            raise DataError(
+                f"scores of {checked.shape[1]} categories, but priors of {len(self.priors_)}"
+            )
         wanted = np.rint(self.proportion * self.priors_ * len(checked)).astype(np.int64)
         return checked, np.minimum(wanted, len(checked))
 
@@ -280,16 +302,18 @@ def _first(scores: Array, *, axis: int) -> Array:
 class ExpectedF1(ThresholdRule):
     """Choose the threshold of each category on the documents to be decided, by their probabilities alone.
 
-    Maximises Lewis's approximation of the expected F1 over the sets D+ of documents above a threshold,
+    Maximises Lewis's approximation of the expected F1 over the sets D+ of documents above a
+    threshold,
 
         E[F1] ≈ 2 Σ_{D+} p_i / (|D+| + Σ_D p_i),   or   Π_D (1 - p_i)   when D+ is empty.
 
-    The optimum is exact: probabilities are sorted once and every threshold is tried. Ties go to the highest.
+    The optimum is exact: probabilities are sorted once and every threshold is tried. Ties go to the
+    highest.
 
     Parameters
     ----------
-    batch : choose again for each batch of documents, as the formula requires; otherwise keep the thresholds of `fit`,
-        so that the decision on a document does not depend on the others
+    batch : choose again for each batch of documents, as the formula requires; otherwise keep the
+        thresholds of `fit`, so that the decision on a document does not depend on the others
 
     References
     ----------
@@ -324,7 +348,8 @@ class ExpectedF1(ThresholdRule):
 def expected_f1_thresholds(probabilities: Any) -> Array:
     """The threshold of each category with the highest expected F1 over these documents.
 
-    To assign nothing it is the highest probability, to assign everything it lies just below the lowest.
+    To assign nothing it is the highest probability, to assign everything it lies just below the
+    lowest.
     """
     rising = np.sort(probability_matrix(probabilities).T, axis=1)
     n_categories, n_documents = rising.shape
@@ -349,4 +374,6 @@ def _thresholds_at(falling: Array, assigned: Array) -> Array:
     low = falling[category, np.minimum(assigned, last - 1)]
     middle = 0.5 * low + 0.5 * high
     between = np.where(middle < high, middle, low)
-    return np.select([assigned == 0, assigned == last], [high, np.nextafter(high, -np.inf)], between)
+    return np.select(
+        [assigned == 0, assigned == last], [high, np.nextafter(high, -np.inf)], between
+    )

@@ -31,10 +31,20 @@ def test_entries(write):
     assert [reference.id for reference in found] == ["ash2001", "bee2002", "cee"]
     assert first.authors == ("Ash, Ann", "Müller, Jörg", "Soil and Fire Group")
     assert first.title == "Erosion of H_2O in DNA & soils"
-    assert (first.journal, first.year, first.date, first.pages) == ("Journal of Soils A", 2001, "2001-05", "12-19")
+    assert (first.journal, first.year, first.date, first.pages) == (
+        "Journal of Soils A",
+        2001,
+        "2001-05",
+        "12-19",
+    )
     assert (first.doi, first.keywords) == ("10.1000/soil_1", ("erosion", "fire"))
     assert first.abstract == 'First "quoted" part. Second part.'
-    assert (second.journal, second.date, second.pmid, second.type) == ("Proc. of X", "2002-03-04", "123", "CONF")
+    assert (second.journal, second.date, second.pmid, second.type) == (
+        "Proc. of X",
+        "2002-03-04",
+        "123",
+        "CONF",
+    )
     assert [reference.line for reference in found] == [3, 18, 19]
     assert dict(third.fields)["archivePrefix"] == "arXiv"
     assert not found.problems
@@ -54,7 +64,9 @@ def test_entries(write):
     ],
 )
 def test_damaged_entries_are_read_as_far_as_they_go(write, entry, title, message):
-    found = read_references(write("a.bib", f"@misc{{x,title={{Before}}}}\n{entry}\n@misc{{y,title={{After}}}}\n"))
+    found = read_references(
+        write("a.bib", f"@misc{{x,title={{Before}}}}\n{entry}\n@misc{{y,title={{After}}}}\n")
+    )
     assert [reference.title for reference in found] == ["Before", title, "After"]
     messages = [problem.message for problem in found.problems]
     assert all(problem.line == 2 for problem in found.problems)
@@ -67,7 +79,9 @@ def test_fields_are_written_as_found(write, tmp_path):
     assert list(read_references(tmp_path / "again.bib")) == list(found)
 
 
-@pytest.mark.parametrize("text", ["50% of R&D_x {a} $5 #1 ~x^2 \\y", "a--b---c", "Über straße", "plain"])
+@pytest.mark.parametrize(
+    "text", ["50% of R&D_x {a} $5 #1 ~x^2 \\y", "a--b---c", "Über straße", "plain"]
+)
 def test_special_characters_come_back(text):
     assert plain_text(latex_text(text)) == text
 

@@ -11,7 +11,20 @@ import pytest
 from bayesift.datasets.references import Decision, Reference, read_references, write_references
 from bayesift.errors import DataError
 
-WORDS = ["a", "fire", "trial", "migraine", "réponse", "über", "IL-6", "{dose}", "50%", "R&D", "<i>x</i>", "中文"]
+WORDS = [
+    "a",
+    "fire",
+    "trial",
+    "migraine",
+    "réponse",
+    "über",
+    "IL-6",
+    "{dose}",
+    "50%",
+    "R&D",
+    "<i>x</i>",
+    "中文",
+]
 N_RECORDS = 12
 N_FILES = 2_000
 
@@ -72,7 +85,9 @@ def damage(content, rng):
                 + content[place:]
             )
         elif kind == "overwrite":
-            content = content[:place] + rng.randbytes(min(size, 4)) + content[place + min(size, 4) :]
+            content = (
+                content[:place] + rng.randbytes(min(size, 4)) + content[place + min(size, 4) :]
+            )
         elif kind == "cut":
             content = content[:place] if rng.random() < 0.5 else content[place:]
         else:
@@ -85,7 +100,9 @@ def damage(content, rng):
 
 def count(content, suffix):
     pattern, _ = STARTS[suffix]
-    text = content if suffix in TABLES else content.replace(b"\x00", b"")  # NUL is left out of tagged lines
+    text = (
+        content if suffix in TABLES else content.replace(b"\x00", b"")
+    )  # NUL is left out of tagged lines
     if suffix != ".jsonl":
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return len(re.findall(pattern, text, re.MULTILINE))

@@ -28,26 +28,43 @@ def test_parts_of_a_record(write):
     first = found[0]
     assert found.files[0].format == "endnote-xml"
     assert (first.title, first.authors) == ("Erosion of H2O & soils", ("Ash, Ann", "Bee, Bob"))
-    assert (first.journal, first.pages, first.date, first.type) == ("Journal of Soils", "12-19", "2001-05-07", "JOUR")
+    assert (first.journal, first.pages, first.date, first.type) == (
+        "Journal of Soils",
+        "12-19",
+        "2001-05-07",
+        "JOUR",
+    )
     assert (first.doi, first.pmid, first.keywords) == ("10.1000/soil.1", "123", ("erosion", "fire"))
-    assert (first.abstract, first.url, len(found), found.problems) == ("Text.", "https://example.org/1", 2, ())
+    assert (first.abstract, first.url, len(found), found.problems) == (
+        "Text.",
+        "https://example.org/1",
+        2,
+        (),
+    )
 
 
 def test_fields_are_written_as_found(write, tmp_path):
     found = read_references(write("library.xml", FILE))
     write_references(found, tmp_path / "again.xml")
     assert list(read_references(tmp_path / "again.xml")) == list(found)
-    assert '<key app="EN" db-id="x1" timestamp="0">7</key></foreign-keys>' in (tmp_path / "again.xml").read_text()
+    assert (
+        '<key app="EN" db-id="x1" timestamp="0">7</key></foreign-keys>'
+        in (tmp_path / "again.xml").read_text()
+    )
 
 
 def test_a_damaged_record_costs_no_other(write):
-    text = FILE.replace("</records>", RECORD.replace("</titles>", "") + "\n" + RECORD + RECORD[:300])
+    text = FILE.replace(
+        "</records>", RECORD.replace("</titles>", "") + "\n" + RECORD + RECORD[:300]
+    )
     found = read_references(write("library.xml", text))
     assert (len(found), found.files[0].refused) == (3, 2)
     assert [problem.line for problem in found.problems] == [1, 2]
 
 
 def test_missing_tags_of_records(write):
-    text = FILE.replace(RECORD, RECORD.removesuffix("</record>") + RECORD + RECORD.removeprefix("<record>"))
+    text = FILE.replace(
+        RECORD, RECORD.removesuffix("</record>") + RECORD + RECORD.removeprefix("<record>")
+    )
     found = read_references(write("library.xml", text))
     assert (len(found), found.files[0].refused) == (2, 2)

@@ -1,7 +1,7 @@
 """The exports of many programs in the data directory: what is in them was counted without bayesift.
 
-Records, titles, abstracts and DOIs were counted by regular expressions on tags (RIS, MEDLINE), by Python's csv module
-and by openpyxl, and looked through.
+Records, titles, abstracts and DOIs were counted by regular expressions on tags (RIS, MEDLINE), by
+Python's csv module and by openpyxl, and looked through.
 """
 
 from dataclasses import replace
@@ -24,10 +24,22 @@ pytestmark = pytest.mark.corpus("records")
 COUNTS = {
     "nbib/pubmed-set.nbib": ("medline", 75, 75, 70, 74),
     "nbib/single.nbib": ("medline", 1, 1, 1, 1),
-    "other/pubmed_endnote.txt": ("ris", 6, 6, 6, 6),  # RIS in spite of its name; keywords on lines without a tag
+    "other/pubmed_endnote.txt": (
+        "ris",
+        6,
+        6,
+        6,
+        6,
+    ),  # RIS in spite of its name; keywords on lines without a tag
     "other/web_of_science.txt": ("ris", 10, 10, 10, 10),
     "ris/baseline.ris": ("ris", 100, 100, 98, 100),  # an abstract on 20 lines
-    "ris/baseline_cinahl.ris": ("ris", 9, 9, 9, 9),  # DOIs in L3; a second AB with the copyright in every record
+    "ris/baseline_cinahl.ris": (
+        "ris",
+        9,
+        9,
+        9,
+        9,
+    ),  # DOIs in L3; a second AB with the copyright in every record
     "ris/baseline_cochrane_endnote.ris": ("ris", 3, 3, 3, 3),  # three lines before each record
     "ris/baseline_cochrane_refman.ris": ("ris", 3, 3, 3, 3),
     "ris/baseline_covidence_endnote.ris": ("ris", 10, 10, 8, 10),  # empty N2 in two records
@@ -36,7 +48,13 @@ COUNTS = {
     "ris/baseline_covidence_zotero.ris": ("ris", 10, 10, 8, 10),
     "ris/baseline_embase.ris": ("ris", 10, 10, 8, 10),
     "ris/baseline_endnote.ris": ("ris", 10, 10, 8, 10),
-    "ris/baseline_eric_ovid.ris": ("ris", 10, 10, 10, 3),  # no DO; three records have a link to doi.org in L1
+    "ris/baseline_eric_ovid.ris": (
+        "ris",
+        10,
+        10,
+        10,
+        3,
+    ),  # no DO; three records have a link to doi.org in L1
     "ris/baseline_googlescholar.ris": ("ris", 10, 10, 0, 0),
     "ris/baseline_mdpi.ris": ("ris", 11, 11, 11, 11),
     "ris/baseline_mendeley.ris": ("ris", 10, 10, 8, 10),
@@ -47,11 +65,23 @@ COUNTS = {
     "ris/baseline_webofscience.ris": ("ris", 10, 10, 7, 10),
     "ris/baseline_zotero.ris": ("ris", 10, 10, 8, 10),
     "csv/baseline.csv": ("csv", 100, 100, 98, 100),
-    "csv/baseline_abstrackr.csv": ("csv", 10, 10, 8, 0),  # a line of text, then four rows of 8 fields in place of 17
+    "csv/baseline_abstrackr.csv": (
+        "csv",
+        10,
+        10,
+        8,
+        0,
+    ),  # a line of text, then four rows of 8 fields in place of 17
     "csv/baseline_cinahl.csv": ("csv", 10, 10, 10, 10),
     "csv/baseline_cochrane.csv": ("csv", 3, 3, 3, 3),
     "csv/baseline_covidence.csv": ("csv", 10, 10, 8, 10),
-    "csv/baseline_excel.csv": ("csv", 10, 10, 8, 10),  # of Embase, by semicolons, three lines above the header
+    "csv/baseline_excel.csv": (
+        "csv",
+        10,
+        10,
+        8,
+        10,
+    ),  # of Embase, by semicolons, three lines above the header
     "csv/baseline_googlescholar.csv": ("csv", 10, 10, 0, 0),
     "csv/baseline_pubmed.csv": ("csv", 10, 10, 0, 10),
     "csv/baseline_rayyan.csv": ("csv", 10, 10, 8, 10),
@@ -64,24 +94,45 @@ COUNTS = {
 PROBLEMS = {"csv/baseline_abstrackr.csv": 5}
 
 PARTS = [
-    *("title", "abstract", "authors", "year", "date", "journal", "volume", "issue", "pages", "doi", "pmid", "keywords"),
+    *(
+        "title",
+        "abstract",
+        "authors",
+        "year",
+        "date",
+        "journal",
+        "volume",
+        "issue",
+        "pages",
+        "doi",
+        "pmid",
+        "keywords",
+    ),
     *("url", "language", "labels", "decisions", "annotations"),
 ]
-# What a format does not hold of records from elsewhere: a type it has no code for, and the line breaks of notes.
+# What a format does not hold of records from elsewhere: a type it has no code for, and the line
+# breaks of notes.
 SUFFIXES = [form.suffixes[0] for form in FORMATS.values() if form.write]
 
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name):
     found = read_references(data_dir() / "records" / name)
-    numbers = [sum(bool(getattr(reference, part)) for reference in found) for part in ("title", "abstract", "doi")]
+    numbers = [
+        sum(bool(getattr(reference, part)) for reference in found)
+        for part in ("title", "abstract", "doi")
+    ]
     assert (found.files[0].format, len(found), *numbers) == COUNTS[name]
     assert len(found.problems) == PROBLEMS.get(name, 0), found.problems
     assert len({reference.id for reference in found}) == len(found)
 
 
 def test_every_file_is_counted():
-    files = (path for path in (data_dir() / "records").rglob("*") if path.is_file() and path.suffix != ".md")
+    files = (
+        path
+        for path in (data_dir() / "records").rglob("*")
+        if path.is_file() and path.suffix != ".md"
+    )
     assert {path.relative_to(data_dir() / "records").as_posix() for path in files} == set(COUNTS)
 
 
@@ -121,23 +172,35 @@ def test_read_write_read_in_its_own_format(name, tmp_path):
     again = read_references(tmp_path / "again")
     check(found, again)
     assert again.files[0].format == found.files[0].format
-    assert [(after.fields, after.type) for after in again] == [(before.fields, before.type) for before in found]
+    assert [(after.fields, after.type) for after in again] == [
+        (before.fields, before.type) for before in found
+    ]
 
 
 def test_arrow_holds_everything(everything):
     again = references_from_table(references_to_table(everything))
     assert again == list(everything)
-    assert [(reference.file, reference.line) for reference in again] == [(r.file, r.line) for r in everything]
+    assert [(reference.file, reference.line) for reference in again] == [
+        (r.file, r.line) for r in everything
+    ]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("name", ["ris/baseline_rayyan.ris", "csv/baseline_rayyan.csv", "nbib/pubmed-set.nbib"])
+@pytest.mark.parametrize(
+    "name", ["ris/baseline_rayyan.ris", "csv/baseline_rayyan.csv", "nbib/pubmed-set.nbib"]
+)
 def test_decisions_and_annotations_are_added(name, suffix, tmp_path):
     found = read_references(data_dir() / "records" / name)
-    decisions = (Decision("excluded", "Ann Ash", ("wrong drug", "no control")), Decision("maybe", "Bob"))
+    decisions = (
+        Decision("excluded", "Ann Ash", ("wrong drug", "no control")),
+        Decision("maybe", "Bob"),
+    )
     decided = [
         replace(
-            reference, decisions=decisions, labels=("adult",), annotations=(("rank", "3"), ("seen_at", "2026-11-17"))
+            reference,
+            decisions=decisions,
+            labels=("adult",),
+            annotations=(("rank", "3"), ("seen_at", "2026-11-17")),
         )
         for reference in found
     ]
@@ -149,6 +212,14 @@ def test_decisions_and_annotations_are_added(name, suffix, tmp_path):
 
 def test_decisions_that_came_with_the_files():
     verdicts = {"included": 2, "maybe": 2, "excluded": 2}
-    for name in ("ris/baseline_rayyan.ris", "csv/baseline_rayyan.csv", "csv/baseline_abstrackr.csv"):
-        found = [d.verdict for reference in read_references(data_dir() / "records" / name) for d in reference.decisions]
+    for name in (
+        "ris/baseline_rayyan.ris",
+        "csv/baseline_rayyan.csv",
+        "csv/baseline_abstrackr.csv",
+    ):
+        found = [
+            d.verdict
+            for reference in read_references(data_dir() / "records" / name)
+            for d in reference.decisions
+        ]
         assert {verdict: found.count(verdict) for verdict in verdicts} == verdicts

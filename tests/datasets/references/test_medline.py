@@ -46,7 +46,9 @@ def test_parts_of_a_record(write):
 def test_a_missing_number_is_reported(write):
     found = read_references(write("a.nbib", PUBMED.replace("PMID- 124\n", "")))
     assert [reference.title for reference in found] == ["Triptans in migraine: a trial.", "Second."]
-    assert [(problem.line, problem.message) for problem in found.problems] == [(23, "record without PMID")]
+    assert [(problem.line, problem.message) for problem in found.problems] == [
+        (23, "record without PMID")
+    ]
 
 
 def test_blank_lines_in_a_record(write):
@@ -55,8 +57,13 @@ def test_blank_lines_in_a_record(write):
 
 
 def test_ovid(write):
-    text = "<1>\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 31\nTI  - One\nAB  - Text\n\n"
+    text = (
+        "<1>\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 31\nTI  - One\nAB  - Text\n\n"
+    )
     text += "<2>\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 32\nTI  - Two\n"
     found = read_references(write("ovid.txt", text))
-    assert [(reference.title, reference.pmid) for reference in found] == [("One", "31"), ("Two", "32")]
+    assert [(reference.title, reference.pmid) for reference in found] == [
+        ("One", "31"),
+        ("Two", "32"),
+    ]
     assert not found.problems

@@ -159,7 +159,12 @@ def check_article(found):
     """The one article that every program exports; gives it back."""
     (first,) = found
     assert (first.title, first.doi, first.year, first.abstract) == (TITLE, DOI, 2019, "Text.")
-    assert (len(first.authors), first.journal, first.volume, first.issue) == (2, "Journal of Soils", "3", "2")
+    assert (len(first.authors), first.journal, first.volume, first.issue) == (
+        2,
+        "Journal of Soils",
+        "3",
+        "2",
+    )
     assert first.pages == "12-19"
     assert not found.problems
     return first
@@ -267,7 +272,11 @@ def test_columns_of_web_of_science_by_tags(write):
     text += "\t2019\t3\t2\t12\t19\t10.1000/soil.1\t123\tWOS:1\n"
     (first,) = read_references(write("savedrecs.txt", text))
     assert (first.title, first.doi, first.id, first.pages) == (TITLE, DOI, "WOS:1", "12-19")
-    assert (first.authors, first.keywords, first.pmid) == (("Ash, Ann", "Bee, Bob"), ("RUNOFF", "FIRE"), "123")
+    assert (first.authors, first.keywords, first.pmid) == (
+        ("Ash, Ann", "Bee, Bob"),
+        ("RUNOFF", "FIRE"),
+        "123",
+    )
 
 
 JSON = {
@@ -288,7 +297,10 @@ JSON = {
         "ids": {"pmid": "https://pubmed.ncbi.nlm.nih.gov/123"},
         "biblio": {"volume": "3", "first_page": "12", "last_page": "19"},
         "primary_location": {"source": {"display_name": "Journal of Soils"}},
-        "authorships": [{"author": {"display_name": "Ann Ash"}}, {"author": {"display_name": "Bob Bee"}}],
+        "authorships": [
+            {"author": {"display_name": "Ann Ash"}},
+            {"author": {"display_name": "Bob Bee"}},
+        ],
         "abstract_inverted_index": {"Text.": [0]},
     },
     "csl": {
@@ -319,8 +331,19 @@ def test_json(program, kind, write):
     found = read_references(write("export.json" if kind != "lines" else "export.jsonl", text))
     assert len(found) == 2
     first = found[0]
-    assert (first.title, first.doi, first.year, first.abstract, first.pmid) == (TITLE, DOI, 2019, "Text.", "123")
-    assert (len(first.authors), first.journal, first.volume, first.pages) == (2, "Journal of Soils", "3", "12-19")
+    assert (first.title, first.doi, first.year, first.abstract, first.pmid) == (
+        TITLE,
+        DOI,
+        2019,
+        "Text.",
+        "123",
+    )
+    assert (len(first.authors), first.journal, first.volume, first.pages) == (
+        2,
+        "Journal of Soils",
+        "3",
+        "12-19",
+    )
 
 
 BIB = {
@@ -423,7 +446,11 @@ def test_numbered_text_of_pubmed(write):
     found = read_references(write("abstract-set.txt", PUBMED.replace("2. This", "9. This")))
     first, second = found
     assert found.files[0].format == "pubmed-text"
-    assert (first.title, first.authors, first.pmid) == ("Erosion of soils after fire.", ("Ash A", "Bee B"), "123")
+    assert (first.title, first.authors, first.pmid) == (
+        "Erosion of soils after fire.",
+        ("Ash A", "Bee B"),
+        "123",
+    )
     assert (first.journal, first.date, first.volume, first.issue, first.pages) == (
         "J Soils",
         "2019-03-01",
@@ -432,7 +459,12 @@ def test_numbered_text_of_pubmed(write):
         "12-19",
     )
     assert first.abstract == "BACKGROUND: First paragraph. METHODS: More. 9. This is not a record."
-    assert (first.doi, second.title, second.authors, second.pmid) == (DOI, "Second title.", ("Cee C",), "124")
+    assert (first.doi, second.title, second.authors, second.pmid) == (
+        DOI,
+        "Second title.",
+        ("Cee C",),
+        "124",
+    )
     assert not found.problems
 
 
@@ -450,9 +482,7 @@ def test_summaries_of_pubmed(write):
 
 def test_eric(write):
     record = "OWN - ERIC\nTI  - Erosion of soils after fire\nAU  - Ash, Ann\nAU  - Bee, Bob\nJT  - Journal of Soils\n"
-    record += (
-        "OID - EJ{}\nVI  - 3\nIP  - 2\nPG  - 12-19\nDP  - Mar 2019\nAB  - Text.\nISSN- EISSN-1234-5678\nLA  - English\n"
-    )
+    record += "OID - EJ{}\nVI  - 3\nIP  - 2\nPG  - 12-19\nDP  - Mar 2019\nAB  - Text.\nISSN- EISSN-1234-5678\nLA  - English\n"
     for gap in ("", "\n"):
         found = read_references(write("eric.nbib", record.format(1) + gap + record.format(2)))
         assert [(r.id, r.title, r.authors, r.date) for r in found] == [
@@ -465,10 +495,19 @@ def test_plain_text_of_cochrane(write):
     record = "Record #{} of 2\nID: CN-{}\nAU: Ash A\nAU: Bee B\nTI: Erosion of soils after fire\nSO: Journal of Soils\n"
     record += "YR: 2019\nVL: 3\nNO: 2\nPG: 12-19\nPM: PUBMED 123\nKY: soil; fire\nDOI: 10.1000/soil.1\nAB: Text.\nUS: https://x.org\n\n\n"
     found = read_references(
-        write("citation-export.txt", "Cochrane Library\n\n" + record.format(1, 1) + record.format(2, 2))
+        write(
+            "citation-export.txt",
+            "Cochrane Library\n\n" + record.format(1, 1) + record.format(2, 2),
+        )
     )
     first = found[1]
-    assert (first.id, first.title, first.doi, first.pmid, first.year) == ("CN-2", TITLE, DOI, "123", 2019)
+    assert (first.id, first.title, first.doi, first.pmid, first.year) == (
+        "CN-2",
+        TITLE,
+        DOI,
+        "123",
+        2019,
+    )
     assert (first.authors, first.keywords, first.abstract, first.pages) == (
         ("Ash A", "Bee B"),
         ("soil", "fire"),
@@ -499,5 +538,10 @@ def test_xml_of_pubmed(write):
     (first,) = found
     assert (first.title, first.doi, first.pmid, first.date) == (TITLE, DOI, "123", "2019-03-01")
     assert (first.authors, first.abstract) == (("Ash, Ann", "Fire Group"), "METHODS: We did. Text.")
-    assert (first.journal, first.volume, first.issue, first.pages) == ("Journal of Soils", "3", "2", "12-19")
+    assert (first.journal, first.volume, first.issue, first.pages) == (
+        "Journal of Soils",
+        "3",
+        "2",
+        "12-19",
+    )
     assert (first.keywords, found.files[0].refused) == (("Soil",), 1)

@@ -47,7 +47,12 @@ def test_parts_of_a_record(write):
         2019,
         "First line second line",
     )
-    assert (second.type, second.pages, second.date, second.doi) == ("CHAP", "12-19", "2001-05-07", "10.1000/xyz")
+    assert (second.type, second.pages, second.date, second.doi) == (
+        "CHAP",
+        "12-19",
+        "2001-05-07",
+        "10.1000/xyz",
+    )
     assert (second.file.endswith("a.ris"), second.line, second.id) == (True, 12, "a.ris:12")
     assert dict(first.fields)["AB"] == "First line\nsecond line"
 
@@ -68,7 +73,18 @@ def test_parts_of_a_record(write):
         lambda text: text.replace("\n\n", "\n"),
         lambda text: "\n".join("  " + line for line in text.split("\n")),
     ],
-    ids=["one-space", "no-space", "tab", "spaces", "lower", "bom-crlf", "cr", "preamble", "no-blank", "indented"],
+    ids=[
+        "one-space",
+        "no-space",
+        "tab",
+        "spaces",
+        "lower",
+        "bom-crlf",
+        "cr",
+        "preamble",
+        "no-blank",
+        "indented",
+    ],
 )
 def test_dialects(write, change):
     found = read_references(write("a.ris", change(PLAIN)))
@@ -90,7 +106,9 @@ def test_missing_start_is_reported_and_nothing_is_lost(write):
 
 
 def test_a_line_of_text_is_no_tag(write):
-    text = PLAIN.replace("second line", "IL - 6 and\nTY-phoid and\nER - positive").replace("After", "ER-\nAfter")
+    text = PLAIN.replace("second line", "IL - 6 and\nTY-phoid and\nER - positive").replace(
+        "After", "ER-\nAfter"
+    )
     found = read_references(write("a.ris", text))
     assert found[0].abstract == "First line IL - 6 and TY-phoid and ER - positive"
 
@@ -121,7 +139,10 @@ def test_decisions_of_rayyan_and_asreview(write):
         "SP  -", "N1  - ASReview_relevant\nSP  -"
     )
     first, second = read_references(write("a.ris", text))
-    assert first.decisions == (Decision("excluded", "Ann", ("wrong drug", "no control")), Decision("maybe", "Bob"))
+    assert first.decisions == (
+        Decision("excluded", "Ann", ("wrong drug", "no control")),
+        Decision("maybe", "Bob"),
+    )
     assert (first.labels, first.included, first.notes) == (("adult", "trial"), None, ())
     assert (second.decisions, second.included) == ((Decision("included"),), True)
 
@@ -129,11 +150,18 @@ def test_decisions_of_rayyan_and_asreview(write):
 def test_what_is_changed_is_written_and_the_rest_stays(write, tmp_path):
     found = read_references(write("a.ris", PLAIN))
     decided = replace(
-        found[0], decisions=(Decision("excluded", "Ann", ("dose",)),), annotations=(("rank", "3"),), title="New"
+        found[0],
+        decisions=(Decision("excluded", "Ann", ("dose",)),),
+        annotations=(("rank", "3"),),
+        title="New",
     )
     write_references([decided, found[1]], tmp_path / "b.ris")
     again = read_references(tmp_path / "b.ris")
-    assert (again[0].title, again[0].decisions, again[0].annotations) == ("New", decided.decisions, (("rank", "3"),))
+    assert (again[0].title, again[0].decisions, again[0].annotations) == (
+        "New",
+        decided.decisions,
+        (("rank", "3"),),
+    )
     assert dict(again[0].fields)["AB"] == "First line\nsecond line"
     assert again[1].fields == found[1].fields
 
@@ -167,11 +195,16 @@ def test_a_record_made_in_python(tmp_path):
 
 
 def test_a_corpus_of_references(write):
-    text = PLAIN.replace("KW  - headache", 'KW  - headache\nN1  - RAYYAN-INCLUSION: {"Ann"=>"Included"}')
+    text = PLAIN.replace(
+        "KW  - headache", 'KW  - headache\nN1  - RAYYAN-INCLUSION: {"Ann"=>"Included"}'
+    )
     for name in ("refs.ris", "refs.txt", "refs"):
         corpus = load(write(name, text))
         assert [document.categories for document in corpus] == [("included",), ()]
-        assert corpus.texts == ["Triptans in migraine\nFirst line second line\nheadache", "Soil erosion\nAfter fires"]
+        assert corpus.texts == [
+            "Triptans in migraine\nFirst line second line\nheadache",
+            "Soil erosion\nAfter fires",
+        ]
 
 
 def test_texts_of_references_are_classified(write):

@@ -66,10 +66,22 @@ def test_web_of_science(write):
     found = read_references(write("savedrecs.txt", CIW))
     first, second = found
     assert found.files[0].format == "web-of-science"
-    assert (first.title, first.authors) == ("Erosion of soils after forest fires", ("Ash, Ann", "Bee, Bob"))
+    assert (first.title, first.authors) == (
+        "Erosion of soils after forest fires",
+        ("Ash, Ann", "Bee, Bob"),
+    )
     assert first.keywords == ("erosion", "fire", "burnt soil", "RUNOFF")
-    assert (first.abstract, first.pages, first.date) == ("First part. Second part.", "12-19", "2001-05-07")
-    assert (first.doi, first.pmid, first.id, first.type) == ("10.1000/soil.1", "123", "WOS:000001", "JOUR")
+    assert (first.abstract, first.pages, first.date) == (
+        "First part. Second part.",
+        "12-19",
+        "2001-05-07",
+    )
+    assert (first.doi, first.pmid, first.id, first.type) == (
+        "10.1000/soil.1",
+        "123",
+        "WOS:000001",
+        "JOUR",
+    )
     assert (second.pages, second.type, second.line) == ("e77", "SER", 28)
     assert not found.problems
 
@@ -93,7 +105,11 @@ def test_enw(write):
         ("Ash, Ann", "Bee, Bob"),
         ("erosion", "fire"),
     )
-    assert (first.abstract, first.doi, first.pmid) == ("First part. Second part.", "10.1000/soil.1", "123")
+    assert (first.abstract, first.doi, first.pmid) == (
+        "First part. Second part.",
+        "10.1000/soil.1",
+        "123",
+    )
     assert (second.type, second.journal, second.line) == ("CHAP", "Handbook", 18)
     assert not found.problems
 

@@ -26,7 +26,9 @@ from bayesift.models.baselines.hybrid import _likeliest, heaviest
 def documents(seed=0, n_documents=200, n_terms=30):
     generator = np.random.default_rng(seed)
     y = generator.integers(0, 2, n_documents)
-    rates = np.where(y[:, None] == 1, np.linspace(0.1, 1.0, n_terms), np.linspace(1.0, 0.1, n_terms))
+    rates = np.where(
+        y[:, None] == 1, np.linspace(0.1, 1.0, n_terms), np.linspace(1.0, 0.1, n_terms)
+    )
     return generator.poisson(rates).astype(float), y
 
 
@@ -48,7 +50,10 @@ def test_support_vectors_by_blocks_are_scikit_learns(monkeypatch):
     Y = np.column_stack([X[:, :5] > 0.5, np.zeros(len(X)), np.ones(len(X))]).astype(int)
     weights = np.random.default_rng(3).integers(0, 3, len(X)).astype(float)
     mask = np.random.default_rng(4).random((7, X.shape[1])) < 0.7
-    for settings, given in (({}, {}), ({"class_weight": "balanced", "C": "scale"}, {"feature_mask": mask})):
+    for settings, given in (
+        ({}, {}),
+        ({"class_weight": "balanced", "C": "scale"}, {"feature_mask": mask}),
+    ):
         ours = LinearSVM(tol=1e-7, **settings).fit(X, Y, weights, **given)
         with monkeypatch.context() as patch:
             patch.setattr(svm, "_LARGE", np.inf)
@@ -70,7 +75,9 @@ def test_hinge_loss_with_scaled_cost_is_scikit_learns():
     ours = LinearSVM(loss="hinge", C="scale").fit(X, Y).decision_function(X)
     cost = 1 / np.mean((X**2).sum(axis=1))
     for c in range(3):
-        peer = LinearSVC(loss="hinge", C=cost, random_state=0, max_iter=100_000).fit(sparse.csr_array(X), Y[:, c])
+        peer = LinearSVC(loss="hinge", C=cost, random_state=0, max_iter=100_000).fit(
+            sparse.csr_array(X), Y[:, c]
+        )
         np.testing.assert_allclose(ours[:, c], peer.decision_function(X), atol=5e-3)
 
 
@@ -82,7 +89,9 @@ def test_feature_mask_limits_the_terms_of_each_hyperplane(settings):
     scores = LinearSVM(**settings).fit(X, Y, feature_mask=feature_mask).decision_function(X)
     for c in range(3):
         alone = LinearSVM(**settings).fit(X[:, feature_mask[c]], Y)
-        np.testing.assert_allclose(scores[:, c], alone.decision_function(X[:, feature_mask[c]])[:, c], atol=1e-9)
+        np.testing.assert_allclose(
+            scores[:, c], alone.decision_function(X[:, feature_mask[c]])[:, c], atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("wrong", [{"loss": "log"}, {"C": 0.0}, {"C": "auto"}])
@@ -96,7 +105,9 @@ def test_wrong_parameters_of_a_linear_svm_are_refused(wrong):
 def test_weights_that_are_mostly_0_are_never_dense(model):
     generator = np.random.default_rng(0)
     rows, n_terms, n_categories = np.repeat(np.arange(400), 5), 40_000, 200
-    X = sparse.csr_array((np.ones(2000), (rows, generator.integers(0, n_terms, 2000))), shape=(400, n_terms))
+    X = sparse.csr_array(
+        (np.ones(2000), (rows, generator.integers(0, n_terms, 2000))), shape=(400, n_terms)
+    )
     Y = sparse.csr_array((np.ones(400, dtype=int), (np.arange(400), np.arange(400) % n_categories)))
     tracemalloc.start()
     model.fit(X, Y)
@@ -120,7 +131,9 @@ def test_balanced_classes_count_the_same():
     y = np.where(np.cumsum(y) <= 10, y, 0)
     ours = LinearSVM(class_weight="balanced", tol=1e-8).fit(X, y)
     peer = LinearSVC(class_weight="balanced", dual=False, tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(
+        ours.decision_function(X), peer.decision_function(X), rtol=1e-5, atol=1e-8
+    )
 
 
 def test_rocchio_by_hand():
@@ -137,15 +150,22 @@ def test_nbsvm_by_hand():
     X, y = documents()
     X = np.sign(X)
     positive, negative = X[y == 1].sum(axis=0), X[y == 0].sum(axis=0)
-    alpha = 2 * positive.sum() / X.sum(), 2 * negative.sum() / X.sum()  # shared in proportion to the counts
+    alpha = (
+        2 * positive.sum() / X.sum(),
+        2 * negative.sum() / X.sum(),
+    )  # shared in proportion to the counts
     positive, negative = positive + alpha[0], negative + alpha[1]
     ratios = np.log(positive / positive.sum()) - np.log(negative / negative.sum())
     machine = LinearSVC(C=0.1, dual=False, tol=1e-8).fit(X * ratios, y)
     mean = np.abs(machine.coef_[0]).mean()
     ours = NBSVMClassifier(tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(dense(ours.coef_)[0], ratios * (0.75 * mean + 0.25 * machine.coef_[0]), rtol=1e-5)
+    np.testing.assert_allclose(
+        dense(ours.coef_)[0], ratios * (0.75 * mean + 0.25 * machine.coef_[0]), rtol=1e-5
+    )
     prior = np.log((y.sum() + 0.5) / (len(y) - y.sum() + 0.5))
-    np.testing.assert_allclose(ours.intercept_, 0.75 * mean * prior + 0.25 * machine.intercept_, rtol=1e-5)
+    np.testing.assert_allclose(
+        ours.intercept_, 0.75 * mean * prior + 0.25 * machine.intercept_, rtol=1e-5
+    )
 
 
 def test_nbsvm_without_weights_of_the_machine_decides_as_naive_bayes():
@@ -189,7 +209,9 @@ def test_hybrid_by_hand():
         kept = np.where(np.abs(weights) > cut, weights, 0.0)
         parts.append(kept / np.abs(kept).sum())
     model = HybridClassifier(alpha=0.3, tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(dense(model.coef_)[0], 0.7 * parts[0] + 0.3 * parts[1], rtol=1e-4, atol=1e-8)
+    np.testing.assert_allclose(
+        dense(model.coef_)[0], 0.7 * parts[0] + 0.3 * parts[1], rtol=1e-4, atol=1e-8
+    )
     assert model.intercept_.tolist() == [0.0]
 
 
@@ -197,7 +219,9 @@ def test_hybrid_keeps_the_bias_on_request():
     X, y = documents()
     model = HybridClassifier(alpha=1.0, keep=1.0, bias=True, tol=1e-8).fit(X, y)
     machine = LinearSVC(dual=False, tol=1e-6).fit(X, y)
-    np.testing.assert_allclose(model.intercept_, machine.intercept_ / np.abs(machine.coef_).sum(), rtol=1e-4)
+    np.testing.assert_allclose(
+        model.intercept_, machine.intercept_ / np.abs(machine.coef_).sum(), rtol=1e-4
+    )
     assert np.array_equal(model.predict(X), machine.predict(X))
 
 
@@ -225,13 +249,17 @@ def test_several_classes_and_indicators():
 def test_any_two_linear_models_can_be_mixed():
     X, y = documents()
     ridge = SparseBayesClassifier(prior=GaussianPrior(variance=1.0))
-    model = HybridClassifier(first=ridge, second=LinearSVC(dual=False), alpha=0.5, keep=1.0).fit(X, y)
+    model = HybridClassifier(first=ridge, second=LinearSVC(dual=False), alpha=0.5, keep=1.0).fit(
+        X, y
+    )
     assert np.mean(model.predict(X) == y) > 0.9
     with pytest.raises(DataError, match="a LinearSVC cannot be saved"):
         model.get_state()
 
 
-@pytest.mark.parametrize(("keep", "kept"), [(0.5, [False, True, True, False]), (0.01, [False, True, False, False])])
+@pytest.mark.parametrize(
+    ("keep", "kept"), [(0.5, [False, True, True, False]), (0.01, [False, True, False, False])]
+)
 def test_heaviest_features_stay(keep, kept):
     assert (heaviest(np.array([[1.0, -3.0, 2.0, 0.5]]), keep)[0] != 0).tolist() == kept
 
@@ -291,8 +319,12 @@ def test_the_hybrid_takes_the_hinge_loss_and_either_intercept():
     svm = LinearSVC(C=0.7, loss="hinge", tol=1e-8, max_iter=1_000_000, random_state=0).fit(X, y)
     scale = np.abs(svm.coef_).sum()
     settings = {"alpha": 1.0, "keep": 1.0, "C": 0.7, "loss": "hinge", "tol": 1e-8}
-    with_bias, without = (HybridClassifier(bias=bias, **settings).fit(X, y) for bias in ("second", "first"))
-    np.testing.assert_allclose(with_bias.decision_function(X), svm.decision_function(X) / scale, atol=1e-4)
+    with_bias, without = (
+        HybridClassifier(bias=bias, **settings).fit(X, y) for bias in ("second", "first")
+    )
+    np.testing.assert_allclose(
+        with_bias.decision_function(X), svm.decision_function(X) / scale, atol=1e-4
+    )
     assert without.intercept_[0] == 0.0
     prior = HybridClassifier(bias="first", **{**settings, "alpha": 0.0}).fit(X, y)
     naive = NaiveBayesClassifier().fit(X, y)
@@ -304,7 +336,9 @@ def test_the_likeliest_share_is_that_of_logistic_regression_on_both_scores():
     """With both weights positive the line through mixed scores is a logistic regression on the two."""
     generator = np.random.default_rng(0)
     truth = generator.random(2000) < 0.4
-    scores = np.stack([truth + generator.normal(size=2000), 2 * truth + 3 * generator.normal(size=2000)])
+    scores = np.stack(
+        [truth + generator.normal(size=2000), 2 * truth + 3 * generator.normal(size=2000)]
+    )
     joint = LogisticRegression(C=1e6).fit(scores.T, truth).coef_[0]
     alphas, likelihoods = _likeliest(truth[:, np.newaxis], scores[:, :, np.newaxis])
     assert alphas[np.argmax(likelihoods)] == pytest.approx(joint[1] / joint.sum(), abs=2e-3)
@@ -314,7 +348,9 @@ def test_a_share_chosen_by_likelihood():
     X, y = documents()
     model = HybridClassifier(alpha="likelihood").fit(X, y)
     assert 0 <= model.alpha_ <= 1
-    assert np.max(model.validation_scores_) >= max(model.validation_scores_[0], model.validation_scores_[-1])
+    assert np.max(model.validation_scores_) >= max(
+        model.validation_scores_[0], model.validation_scores_[-1]
+    )
     assert np.mean(model.predict(X) == y) > 0.9
     for parameters in ({"alpha": "best"}, {"bias": "third"}):
         with pytest.raises(ValueError, match=next(iter(parameters))):

@@ -30,7 +30,11 @@ def test_margins_are_those_of_scikit_learn_with_the_papers_kernels():
         ours = KernelSVM(kernel=kernel).fit(X, Y).decision_function(X)
         for c in range(3):
             origin = np.zeros((1, X.shape[1]))
-            distances = np.diag(function(X, X)) - 2 * function(X, origin)[:, 0] + function(origin, origin)[0, 0]
+            distances = (
+                np.diag(function(X, X))
+                - 2 * function(X, origin)[:, 0]
+                + function(origin, origin)[0, 0]
+            )
             peer = SVC(kernel=function, C=1 / distances.mean()).fit(X, Y[:, c])
             np.testing.assert_allclose(ours[:, c], peer.decision_function(X), atol=5e-3)
 
@@ -42,12 +46,16 @@ def test_kernel_values_shared_by_all_models_give_the_margins_of_each_alone(kerne
     together = KernelSVM(kernel=kernel).fit(X, Y)
     monkeypatch.setattr(svm, "_BLOCK", 7)
     blocks = KernelSVM(kernel=kernel).fit(X, Y)
-    np.testing.assert_allclose(blocks.decision_function(more), together.decision_function(more), atol=1e-12)
+    np.testing.assert_allclose(
+        blocks.decision_function(more), together.decision_function(more), atol=1e-12
+    )
     monkeypatch.setattr(svm, "_LARGEST_SHARED", 0)
     alone = KernelSVM(kernel=kernel).fit(X, Y)
     assert [machine.kernel for machine in together.machines_] == ["precomputed"] * 3
     assert "precomputed" not in [machine.kernel for machine in alone.machines_]
-    np.testing.assert_allclose(together.decision_function(more), alone.decision_function(more), atol=5e-3)
+    np.testing.assert_allclose(
+        together.decision_function(more), alone.decision_function(more), atol=5e-3
+    )
 
 
 def test_feature_mask_limits_the_terms_of_each_category():
@@ -57,7 +65,9 @@ def test_feature_mask_limits_the_terms_of_each_category():
     for c in range(3):
         alone = KernelSVM(C=2.0).fit(X[:, feature_mask[c]], Y)
         np.testing.assert_allclose(
-            model.decision_function(X)[:, c], alone.decision_function(X[:, feature_mask[c]])[:, c], atol=1e-9
+            model.decision_function(X)[:, c],
+            alone.decision_function(X[:, feature_mask[c]])[:, c],
+            atol=1e-9,
         )
 
 
@@ -73,7 +83,8 @@ def test_categories_with_no_or_all_documents_are_constant(kernel):
 def test_threads_give_the_same():
     X, Y = documents()
     np.testing.assert_array_equal(
-        KernelSVM().fit(X, Y).decision_function(X), KernelSVM(n_jobs=2).fit(X, Y).decision_function(X)
+        KernelSVM().fit(X, Y).decision_function(X),
+        KernelSVM(n_jobs=2).fit(X, Y).decision_function(X),
     )
 
 

@@ -11,7 +11,12 @@ from bayesift import TextClassifier
 from bayesift.classifier import expected_quality
 from bayesift.models import AutoClassifier
 from bayesift.models.ensemble.calibration import BetaCalibration
-from bayesift.models.ensemble.members import LogisticMember, NaiveBayesMember, NBLogisticMember, SVMMember
+from bayesift.models.ensemble.members import (
+    LogisticMember,
+    NaiveBayesMember,
+    NBLogisticMember,
+    SVMMember,
+)
 from bayesift.text import TermVectorizer
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -24,7 +29,13 @@ def texts_of(n_documents=120, n_classes=3, seed=0):
     words = [[f"own{c}{i}" for i in range(8)] for c in range(n_classes)]
     common = [f"common{i}" for i in range(40)]
     texts = [
-        " ".join([*generator.choice(words[c], 2), *generator.choice(common, 8), *generator.choice(np.ravel(words), 2)])
+        " ".join(
+            [
+                *generator.choice(words[c], 2),
+                *generator.choice(common, 8),
+                *generator.choice(np.ravel(words), 2),
+            ]
+        )
         for c in classes
     ]
     return texts, classes
@@ -46,9 +57,18 @@ def test_is_the_default_and_a_linear_model(fitted):
 
 def test_members_of_a_kind_are_described_together(fitted):
     model = copy.copy(fitted.estimator_.estimator_)
-    model.members_ = (NaiveBayesMember(0.5), NBLogisticMember(), LogisticMember(), NaiveBayesMember(0.9), SVMMember())
+    model.members_ = (
+        NaiveBayesMember(0.5),
+        NBLogisticMember(),
+        LogisticMember(),
+        NaiveBayesMember(0.9),
+        SVMMember(),
+    )
     model.shares_, model.uses_pairs_ = np.array([0.3, 0.2, 0.155, 0.342, 0.003]), True
-    assert model.describe() == "a stack of naive Bayes 64%, logistic regression 36%; words and word pairs"
+    assert (
+        model.describe()
+        == "a stack of naive Bayes 64%, logistic regression 36%; words and word pairs"
+    )
 
 
 def test_weights_are_not_negative_and_shares_add_up(fitted):
@@ -82,7 +102,9 @@ def test_word_pairs_are_used_only_where_they_pay():
     for _ in range(400):  # the label is whether "not" stands before "good" or elsewhere
         noise = list(generator.choice(words, 6))
         label = int(generator.integers(2))
-        texts.append(" ".join(["not good", *noise] if label else ["good", *noise[:3], "not", *noise[3:]]))
+        texts.append(
+            " ".join(["not good", *noise] if label else ["good", *noise[:3], "not", *noise[3:]])
+        )
         labels.append(label)
     classifier = TextClassifier().fit(texts, labels)
     assert classifier.estimator_.estimator_.uses_pairs_
@@ -105,13 +127,17 @@ def test_blocks_of_pairs_leave_the_weights_of_words_alone():
     lengths = np.sqrt(pairs.power(2).sum(axis=1))
     np.testing.assert_allclose(lengths[lengths > 0], 1.0)
     assert both.document_frequencies_[both.ngram_lengths_ == 2].min() == 2
-    np.testing.assert_allclose(both.only_words().transform(texts).toarray(), words.transform(texts).toarray())
+    np.testing.assert_allclose(
+        both.only_words().transform(texts).toarray(), words.transform(texts).toarray()
+    )
 
 
 def test_several_labels_get_calibrated_probabilities_and_thresholds(tmp_path):
     texts, classes = texts_of(400)
     generator = np.random.default_rng(3)
-    labels = [[f"c{c}"] + (["rare"] if generator.random() < 0.2 and c == 1 else []) for c in classes]
+    labels = [
+        [f"c{c}"] + (["rare"] if generator.random() < 0.2 and c == 1 else []) for c in classes
+    ]
     classifier = TextClassifier().fit(texts, labels)
     assert isinstance(classifier.estimator_.estimator_.calibration_, BetaCalibration)
     assert type(classifier.estimator_.rule_).__name__ == "MaxF1"
@@ -139,7 +165,9 @@ def test_beta_calibration_is_the_mode_that_scipy_finds():
         return np.sum(np.logaddexp(0, np.where(labels, -z, z))) + prior
 
     best = minimize(objective, [1, 1, 0.1, 0], bounds=[(0, None)] * 3 + [(None, None)], tol=1e-12)
-    np.testing.assert_allclose([found.positive, found.negative, found.others, found.offset], best.x, atol=2e-3)
+    np.testing.assert_allclose(
+        [found.positive, found.negative, found.others, found.offset], best.x, atol=2e-3
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,7 +212,9 @@ def test_budget_and_effort():
     steps = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        AutoClassifier(effort="quick", progress=lambda done, total: steps.append((done, total))).fit(X, classes)
+        AutoClassifier(
+            effort="quick", progress=lambda done, total: steps.append((done, total))
+        ).fit(X, classes)
     assert steps[-1][0] == steps[-1][1]
     for parameters in ({"effort": "much"}, {"budget": 0}):
         with pytest.raises(ValueError, match=r"effort|budget"):

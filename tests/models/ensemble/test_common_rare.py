@@ -18,7 +18,10 @@ from bayesift.thresholds import ThresholdedClassifier
 
 
 class Oracle(ClassifierMixin, BaseEstimator):
-    """Right about categories of certain sizes, which it reads off the first columns of X; no elsewhere."""
+    """Right about categories of certain sizes, which it reads off the first columns of X.
+
+    No elsewhere.
+    """
 
     def __init__(self, *, low=0, high=10**9):
         self.low = low
@@ -30,12 +33,17 @@ class Oracle(ClassifierMixin, BaseEstimator):
         self.right_ = (Y.sum(axis=0) >= self.low) & (Y.sum(axis=0) < self.high)
         # Which column of X a category is, by what the training documents say.
         X = np.asarray(X.todense())
-        self.column_ = [int(np.argmax([(X[:, j] == Y[:, c]).mean() for j in range(X.shape[1])])) for c in self.columns_]
+        self.column_ = [
+            int(np.argmax([(X[:, j] == Y[:, c]).mean() for j in range(X.shape[1])]))
+            for c in self.columns_
+        ]
         return self
 
     def predict(self, X):
         X = np.asarray(X.todense())
-        return np.column_stack([X[:, j] * right for j, right in zip(self.column_, self.right_, strict=True)])
+        return np.column_stack(
+            [X[:, j] * right for j, right in zip(self.column_, self.right_, strict=True)]
+        )
 
 
 def labelled(n_documents=200):
@@ -68,7 +76,9 @@ def test_criteria_are_those_of_decisions_on_documents_held_out():
     for boundary, measured in zip(model.boundaries_, model.criteria_, strict=True):
         both = np.where(Y.sum(axis=0) >= boundary, decided["common"], decided["rare"])
         assert measured == pytest.approx(f1_score(Y, both, average="macro", zero_division=0))
-    assert model.criteria_.max() == model.criteria_[model.boundaries_.tolist().index(model.boundary_)]
+    assert (
+        model.criteria_.max() == model.criteria_[model.boundaries_.tolist().index(model.boundary_)]
+    )
 
 
 def svm():
@@ -78,7 +88,9 @@ def svm():
 def documents(n_documents=90, n_terms=8):
     generator = np.random.default_rng(3)
     X = generator.random((n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < 0.5)
-    return X, np.column_stack([X[:, 0] > 0.2, X[:, 1] > 0.3, X[:, 2] > 0.8, X[:, 3] > 0.9]).astype(int)
+    return X, np.column_stack([X[:, 0] > 0.2, X[:, 1] > 0.3, X[:, 2] > 0.8, X[:, 3] > 0.9]).astype(
+        int
+    )
 
 
 @pytest.mark.parametrize("boundary", [0, 20, 1000])
@@ -102,7 +114,9 @@ def test_terms_of_the_common_part_may_be_a_function():
         asked.append(X.shape[0])
         return np.ones((Y.shape[1], X.shape[1]), dtype=bool)
 
-    model = CommonRareClassifier(OnlineGaussianProcess(), svm(), cv=3).fit(X, Y, feature_mask=feature_mask)
+    model = CommonRareClassifier(OnlineGaussianProcess(), svm(), cv=3).fit(
+        X, Y, feature_mask=feature_mask
+    )
     assert asked[:3] == [60, 60, 60]
     plain = CommonRareClassifier(OnlineGaussianProcess(), svm(), cv=3).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
@@ -111,7 +125,9 @@ def test_terms_of_the_common_part_may_be_a_function():
 @pytest.mark.parametrize("boundary", [0, 20, 1000])
 def test_it_is_stored_when_its_parts_are(boundary):
     X, Y = documents()
-    model = CommonRareClassifier(OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=boundary).fit(X, Y)
+    model = CommonRareClassifier(
+        OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=boundary
+    ).fit(X, Y)
     parameters, arrays = model.get_state()
     restored = STORABLE["common-rare"].from_state(json.loads(json.dumps(parameters)), arrays)
     np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
@@ -120,7 +136,9 @@ def test_it_is_stored_when_its_parts_are(boundary):
 
 def test_parts_that_cannot_be_stored_are_named():
     X, Y = documents()
-    model = CommonRareClassifier(OnlineGaussianProcess(), KernelSVM(kernel="rbf"), boundary=20).fit(X, Y)
+    model = CommonRareClassifier(OnlineGaussianProcess(), KernelSVM(kernel="rbf"), boundary=20).fit(
+        X, Y
+    )
     with pytest.raises(DataError, match="a KernelSVM cannot be saved"):
         model.get_state()
 
@@ -143,7 +161,9 @@ def test_parts_that_cannot_be_stored_are_named():
 )
 def test_states_that_do_not_fit_are_refused(change):
     X, Y = documents()
-    model = CommonRareClassifier(OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=20).fit(X, Y)
+    model = CommonRareClassifier(OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=20).fit(
+        X, Y
+    )
     parameters, arrays = model.get_state()
     with pytest.raises(DataError):
         CommonRareClassifier.from_state({**parameters, **change}, arrays)

@@ -60,7 +60,9 @@ def test_scores_of_a_committee_are_the_weighted_sum_of_its_members():
     model = StackedClassifier.committee(weights=(0.7, 0.0, 0.2), tol=1e-10).fit(X, Y)
     logistic = SparseBayesClassifier(prior=GaussianPrior(variance=30.0), tol=1e-10).fit(X, Y)
     bayes = NaiveBayesClassifier(smoothing=JelinekMercer(0.9)).fit(X, Y)
-    odds = X @ bayes.log_odds_coef_.T + np.log((Y.sum(axis=0) + 0.5) / (len(Y) - Y.sum(axis=0) + 0.5))
+    odds = X @ bayes.log_odds_coef_.T + np.log(
+        (Y.sum(axis=0) + 0.5) / (len(Y) - Y.sum(axis=0) + 0.5)
+    )
     expected = 0.7 * logistic.decision_function(X) + 0.2 * odds
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(model.predict_proba(X), expit(expected), rtol=1e-6)
@@ -75,7 +77,9 @@ def test_a_prior_scaled_by_naive_bayes_ratios_is_a_regression_on_scaled_features
     member = NBLogisticMember(variance=2.0, alpha=alpha).fit(sample, Settings(1e-12, 0, None))
     scaled = X * np.where(np.abs(ratios) < 0.03, 0.03, ratios)
     peer = LogisticRegression(C=2.0, tol=1e-12, max_iter=10_000).fit(scaled, positive)
-    np.testing.assert_allclose(member.scores(sample.rows)[:, 0], peer.decision_function(scaled), atol=1e-5)
+    np.testing.assert_allclose(
+        member.scores(sample.rows)[:, 0], peer.decision_function(scaled), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
@@ -83,7 +87,9 @@ def test_weights_are_where_the_posterior_is_highest(exclusive):
     _, labels, indicator = documents()
     Y = np.eye(3)[labels] if exclusive else indicator
     generator = np.random.default_rng(1)
-    noisy = [(2 * Y - 1) * strength + generator.normal(size=Y.shape) for strength in (1.0, 0.4, 0.0)]
+    noisy = [
+        (2 * Y - 1) * strength + generator.normal(size=Y.shape) for strength in (1.0, 0.4, 0.0)
+    ]
     scores, importance = np.stack([*noisy, -noisy[0]]), generator.uniform(0.5, 1.5, len(Y))
 
     def negative_log_posterior(point):
@@ -96,7 +102,9 @@ def test_weights_are_where_the_posterior_is_highest(exclusive):
     weights, offset = stacking_weights(scores, Y, importance, exclusive=exclusive)
     found = negative_log_posterior(np.append(weights, offset))
     bounds = [(0, None)] * 4 + [(None, None)]
-    other = optimize.minimize(negative_log_posterior, np.full(5, 0.5), bounds=bounds, method="Powell", tol=1e-10)
+    other = optimize.minimize(
+        negative_log_posterior, np.full(5, 0.5), bounds=bounds, method="Powell", tol=1e-10
+    )
     assert found <= other.fun + 1e-6
     assert weights[0] > weights[1] > weights[2]
     assert weights[3] == 0.0
@@ -109,7 +117,9 @@ def test_the_number_of_blas_threads_changes_no_bit_of_the_weights(exclusive):
     scores, found = labels + generator.normal(size=(4, 20_000, 6)), []
     for threads in (1, 2):
         with threadpool_limits(threads, "blas"):
-            found.append(np.append(*stacking_weights(scores, labels, np.ones(20_000), exclusive=exclusive)))
+            found.append(
+                np.append(*stacking_weights(scores, labels, np.ones(20_000), exclusive=exclusive))
+            )
     np.testing.assert_array_equal(*found)
 
 
@@ -120,7 +130,11 @@ def test_weights_are_fitted_to_documents_that_members_were_not_fitted_to():
     model = StackedClassifier.committee().fit(X, y)
     assert (
         np.abs(model.decision_function(X)).max()
-        < np.abs(StackedClassifier.committee(weights=(1 / 3, 1 / 3, 1 / 3)).fit(X, y).decision_function(X)).max()
+        < np.abs(
+            StackedClassifier.committee(weights=(1 / 3, 1 / 3, 1 / 3))
+            .fit(X, y)
+            .decision_function(X)
+        ).max()
     )
     assert model.weights_.sum() < 0.5
 
@@ -142,7 +156,9 @@ def test_probabilities_and_decisions_of_a_committee_agree(kind):
 def test_progress_of_a_committee_counts_every_fit():
     X, labels, _ = documents()
     reported = []
-    StackedClassifier.committee(n_folds=2, progress=lambda done, total: reported.append((done, total))).fit(X, labels)
+    StackedClassifier.committee(
+        n_folds=2, progress=lambda done, total: reported.append((done, total))
+    ).fit(X, labels)
     assert reported == [(k, 9) for k in range(1, 10)]
 
 
@@ -154,7 +170,10 @@ def test_bad_weights_are_refused(weights):
 
 
 def family(n=600, seed=0):
-    """Scores of a parent and its two children, which exclude each other; the labels keep to that, the scores do not."""
+    """Scores of a parent and its two children, which exclude each other.
+
+    The labels keep to that, the scores do not.
+    """
     generator = np.random.default_rng(seed)
     child = generator.integers(0, 4, n)
     Y = np.column_stack([child < 2, child == 0, child == 1])
@@ -162,8 +181,12 @@ def family(n=600, seed=0):
 
 
 def coupling_of(scores, Y):
-    sample = Sample(sparse.csr_array((len(Y), 1)), sparse.csr_array(Y.astype(float)), np.ones(len(Y)))
-    return LabelCoupling.fit(scores, OutOfFold(scores[np.newaxis], np.arange(len(Y)), Y, sample.weights), sample)
+    sample = Sample(
+        sparse.csr_array((len(Y), 1)), sparse.csr_array(Y.astype(float)), np.ones(len(Y))
+    )
+    return LabelCoupling.fit(
+        scores, OutOfFold(scores[np.newaxis], np.arange(len(Y)), Y, sample.weights), sample
+    )
 
 
 def test_scores_of_a_jury_are_the_weighted_sum_of_its_members():
@@ -174,7 +197,9 @@ def test_scores_of_a_jury_are_the_weighted_sum_of_its_members():
     order = np.random.default_rng(0).permutation(len(X))
     machine = LinearSVC(dual=False, max_iter=20_000).fit(X, y)
     odds = logit(NeighborsClassifier(n_neighbors=7).fit(X, y).predict_proba(X)[:, 1])
-    perceptron = OnlinePerceptron(covariance="diagonal", prior_variance=4.0, shuffle=False).fit(X[order], y[order])
+    perceptron = OnlinePerceptron(covariance="diagonal", prior_variance=4.0, shuffle=False).fit(
+        X[order], y[order]
+    )
     bayes = NaiveBayesClassifier(smoothing=JelinekMercer(0.5)).fit(X, sparse.csr_array(Y[:, :1]))
     prior = np.log((y.sum() + 0.5) / (len(y) - y.sum() + 0.5))
     scores = [
@@ -206,21 +231,35 @@ def test_couplings_are_log_odds_ratios():
     found = label_couplings(sparse.csr_array(Y.astype(np.int8)), np.ones(len(Y)))
     for c, k in product(range(3), repeat=2):
         table = (
-            np.array([[np.sum((Y[:, c] == a) & (Y[:, k] == b)) for b in (True, False)] for a in (True, False)]) + 0.5
+            np.array(
+                [
+                    [np.sum((Y[:, c] == a) & (Y[:, k] == b)) for b in (True, False)]
+                    for a in (True, False)
+                ]
+            )
+            + 0.5
         )
-        expected = 0.0 if c == k else np.log(table[0, 0] * table[1, 1] / (table[0, 1] * table[1, 0]))
+        expected = (
+            0.0 if c == k else np.log(table[0, 0] * table[1, 1] / (table[0, 1] * table[1, 0]))
+        )
         assert found[c, k] == pytest.approx(expected)
 
 
 def test_label_coupling_is_its_formula():
     generator = np.random.default_rng(0)
-    scores, couplings, rates = generator.normal(size=(5, 3)), generator.normal(size=(3, 3)), generator.random(3)
+    scores, couplings, rates = (
+        generator.normal(size=(5, 3)),
+        generator.normal(size=(3, 3)),
+        generator.random(3),
+    )
     coupled = LabelCoupling(couplings, rates, np.array([0.9, -0.3, 0.2]), 0.1)(scores)
     for d, c in product(range(5), range(3)):
         p = 1 / (1 + np.exp(-scores[d]))
         elsewhere = np.log(0.01 + sum(p[k] for k in range(3) if k != c))
         related = sum(couplings[k, c] * (p[k] - rates[k]) for k in range(3))
-        assert coupled[d, c] == pytest.approx(0.9 * scores[d, c] - 0.3 * elsewhere + 0.2 * related + 0.1)
+        assert coupled[d, c] == pytest.approx(
+            0.9 * scores[d, c] - 0.3 * elsewhere + 0.2 * related + 0.1
+        )
 
 
 def test_without_couplings_scores_stay():
@@ -237,7 +276,9 @@ def test_label_coupling_is_where_the_posterior_is_highest():
         return np.logaddexp(0, np.where(Y, -z, z)).sum() + np.sum((point - [1, 0, 0, 0]) ** 2) / 2
 
     here = np.append(found.weights, found.offset)
-    other = optimize.minimize(negative_log_posterior, [1.0, 0.0, 0.0, 0.0], method="Nelder-Mead", tol=1e-10)
+    other = optimize.minimize(
+        negative_log_posterior, [1.0, 0.0, 0.0, 0.0], method="Nelder-Mead", tol=1e-10
+    )
     assert negative_log_posterior(here) <= other.fun + 1e-4
 
 
@@ -248,7 +289,9 @@ def test_label_coupling_lowers_the_loss_on_other_documents():
     def loss(z):
         return np.logaddexp(0, np.where(truth, -z, z)).mean()
 
-    scaled, offset = stacking_weights(scores[np.newaxis], Y, np.ones(len(Y)), exclusive=False, signed=True)
+    scaled, offset = stacking_weights(
+        scores[np.newaxis], Y, np.ones(len(Y)), exclusive=False, signed=True
+    )
     assert loss(coupling(unseen)) < 0.9 * loss(scaled[0] * unseen + offset)
 
 
@@ -271,7 +314,9 @@ def test_probabilities_decisions_and_explanations_agree(kind):
         np.testing.assert_array_equal(model.predict(X), model.classes_[P.argmax(axis=1)])
     assert (model.label_coupling_ is not None) == (kind == "indicator")
     terms, rest = model.contributions(X, model.classes_[-1])
-    np.testing.assert_allclose(terms.sum(axis=1) + rest, scores if scores.ndim == 1 else scores[:, -1])
+    np.testing.assert_allclose(
+        terms.sum(axis=1) + rest, scores if scores.ndim == 1 else scores[:, -1]
+    )
     if kind == "classes":
         terms, rest = model.contributions(X, 1, against=2)
         np.testing.assert_allclose(terms.sum(axis=1) + rest, scores[:, 1] - scores[:, 2])
@@ -289,7 +334,9 @@ def test_neighbours_may_be_the_only_member():
 def test_progress_of_a_jury_counts_every_fit():
     X, labels, _ = documents()
     reported = []
-    StackedClassifier.jury(n_folds=2, progress=lambda done, total: reported.append((done, total))).fit(X, labels)
+    StackedClassifier.jury(
+        n_folds=2, progress=lambda done, total: reported.append((done, total))
+    ).fit(X, labels)
     n_fits = 3 * len(JURY)
     assert reported == [(k, n_fits) for k in range(1, n_fits + 1)]
 
@@ -305,7 +352,9 @@ def test_an_online_stack_may_be_a_member(binary):
     sample = Sample(sparse.csr_array(X), sparse.csr_array(indicator), np.ones(len(X)))
     linear = NBLogisticMember().fit(sample, Settings(1e-8, 0, None))
     expected = 0.6 * alone.predict_log_odds(X) + 0.3 * linear.scores(sample.rows)
-    np.testing.assert_allclose(model.decision_function(X), expected[:, 0] if binary else expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X), expected[:, 0] if binary else expected, rtol=1e-9
+    )
     state, arrays = model.get_state()
     restored = StackedClassifier.from_state(json.loads(json.dumps(state)), arrays)
     np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
@@ -324,11 +373,19 @@ def test_weights_of_an_online_stack_are_fitted_to_held_out_documents():
 
 
 @pytest.mark.parametrize(
-    "members", [(), ("crowd",), (NeighborsMember(3), NeighborsMember(5)), (OnlineStackMember(), OnlineStackMember())]
+    "members",
+    [
+        (),
+        ("crowd",),
+        (NeighborsMember(3), NeighborsMember(5)),
+        (OnlineStackMember(), OnlineStackMember()),
+    ],
 )
 def test_bad_members_are_refused(members):
     X, labels, _ = documents()
-    with pytest.raises(ValueError, match="members must be models of an ensemble, at most one of neighbours"):
+    with pytest.raises(
+        ValueError, match="members must be models of an ensemble, at most one of neighbours"
+    ):
         StackedClassifier(members=members).fit(X, labels)
 
 
@@ -348,14 +405,18 @@ def test_label_couplings_count_weights():
     times = np.random.default_rng(0).integers(1, 4, len(X))
     repeated = sparse.csr_array(np.repeat(indicator, times, axis=0))
     once, ones = sparse.csr_array(indicator), np.ones(times.sum())
-    np.testing.assert_allclose(label_couplings(once, times.astype(float)), label_couplings(repeated, ones))
+    np.testing.assert_allclose(
+        label_couplings(once, times.astype(float)), label_couplings(repeated, ones)
+    )
 
 
 def test_stacking_weights_of_a_jury_follow_sample_weights():
     X, labels, _ = documents()
     equal = StackedClassifier.jury(n_folds=2).fit(X, labels)
     same = StackedClassifier.jury(n_folds=2).fit(X, labels, sample_weight=np.ones(len(X)))
-    other = StackedClassifier.jury(n_folds=2).fit(X, labels, sample_weight=np.where(labels == 0, 3.0, 1.0))
+    other = StackedClassifier.jury(n_folds=2).fit(
+        X, labels, sample_weight=np.where(labels == 0, 3.0, 1.0)
+    )
     np.testing.assert_array_equal(same.decision_function(X), equal.decision_function(X))
     assert not np.allclose(other.weights_, equal.weights_)
     assert other.predict_proba(X)[:, 0].mean() > equal.predict_proba(X)[:, 0].mean()
@@ -363,10 +424,19 @@ def test_stacking_weights_of_a_jury_follow_sample_weights():
 
 def test_presets_are_members_with_settings():
     assert StackedClassifier.jury().get_params() == StackedClassifier().get_params()
-    assert StackedClassifier.jury(C=2.0, n_neighbors=9).members == (SVMMember(2.0), NeighborsMember(9), *JURY[2:])
+    assert StackedClassifier.jury(C=2.0, n_neighbors=9).members == (
+        SVMMember(2.0),
+        NeighborsMember(9),
+        *JURY[2:],
+    )
     committee = StackedClassifier.committee(n_folds=3)
     assert committee.members == COMMITTEE
-    assert (committee.signed, committee.scale_scores, committee.couple_labels, committee.n_folds) == (
+    assert (
+        committee.signed,
+        committee.scale_scores,
+        committee.couple_labels,
+        committee.n_folds,
+    ) == (
         False,
         False,
         False,
@@ -378,7 +448,10 @@ class Constant(Member):
     """Scores 1 for every document and category."""
 
     def fit(self, sample, settings):
-        return Hyperplanes(np.zeros((sample.labels.shape[1], sample.rows.shape[1])), np.ones(sample.labels.shape[1]))
+        return Hyperplanes(
+            np.zeros((sample.labels.shape[1], sample.rows.shape[1])),
+            np.ones(sample.labels.shape[1]),
+        )
 
 
 def test_out_of_fold_scores_are_in_memory_once():
@@ -386,7 +459,9 @@ def test_out_of_fold_scores_are_in_memory_once():
     labels = sparse.csr_array((generator.random((4000, 40)) < 0.1).astype(np.int8))
     sample = Sample(sparse.csr_array(np.ones((4000, 2))), labels, np.ones(4000))
     tracemalloc.start()
-    fitting = CrossFitting([Candidate(Constant())] * 8, sample, Settings(1e-2, 0, None), n_folds=2, enough=4000)
+    fitting = CrossFitting(
+        [Candidate(Constant())] * 8, sample, Settings(1e-2, 0, None), n_folds=2, enough=4000
+    )
     for place in range(8):
         fitting.score(place)
     held_out = fitting.held_out
@@ -406,11 +481,17 @@ def damaged_states():
         "members": lambda parameters, arrays: parameters.update(members=["crowd"]),
         "no members": lambda parameters, arrays: parameters.update(members=[]),
         "no neighbours": lambda parameters, arrays: parameters.update(neighbors_=None),
-        "unfitted neighbours": lambda parameters, arrays: parameters.update(neighbors_={"kind": "neighbors"}),
+        "unfitted neighbours": lambda parameters, arrays: parameters.update(
+            neighbors_={"kind": "neighbors"}
+        ),
         "other neighbours": lambda parameters, arrays: other_neighbors(parameters, arrays),
-        "couplings": lambda parameters, arrays: arrays.update({"label_coupling_.couplings": np.zeros((2, 2))}),
+        "couplings": lambda parameters, arrays: arrays.update(
+            {"label_coupling_.couplings": np.zeros((2, 2))}
+        ),
         "no couplings": lambda parameters, arrays: arrays.pop("label_coupling_.couplings"),
-        "infinite rates": lambda parameters, arrays: arrays.update({"label_coupling_.rates": np.full(3, np.inf)}),
+        "infinite rates": lambda parameters, arrays: arrays.update(
+            {"label_coupling_.rates": np.full(3, np.inf)}
+        ),
     }
 
 
@@ -436,9 +517,15 @@ def test_a_damaged_state_is_refused(damage):
 
 @pytest.mark.parametrize("cosine", [True, False])
 def test_rows_held_out_are_those_of_a_vectorizer_that_has_not_seen_them(cosine):
-    training, held_out = ["corn wheat", "corn corn oil", "oil wheat"], ["corn maize wheat oil oil", "maize", ""]
+    training, held_out = (
+        ["corn wheat", "corn corn oil", "oil wheat"],
+        ["corn maize wheat oil oil", "maize", ""],
+    )
     settings = {"weighting": "tf", "cosine": cosine}
-    whole, fitted = TermVectorizer(**settings).fit(training + held_out), TermVectorizer(**settings).fit(training)
+    whole, fitted = (
+        TermVectorizer(**settings).fit(training + held_out),
+        TermVectorizer(**settings).fit(training),
+    )
     rows = as_new(whole.transform(held_out), whole.transform(training)).toarray()
     columns = [whole.vocabulary_.names.index(name) for name in fitted.vocabulary_.names]
     np.testing.assert_allclose(rows[:, columns], fitted.transform(held_out).toarray(), rtol=1e-12)
@@ -450,7 +537,11 @@ def test_held_out_documents_have_only_words_of_the_training_folds():
     X = TermVectorizer(weighting="tf", cosine=True).fit_transform(texts)
     labels = sparse.csr_array(np.arange(12)[:, np.newaxis] % 2)
     fitting = CrossFitting(
-        [Candidate(SVMMember())], Sample(X, labels, np.ones(12)), Settings(1e-2, 0, None), n_folds=3, enough=12
+        [Candidate(SVMMember())],
+        Sample(X, labels, np.ones(12)),
+        Settings(1e-2, 0, None),
+        n_folds=3,
+        enough=12,
     )
     fitting.score(0)
     for fold in range(3):
@@ -466,7 +557,9 @@ def test_folds_beyond_enough_documents_are_not_held_out():
     X, labels, _ = documents(200)
     sample = Sample(sparse.csr_array(X), sparse.csr_array(np.eye(3)[labels]), np.ones(200))
     settings = Settings(1e-2, 0, None)
-    some = CrossFitting([Candidate(JURY[3])], sample, settings, n_folds=5, enough=50, some_folds=True)
+    some = CrossFitting(
+        [Candidate(JURY[3])], sample, settings, n_folds=5, enough=50, some_folds=True
+    )
     assert some.used_folds.tolist() == [0, 1]
     assert len(some.held_out.documents) == 50
     every = CrossFitting([Candidate(JURY[3])], sample, settings, n_folds=5, enough=50)
@@ -486,7 +579,10 @@ def test_neighbours_that_would_take_longer_than_the_others_are_left_out(monkeypa
 
 
 def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
-    """The pace of earlier fits says how long one with dense columns takes; only the first candidate is always tried."""
+    """The pace of earlier fits says how long one with dense columns takes.
+
+    Only the first candidate is always tried.
+    """
     clock = [0.0]
 
     class Timed(Member):
@@ -499,13 +595,23 @@ def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
     X = np.hstack([rng.random((40, 5)), rng.random((40, 64))])
     labels = sparse.csr_array(rng.integers(0, 2, size=(40, 1)).astype(float))
     sample = Sample(sparse.csr_array(X), labels, np.ones(40))
-    candidates = [Candidate(Timed(), (WORDS,)), Candidate(Timed(), (WORDS, VECTORS)), Candidate(Timed(), (WORDS,))]
+    candidates = [
+        Candidate(Timed(), (WORDS,)),
+        Candidate(Timed(), (WORDS, VECTORS)),
+        Candidate(Timed(), (WORDS,)),
+    ]
     lengths, settings = np.array([1] * 5 + [0] * 64), Settings(1e-2, 0, None)
 
     def tried(deadline):
         clock[0] = 0.0
         fitting = CrossFitting(
-            candidates, sample, settings, n_folds=4, enough=100, ngram_lengths=lengths, deadline=deadline
+            candidates,
+            sample,
+            settings,
+            n_folds=4,
+            enough=100,
+            ngram_lengths=lengths,
+            deadline=deadline,
         )
         return [(fitting.score(place), clock[0]) for place in range(3)]
 

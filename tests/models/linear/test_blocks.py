@@ -32,7 +32,9 @@ def dense(weights):
 
 def test_dense_columns_are_found_and_multiplied_as_the_whole_matrix():
     X, _ = words_beside_vectors()
-    rows = sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    rows = sparse.csr_array(
+        (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
+    )
     assert dense_columns(rows).tolist() == list(range(30, 70))
     assert not len(dense_columns(sparse.csr_array(rows[:, :50])))
     design, rng = Design(rows, dense_columns(rows)), np.random.default_rng(1)
@@ -43,10 +45,14 @@ def test_dense_columns_are_found_and_multiplied_as_the_whole_matrix():
     design.transposed_times(values, back)
     np.testing.assert_allclose(out, X.toarray() @ weights[:-1])
     np.testing.assert_allclose(back[:-1], X.toarray().T @ values, atol=1e-12)
-    np.testing.assert_allclose(design.squares_times(values), (X.toarray() ** 2).T @ values, atol=1e-12)
+    np.testing.assert_allclose(
+        design.squares_times(values), (X.toarray() ** 2).T @ values, atol=1e-12
+    )
 
 
-@pytest.mark.parametrize(("multiclass", "solver"), [("softmax", "newton"), ("one-vs-rest", "newton")])
+@pytest.mark.parametrize(
+    ("multiclass", "solver"), [("softmax", "newton"), ("one-vs-rest", "newton")]
+)
 def test_the_mode_is_that_of_solvers_that_know_nothing_of_dense_columns(multiclass, solver):
     X, y = words_beside_vectors(n=40)
     settings = {"prior": GaussianPrior(variance=0.3), "multiclass": multiclass, "tol": 1e-8}
@@ -59,7 +65,9 @@ def test_the_mode_is_that_of_solvers_that_know_nothing_of_dense_columns(multicla
 def test_the_block_with_the_signal_is_trusted_more(multiclass):
     X, y = words_beside_vectors(n=120, signal=0.3)
     rule = BlockScales((("words", 30), ("vectors", 40)), folds=3)
-    model = SparseBayesClassifier(prior="gaussian", prior_scale=rule, multiclass=multiclass, tol=1e-2).fit(X, y)
+    model = SparseBayesClassifier(
+        prior="gaussian", prior_scale=rule, multiclass=multiclass, tol=1e-2
+    ).fit(X, y)
     words, vectors = np.unique(model.column_scales_[:30]), np.unique(model.column_scales_[30:])
     assert len(words) == len(vectors) == 1
     assert vectors > words
@@ -74,7 +82,9 @@ def test_the_evidence_of_the_chosen_scales_is_not_below_that_of_one_scale():
     found = []
     for fitted, factors in ((model, model.column_scales_), (alike, 1.0)):
         variance = (fitted.prior_scale_[0] * factors) ** 2
-        problem = SparseBayesClassifier(prior=GaussianPrior(variance=variance), tol=1e-6).problem(X, y)
+        problem = SparseBayesClassifier(prior=GaussianPrior(variance=variance), tol=1e-6).problem(
+            X, y
+        )
         found.append(log_evidence(problem, 0, fitted.solutions_[0]))
     assert found[0] >= found[1] - 1e-6
 
@@ -85,7 +95,9 @@ def test_one_block_is_a_search_of_one_scale():
         blocks = SparseBayesClassifier(
             prior=prior, prior_scale=BlockScales((("all", 70),), folds=3, rounds=0), tol=1e-2
         )
-        search = SparseBayesClassifier(prior=prior, prior_scale=ScaleSearch(folds=3, shared=True), tol=1e-2)
+        search = SparseBayesClassifier(
+            prior=prior, prior_scale=ScaleSearch(folds=3, shared=True), tol=1e-2
+        )
         np.testing.assert_array_equal(dense(blocks.fit(X, y).coef_), dense(search.fit(X, y).coef_))
 
 
@@ -96,7 +108,9 @@ def test_blocks_of_a_column_transformer_and_their_state():
     assert decode(encode(rule)) == rule
 
 
-@pytest.mark.parametrize(("blocks", "message"), [((("a", 1), ("a", 2)), "distinct"), ((("a", 0),), "columns")])
+@pytest.mark.parametrize(
+    ("blocks", "message"), [((("a", 1), ("a", 2)), "distinct"), ((("a", 0),), "columns")]
+)
 def test_what_are_no_blocks(blocks, message):
     with pytest.raises(ValueError, match=message):
         BlockScales(blocks)
@@ -111,7 +125,10 @@ def test_blocks_of_another_number_of_columns_are_refused():
 
 
 def test_the_online_perceptron_scales_blocks_by_its_evidence():
-    """Where only one block says anything, the other is held near 0; scales equal columns multiplied by them."""
+    """Where only one block says anything, the other is held near 0.
+
+    Scales equal columns multiplied by them.
+    """
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, size=300)
     X = np.hstack([rng.normal(size=(300, 20)), rng.normal(size=(300, 4)) + y[:, np.newaxis]])
@@ -142,13 +159,19 @@ def test_what_the_online_perceptron_refuses():
 def test_factors_for_an_online_stack_lower_its_progressive_loss(several):
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, size=400)
-    X = np.hstack([np.abs(rng.normal(size=(400, 30))), rng.normal(size=(400, 5)) + y[:, np.newaxis]])
+    X = np.hstack(
+        [np.abs(rng.normal(size=(400, 30))), rng.normal(size=(400, 5)) + y[:, np.newaxis]]
+    )
     labels = np.column_stack([y, 1 - y]) if several else y
-    factors = BlockScales((("noise", 30), ("signal", 5))).progressive(OnlineStackedClassifier(), X, labels)
+    factors = BlockScales((("noise", 30), ("signal", 5))).progressive(
+        OnlineStackedClassifier(), X, labels
+    )
 
     def loss(rows):
         found = OnlineStackedClassifier().progressive_proba(rows, labels)
-        return -np.log(np.where(labels == 1, found, 1 - found) if several else found[np.arange(400), y]).sum()
+        return -np.log(
+            np.where(labels == 1, found, 1 - found) if several else found[np.arange(400), y]
+        ).sum()
 
     assert loss(X * factors) < loss(X)
     assert set(factors[:30]) == {1.0}

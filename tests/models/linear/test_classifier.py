@@ -39,7 +39,9 @@ def test_gaussian_weights_are_those_of_scikit_learn():
     for c in range(Y.shape[1]):
         theirs = LogisticRegression(C=3.0, tol=1e-10, max_iter=10_000).fit(X, Y[:, c])
         np.testing.assert_allclose(ours.coef_[c], theirs.coef_[0], atol=1e-5)
-        np.testing.assert_allclose(ours.predict_proba(X)[:, c], theirs.predict_proba(X)[:, 1], atol=1e-5)
+        np.testing.assert_allclose(
+            ours.predict_proba(X)[:, c], theirs.predict_proba(X)[:, 1], atol=1e-5
+        )
 
 
 def test_two_labels_are_one_model_and_probabilities_sum_to_one():
@@ -81,9 +83,15 @@ def test_sparse_and_dense_weights_score_the_same():
 @pytest.mark.parametrize(
     "model",
     [
-        SparseBayesClassifier(prior=LaplacePrior(gamma=np.full((4, 1), 200.0), sign=1), class_weight="balanced"),
-        SparseBayesClassifier(link=LogF(shape=0.2), prior=GaussianPrior(), intercept=GaussianPrior(variance=4.0)),
-        SparseBayesClassifier(link="probit", prior=JeffreysPrior(), intercept=None, max_iter=30_000),
+        SparseBayesClassifier(
+            prior=LaplacePrior(gamma=np.full((4, 1), 200.0), sign=1), class_weight="balanced"
+        ),
+        SparseBayesClassifier(
+            link=LogF(shape=0.2), prior=GaussianPrior(), intercept=GaussianPrior(variance=4.0)
+        ),
+        SparseBayesClassifier(
+            link="probit", prior=JeffreysPrior(), intercept=None, max_iter=30_000
+        ),
     ],
     ids=["laplace", "log-f", "jeffreys"],
 )
@@ -91,7 +99,9 @@ def test_everything_is_stored(model):
     X, Y, _ = documents()
     other = restored(model.fit(X, Y))
     np.testing.assert_array_equal(other.predict_log_proba(X), model.predict_log_proba(X))
-    assert repr(other.get_params()) == repr({**model.get_params(), "link": other.link, "prior": other.prior})
+    assert repr(other.get_params()) == repr(
+        {**model.get_params(), "link": other.link, "prior": other.prior}
+    )
     assert STORABLE["sparse-bayes"] is SparseBayesClassifier
 
 
@@ -112,7 +122,9 @@ def test_everything_is_stored(model):
 )
 def test_damaged_states_are_refused(where, name, value, message):
     X, Y, _ = documents()
-    parameters, arrays = SparseBayesClassifier(prior=GaussianPrior(), posterior="normal").fit(X, Y).get_state()
+    parameters, arrays = (
+        SparseBayesClassifier(prior=GaussianPrior(), posterior="normal").fit(X, Y).get_state()
+    )
     target = arrays if where == "arrays" else parameters
     target[name] = value
     with pytest.raises(DataError, match=message):
@@ -122,7 +134,11 @@ def test_damaged_states_are_refused(where, name, value, message):
 def test_damaged_sparse_weights_are_refused():
     X, Y, _ = documents()
     model = SparseBayesClassifier(prior=LaplacePrior(gamma=200.0)).fit(X, Y)
-    for name, value in (("indices", np.array([99])), ("indptr", np.array([0, 5, 2, 3, 4])), ("data", np.ones(2))):
+    for name, value in (
+        ("indices", np.array([99])),
+        ("indptr", np.array([0, 5, 2, 3, 4])),
+        ("data", np.ones(2)),
+    ):
         parameters, arrays = model.get_state()
         arrays[f"coef_.{name}"] = value
         with pytest.raises(DataError):
@@ -133,7 +149,9 @@ def test_supports_limit_the_terms_of_each_category():
     X, Y, _ = documents()
     feature_mask = np.zeros((4, 15), dtype=bool)
     feature_mask[:, :5] = True
-    model = SparseBayesClassifier(prior=GaussianPrior(), tol=1e-6).fit(X, Y, feature_mask=feature_mask)
+    model = SparseBayesClassifier(prior=GaussianPrior(), tol=1e-6).fit(
+        X, Y, feature_mask=feature_mask
+    )
     alone = SparseBayesClassifier(prior=GaussianPrior(), tol=1e-6).fit(X[:, :5], Y)
     np.testing.assert_allclose(model.coef_[:, :5], alone.coef_, atol=1e-4)
     assert not np.any(model.coef_[:, 5:])

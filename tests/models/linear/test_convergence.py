@@ -31,7 +31,9 @@ def test_converged_solutions_are_modes_where_line_searches_fail():
     assert all(mode.converged for mode in modes)
     assert 0 < sum(solution.converged for solution in found) < 9
     for mode, solution in zip(modes, found, strict=True):
-        assert not solution.converged or solution.objective[-1] == pytest.approx(mode.objective[-1], rel=1e-5)
+        assert not solution.converged or solution.objective[-1] == pytest.approx(
+            mode.objective[-1], rel=1e-5
+        )
 
 
 def test_models_that_do_not_converge_are_warned_about():
@@ -46,7 +48,9 @@ def test_models_that_do_not_converge_are_warned_about():
 def test_an_abnormal_line_search_of_lbfgs_is_no_convergence(monkeypatch):
     problem = SparseBayesClassifier(prior="gaussian").problem(np.eye(4), [0, 0, 1, 1])
     assert solve_all(problem, "lbfgs", [None], None)[0].converged
-    abnormal = OptimizeResult(x=np.array([0.0, 0.0, 0.0, 0.0, 9.0]), nit=1, status=2, message="ABNORMAL")
+    abnormal = OptimizeResult(
+        x=np.array([0.0, 0.0, 0.0, 0.0, 9.0]), nit=1, status=2, message="ABNORMAL"
+    )
     monkeypatch.setattr(newton, "minimize", lambda *_, **__: abnormal)
     assert not solve_all(problem, "lbfgs", [None], None)[0].converged
 
@@ -62,7 +66,10 @@ def test_the_line_search_finds_the_first_step_that_decreases_enough():
     assert found.accepted.tolist() == [False, False, True]
     assert found.lengths.tolist() == [0.0, 0.0, 1.0]
     parabola = backtrack(
-        lambda _, lengths: (lengths - 0.3) ** 2, lambda _, lengths: -0.6 * lengths, np.array([0.09]), interpolate=True
+        lambda _, lengths: (lengths - 0.3) ** 2,
+        lambda _, lengths: -0.6 * lengths,
+        np.array([0.09]),
+        interpolate=True,
     )
     np.testing.assert_allclose(parabola.lengths, [0.3])
 
@@ -103,4 +110,6 @@ def test_balanced_classes_are_two_factors_per_model():
 
 def test_folds_of_sparse_and_dense_indicators_are_the_same():
     positive = np.random.default_rng(3).random((60, 7)) < 0.2
-    np.testing.assert_array_equal(deal_folds(positive, n_folds=4), deal_folds(sparse.csr_array(positive), n_folds=4))
+    np.testing.assert_array_equal(
+        deal_folds(positive, n_folds=4), deal_folds(sparse.csr_array(positive), n_folds=4)
+    )

@@ -20,7 +20,13 @@ def binary_problem(gamma, *, n=60, d=1, intercept=NO_INTERCEPT, strength=1.0, se
     labels = strength * X[:, 0] + generator.logistic(size=n) > 0
     members = sparse.csr_array(labels[None].astype(np.int8))
     return Problem(
-        sparse.csr_array(X), members, np.ones(n), Logit(), LaplacePrior(gamma=gamma), intercept, tolerance=1e-9
+        sparse.csr_array(X),
+        members,
+        np.ones(n),
+        Logit(),
+        LaplacePrior(gamma=gamma),
+        intercept,
+        tolerance=1e-9,
     )
 
 
@@ -56,7 +62,9 @@ def test_one_weight_under_a_laplace_prior_is_its_integral(gamma, strength):
     grid = np.linspace(-8, 8, 4001)
     logs = log_expit(problem.signs(0)[:, None] * problem.rows.toarray() * grid).sum(axis=0)
     logs += 0.5 * np.log(gamma) - np.log(2) - np.sqrt(gamma) * np.abs(grid)
-    assert log_evidence(problem, 0, solution) == pytest.approx(log_integral(logs, grid[1] - grid[0]), abs=0.03)
+    assert log_evidence(problem, 0, solution) == pytest.approx(
+        log_integral(logs, grid[1] - grid[0]), abs=0.03
+    )
 
 
 @pytest.mark.parametrize("intercept", [FLAT, NORMAL], ids=["flat", "normal"])
@@ -68,7 +76,10 @@ def test_a_weight_and_an_intercept_are_the_double_integral(intercept):
     logs = log_expit(problem.signs(0)[:, None, None] * margins).sum(axis=0)
     logs += np.log(2.0 / 2) - 2.0 * np.abs(grid[:, None])
     if intercept[1]:
-        logs += 0.5 * np.log(intercept[1] / (2 * np.pi)) - 0.5 * intercept[1] * (grid - intercept[2]) ** 2
+        logs += (
+            0.5 * np.log(intercept[1] / (2 * np.pi))
+            - 0.5 * intercept[1] * (grid - intercept[2]) ** 2
+        )
     exact = log_integral(logs, (grid[1] - grid[0]) ** 2)
     assert log_evidence(problem, 0, solution) == pytest.approx(exact, abs=0.05)
 
@@ -79,7 +90,9 @@ def test_correlated_weights_are_the_double_integral():
     X = np.column_stack([first, 0.7 * first + 0.7 * generator.normal(size=120)])
     labels = X @ [1.2, 0.8] + generator.logistic(size=120) > 0
     members = sparse.csr_array(labels[None].astype(np.int8))
-    problem = Problem(sparse.csr_array(X), members, np.ones(120), Logit(), LaplacePrior(1.0), NO_INTERCEPT)
+    problem = Problem(
+        sparse.csr_array(X), members, np.ones(120), Logit(), LaplacePrior(1.0), NO_INTERCEPT
+    )
     solution = solve_all(problem, "auto", [None], None)[0]
     grid = np.linspace(-4, 6, 301)
     margins = X[:, 0, None, None] * grid[:, None] + X[:, 1, None, None] * grid
@@ -100,7 +113,9 @@ def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
     for rate in rates:
         prior, intercept = LaplacePrior(gamma=rate**2), np.array([1.0, 1e-3, 0.0])
         members = sparse.csr_array(y[None].astype(np.int8))
-        problem = Problem(sparse.csr_array(X), members, np.ones(300), Logit(), prior, intercept, tolerance=1e-6)
+        problem = Problem(
+            sparse.csr_array(X), members, np.ones(300), Logit(), prior, intercept, tolerance=1e-6
+        )
         ours.append(log_evidence(problem, 0, solve_all(problem, "auto", [None], None)[0]))
         slopes.append(60 - rate * mean_size_by_gibbs(X, y, rate=rate, n_draws=300))
     rises = np.diff(np.log(rates)) * (np.array(slopes)[1:] + np.array(slopes)[:-1]) / 2
@@ -109,7 +124,8 @@ def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
 
 
 @pytest.mark.parametrize(
-    "eigenvalues", [np.geomspace(1.0, 1e3, 300), np.repeat([1.0, 2.0, 50.0], 100), np.full(300, 3.0)]
+    "eigenvalues",
+    [np.geomspace(1.0, 1e3, 300), np.repeat([1.0, 2.0, 50.0], 100), np.full(300, 3.0)],
 )
 def test_lanczos_quadrature_is_the_form_with_scipys_functions_of_the_matrix(eigenvalues):
     generator = np.random.default_rng(0)
@@ -119,7 +135,9 @@ def test_lanczos_quadrature_is_the_form_with_scipys_functions_of_the_matrix(eige
     logs = np.diagonal(starts.T @ linalg.logm(matrix).real @ starts)
     np.testing.assert_allclose([spectrum.form(np.log) for spectrum in spectra], logs, atol=0.1)
     inverses = np.diagonal(starts.T @ linalg.inv(matrix) @ starts)
-    np.testing.assert_allclose([spectrum.form(np.reciprocal) for spectrum in spectra], inverses, rtol=0.01)
+    np.testing.assert_allclose(
+        [spectrum.form(np.reciprocal) for spectrum in spectra], inverses, rtol=0.01
+    )
 
 
 def test_equal_columns_have_a_finite_evidence():
@@ -135,7 +153,16 @@ def softmax_problem(prior, *, n=40, d=1, k=3, intercept=NO_INTERCEPT, seed=1):
     X = generator.normal(size=(n, d))
     scores = X @ generator.normal(size=(d, k)) + generator.gumbel(size=(n, k))
     members = sparse.csr_array(np.eye(k, dtype=np.int8)[np.argmax(scores, axis=1)].T)
-    return Problem(sparse.csr_array(X), members, np.ones(n), Logit(), prior, intercept, tolerance=1e-9, coupled=True)
+    return Problem(
+        sparse.csr_array(X),
+        members,
+        np.ones(n),
+        Logit(),
+        prior,
+        intercept,
+        tolerance=1e-9,
+        coupled=True,
+    )
 
 
 def test_softmax_of_one_term_is_the_triple_integral():
@@ -152,8 +179,13 @@ def test_softmax_of_one_term_is_the_triple_integral():
         return ours - log_integral(likelihood + density.sum(axis=-1), (grid[1] - grid[0]) ** 3)
 
     for v in (0.3, 0.7):
-        assert abs(error(GaussianPrior(v), -0.5 * weights**2 / v - 0.5 * np.log(2 * np.pi * v))) < 0.15
-    errors = [error(LaplacePrior(g), 0.5 * np.log(g / 4) - np.sqrt(g) * np.abs(weights)) for g in (2.0, 5.0, 15.0)]
+        assert (
+            abs(error(GaussianPrior(v), -0.5 * weights**2 / v - 0.5 * np.log(2 * np.pi * v))) < 0.15
+        )
+    errors = [
+        error(LaplacePrior(g), 0.5 * np.log(g / 4) - np.sqrt(g) * np.abs(weights))
+        for g in (2.0, 5.0, 15.0)
+    ]
     assert max(np.abs(errors)) < 0.3
     assert max(errors) - min(errors) < 0.2
 
@@ -162,7 +194,9 @@ def test_softmax_of_one_term_is_the_triple_integral():
 def test_softmax_evidence_under_a_gaussian_prior_is_numpys_determinant(intercept):
     problem = softmax_problem(GaussianPrior(2.0), n=150, d=12, k=4, intercept=intercept)
     solutions = solve_all(problem, "auto", [None] * 4, None)
-    weights = np.array([np.append(solution.coefficients, solution.intercept) for solution in solutions])
+    weights = np.array(
+        [np.append(solution.coefficients, solution.intercept) for solution in solutions]
+    )
     X = np.column_stack([problem.rows.toarray(), np.ones(150)])
     logs = log_softmax(X @ weights.T, axis=1)
     shares, labels = np.exp(logs), np.argmax(problem.members.toarray(), axis=0)
@@ -194,13 +228,19 @@ def test_the_chosen_scale_has_the_highest_evidence(prior, multiclass):
     X = generator.poisson(0.7, size=(150, 15)).astype(float)
     weights = np.where(generator.random((15, 3)) < 0.3, generator.normal(size=(15, 3)), 0.0)
     y = np.argmax(X @ weights + generator.gumbel(size=(150, 3)), axis=1)
-    model = SparseBayesClassifier(prior=prior, multiclass=multiclass, prior_scale="evidence", tol=1e-6).fit(X, y)
+    model = SparseBayesClassifier(
+        prior=prior, multiclass=multiclass, prior_scale="evidence", tol=1e-6
+    ).fit(X, y)
 
     def total(scale):
         problem = model.problem(X, y)
         problem = problem.varied(prior=prior.rescaled(scale))
         found = solve_all(problem, "auto", [None] * 3, None)
-        return softmax_log_evidence(problem, found) if problem.coupled else log_evidence(problem, 0, found[0])
+        return (
+            softmax_log_evidence(problem, found)
+            if problem.coupled
+            else log_evidence(problem, 0, found[0])
+        )
 
     others = max(total(scale) for scale in np.geomspace(0.05, 10, 12))
     assert total(model.prior_scale_[0]) >= others - 0.05

@@ -49,7 +49,10 @@ def test_scales_of_priors():
 
 def test_parameters_of_priors_broadcast_to_categories_and_terms():
     assert row_of([[1.0], [2.0]], 1, 3).tolist() == [2.0, 2.0, 2.0]
-    assert penalty_rows(LaplacePrior(gamma=4.0, sign=[0, 1]), 0, 2)[[0, 3]].tolist() == [[2.0, 2.0], [-np.inf, 0.0]]
+    assert penalty_rows(LaplacePrior(gamma=4.0, sign=[0, 1]), 0, 2)[[0, 3]].tolist() == [
+        [2.0, 2.0],
+        [-np.inf, 0.0],
+    ]
     each = np.ones((3, 1))
     assert is_shared(GaussianPrior())
     assert not is_shared(GaussianPrior(variance=each))
@@ -66,7 +69,9 @@ def test_intervals_of_scores_and_of_normalised_probabilities():
 
 
 def test_best_intercepts_and_scaled_rows():
-    assert best_constants(Logit(), FLAT, np.array([3.0]), np.array([1.0])) == pytest.approx(np.log(3))
+    assert best_constants(Logit(), FLAT, np.array([3.0]), np.array([1.0])) == pytest.approx(
+        np.log(3)
+    )
     assert scaled_rows(sparse.csr_array([[3.0, 1.0]]), np.array([4.0, 1.0]))[1].tolist() == [3.25]
 
 
@@ -88,7 +93,10 @@ def test_rows_of_weights_are_stacked_and_split():
 
 def test_values_of_links():
     assert probabilities(Logit(), np.array([0.0, np.log(3)])).tolist() == [0.5, 0.75]
-    assert probabilities(Probit(), np.array([0.0, 1.959963984540054])).round(6).tolist() == [0.5, 0.975]
+    assert probabilities(Probit(), np.array([0.0, 1.959963984540054])).round(6).tolist() == [
+        0.5,
+        0.975,
+    ]
 
 
 def test_variances_of_posteriors():
@@ -105,7 +113,10 @@ def test_solutions_found_elsewhere():
 
 
 def test_variational_posterior_of_two_documents():
-    rows, members = sparse.csr_array(np.array([[1.0], [-1.0]])), sparse.csr_array(np.array([[1, 0]]))
+    rows, members = (
+        sparse.csr_array(np.array([[1.0], [-1.0]])),
+        sparse.csr_array(np.array([[1, 0]])),
+    )
     problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(), np.zeros(3))
     mean, posterior = variational_posterior(problem, 0)
     assert mean.coefficients.round(3).tolist() == [0.686]

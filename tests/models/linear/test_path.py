@@ -8,13 +8,21 @@ from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear import default_scales
 from bayesift.threads import in_threads
 
-PRIORS = [LaplacePrior(gamma=4.0), GaussianPrior(variance=0.5), LaplacePrior(gamma=np.linspace(1.0, 3.0, 12))]
+PRIORS = [
+    LaplacePrior(gamma=4.0),
+    GaussianPrior(variance=0.5),
+    LaplacePrior(gamma=np.linspace(1.0, 3.0, 12)),
+]
 
 
 def documents(n_documents=80, n_terms=12, n_categories=3, seed=0):
     generator = np.random.default_rng(seed)
-    X = generator.poisson(0.5, size=(n_documents, n_terms)) * generator.random((n_documents, n_terms))
-    scores = X @ generator.normal(size=(n_terms, n_categories)) + generator.normal(size=(n_documents, n_categories))
+    X = generator.poisson(0.5, size=(n_documents, n_terms)) * generator.random(
+        (n_documents, n_terms)
+    )
+    scores = X @ generator.normal(size=(n_terms, n_categories)) + generator.normal(
+        size=(n_documents, n_categories)
+    )
     return X, (scores > np.quantile(scores, [0.5, 0.7, 0.85], axis=0).diagonal()).astype(int)
 
 
@@ -30,7 +38,9 @@ def test_the_path_passes_through_cold_fits(prior, class_weight):
     scales = [0.2, 1.0, 5.0]
     path = model.path(X, Y, scales=scales)
     for step, scale in enumerate(scales):
-        cold = SparseBayesClassifier(prior=prior, prior_scale=scale, tol=1e-9, class_weight=class_weight).fit(X, Y)
+        cold = SparseBayesClassifier(
+            prior=prior, prior_scale=scale, tol=1e-9, class_weight=class_weight
+        ).fit(X, Y)
         np.testing.assert_allclose(dense(path.coefficients[step]), dense(cold.coef_), atol=1e-5)
         np.testing.assert_allclose(path.intercepts[step], cold.intercept_, atol=1e-5)
     assert path.converged.all()
@@ -68,7 +78,10 @@ def test_two_classes_and_threads_and_supports():
     model = SparseBayesClassifier(tol=1e-6)
     labels = np.array(["ham", "spam"])[Y[:, 0]]
     assert model.path(X, labels, n_scales=4).intercepts.shape == (4, 1)
-    one, two = model.path(X, Y, n_scales=4), SparseBayesClassifier(tol=1e-6, n_jobs=2).path(X, Y, n_scales=4)
+    one, two = (
+        model.path(X, Y, n_scales=4),
+        SparseBayesClassifier(tol=1e-6, n_jobs=2).path(X, Y, n_scales=4),
+    )
     for left, right in zip(one.coefficients, two.coefficients, strict=True):
         np.testing.assert_array_equal(dense(left), dense(right))
     feature_mask = np.zeros((3, X.shape[1]), dtype=int)

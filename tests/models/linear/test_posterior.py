@@ -19,13 +19,19 @@ from bayesift.models.linear.solvers import solve_all
 from tests.models.linear.test_solvers import FLAT, problem_of
 
 
-@pytest.mark.parametrize(("link", "error"), [(Probit(), 1e-9), (Logit(), 0.02), (LogF(shape=0.3), 0.02)], ids=str)
+@pytest.mark.parametrize(
+    ("link", "error"), [(Probit(), 1e-9), (Logit(), 0.02), (LogF(shape=0.3), 0.02)], ids=str
+)
 def test_integrated_probabilities_against_quadrature(link, error):
     for mean in (-3.0, 0.0, 0.5, 2.0):
         for variance in (0.0, 0.5, 4.0):
             deviation = np.sqrt(variance)
             exact, _ = quad(
-                lambda z, mean=mean, s=deviation: norm.pdf(z) * probabilities(link, np.array([mean + s * z]))[0], -8, 8
+                lambda z, mean=mean, s=deviation: (
+                    norm.pdf(z) * probabilities(link, np.array([mean + s * z]))[0]
+                ),
+                -8,
+                8,
             )
             ours = integrated_probabilities(link, np.array([mean]), np.array([variance]))[0]
             assert ours == pytest.approx(exact, abs=error)

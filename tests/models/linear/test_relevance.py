@@ -11,7 +11,9 @@ from bayesift.models import GammaPrior, GaussianPrior, JeffreysPrior, SparseBaye
 def documents(n=300, d=8, seed=0):
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(n, d))
-    return X, (X @ np.r_[2.0, -1.5, np.zeros(d - 2)] + 0.5 + generator.logistic(size=n) > 0).astype(int)
+    return X, (X @ np.r_[2.0, -1.5, np.zeros(d - 2)] + 0.5 + generator.logistic(size=n) > 0).astype(
+        int
+    )
 
 
 @pytest.mark.parametrize("distance", [0.3, -2.0])
@@ -20,7 +22,11 @@ def test_the_expected_precision_is_that_of_quadrature(distance):
     gamma = stats.gamma(shape, scale=1 / rate)
 
     def mass(precision, power):
-        return precision**power * gamma.pdf(precision) * stats.norm.pdf(distance, scale=precision**-0.5)
+        return (
+            precision**power
+            * gamma.pdf(precision)
+            * stats.norm.pdf(distance, scale=precision**-0.5)
+        )
 
     expected = integrate.quad(mass, 0, np.inf, (1,))[0] / integrate.quad(mass, 0, np.inf, (0,))[0]
     prior = GammaPrior(shape=shape, rate=rate)
@@ -32,7 +38,9 @@ def test_the_expected_precision_is_that_of_quadrature(distance):
 
 def test_em_finds_a_mode_under_student_t():
     X, y = documents()
-    model = SparseBayesClassifier(prior=GammaPrior(shape=1.0, rate=0.3), solver="em", tol=1e-7).fit(X, y)
+    model = SparseBayesClassifier(prior=GammaPrior(shape=1.0, rate=0.3), solver="em", tol=1e-7).fit(
+        X, y
+    )
     signs = 2 * y - 1
 
     def objective(weights):
@@ -60,9 +68,13 @@ def relevance_by_numpy(X, signs, shape, rate, rounds):
         def gradient(w, precisions=precisions):
             return precisions * w - design.T @ (signs * expit(-signs * (design @ w)))
 
-        weights = optimize.minimize(objective, weights, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x
+        weights = optimize.minimize(
+            objective, weights, jac=gradient, method="BFGS", options={"gtol": 1e-9}
+        ).x
         p = expit(design @ weights)
-        covariance = np.linalg.inv(design.T @ (design * (p * (1 - p))[:, None]) + np.diag(precisions))
+        covariance = np.linalg.inv(
+            design.T @ (design * (p * (1 - p))[:, None]) + np.diag(precisions)
+        )
         determined = 1 - precisions[:-1] * np.diag(covariance)[:-1]
         precisions[:-1] = (determined + 2 * shape) / (weights[:-1] ** 2 + 2 * rate)
     return weights
@@ -72,7 +84,9 @@ def test_relevance_is_that_of_plain_numpy():
     X, y = documents(n=200, d=5)
     model = SparseBayesClassifier(prior=GammaPrior(shape=0.5, rate=0.1), tol=1e-6).fit(X, y)
     expected = relevance_by_numpy(X, 2.0 * y - 1, 0.5, 0.1, 60)
-    np.testing.assert_allclose(np.append(model.coef_.ravel(), model.intercept_), expected, atol=1e-5)
+    np.testing.assert_allclose(
+        np.append(model.coef_.ravel(), model.intercept_), expected, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
@@ -95,8 +109,12 @@ def test_relevance_takes_feature_masks_weights_and_intercepts():
     alone = SparseBayesClassifier(prior="gamma").fit(X[:, 1:], y)
     np.testing.assert_allclose(_dense(masked.coef_)[:, 1:], _dense(alone.coef_), atol=1e-9)
     counts = np.r_[np.full(100, 2.0), np.ones(100)]
-    weighted = SparseBayesClassifier(prior="gamma", intercept=GaussianPrior(2.0)).fit(X, y, sample_weight=counts)
-    twice = SparseBayesClassifier(prior="gamma", intercept=GaussianPrior(2.0)).fit(np.r_[X[:100], X], np.r_[y[:100], y])
+    weighted = SparseBayesClassifier(prior="gamma", intercept=GaussianPrior(2.0)).fit(
+        X, y, sample_weight=counts
+    )
+    twice = SparseBayesClassifier(prior="gamma", intercept=GaussianPrior(2.0)).fit(
+        np.r_[X[:100], X], np.r_[y[:100], y]
+    )
     np.testing.assert_allclose(_dense(weighted.coef_), _dense(twice.coef_), atol=1e-7)
     none = SparseBayesClassifier(prior="gamma", intercept=None).fit(X, y)
     assert none.intercept_[0] == 0

@@ -32,22 +32,30 @@ FLAT = np.array([1.0, 0.0, 0.0])
 def documents(n_documents=120, n_terms=10, seed=0):
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(n_documents, 10)) * (generator.random((n_documents, 10)) < 0.6)
-    scores = X[:, :3] @ [[1.5, 0.3], [-1.0, 1.0], [0.5, 0.0]] + generator.logistic(size=(n_documents, 2))
+    scores = X[:, :3] @ [[1.5, 0.3], [-1.0, 1.0], [0.5, 0.0]] + generator.logistic(
+        size=(n_documents, 2)
+    )
     return X[:, :n_terms], (scores > [0.0, 1.0]).astype(int)
 
 
 def problem_of(X, Y, prior, link=None, intercept=FLAT, tolerance=1e-10):
     members = sparse.csr_array(np.atleast_2d(Y.T).astype(np.int8))
     rows = sparse.csr_array(np.asarray(X, dtype=float))
-    return Problem(rows, members, np.ones(len(X)), link or Logit(), prior, intercept, tolerance=tolerance)
+    return Problem(
+        rows, members, np.ones(len(X)), link or Logit(), prior, intercept, tolerance=tolerance
+    )
 
 
 def test_norm_is_terms_over_mean_squared_norm():
     X, Y = documents()
     variance = X.shape[1] / np.mean(np.sum(X**2, axis=1))  # BBR
-    gaussian = SparseBayesClassifier(prior=GaussianPrior(variance=7.0), prior_scale="norm").fit(X, Y)
+    gaussian = SparseBayesClassifier(prior=GaussianPrior(variance=7.0), prior_scale="norm").fit(
+        X, Y
+    )
     np.testing.assert_allclose(7.0 * gaussian.prior_scale_**2, variance)
-    laplace = SparseBayesClassifier(prior=LaplacePrior(gamma=0.3), prior_scale=NormBased()).fit(X, Y)
+    laplace = SparseBayesClassifier(prior=LaplacePrior(gamma=0.3), prior_scale=NormBased()).fit(
+        X, Y
+    )
     np.testing.assert_allclose(np.sqrt(0.3) / laplace.prior_scale_, np.sqrt(2 / variance))
 
 
@@ -85,7 +93,10 @@ def test_held_out_documents_leave_no_trace(prior):
 
 
 def reference_mode(X, signs, scale, *, laplace):
-    """By scikit-learn (Gaussian; its intercept is free too) or by L-BFGS-B on both signs (Laplace)."""
+    """By scikit-learn (Gaussian.
+
+    Its intercept is free too) or by L-BFGS-B on both signs (Laplace).
+    """
     if not laplace:
         model = LogisticRegression(C=scale**2, tol=1e-10, max_iter=10000).fit(X, signs)
         return model.coef_[0], model.intercept_[0]
@@ -100,13 +111,18 @@ def reference_mode(X, signs, scale, *, laplace):
 
     bounds = [(0, None)] * (2 * n) + [(None, None)]
     options = {"maxiter": 10000, "maxfun": 100000, "ftol": 1e-15, "gtol": 1e-10}
-    parts = optimize.minimize(objective, np.zeros(2 * n + 1), jac=True, bounds=bounds, options=options).x
+    parts = optimize.minimize(
+        objective, np.zeros(2 * n + 1), jac=True, bounds=bounds, options=options
+    ).x
     return parts[:n] - parts[n : 2 * n], parts[-1]
 
 
 def test_one_standard_error_by_hand():
     scales = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    losses, errors = np.array([0.60, 0.53, 0.50, 0.52, np.nan]), np.array([0.01, 0.01, 0.04, 0.05, np.nan])
+    losses, errors = (
+        np.array([0.60, 0.53, 0.50, 0.52, np.nan]),
+        np.array([0.01, 0.01, 0.04, 0.05, np.nan]),
+    )
     assert pick_scale(scales, losses, errors, "best") == 4.0
     assert pick_scale(scales, losses, errors, "one-standard-error") == 2.0
     folds = np.array([[1.0], [2.0], [6.0]])
@@ -118,7 +134,9 @@ def test_one_standard_error_by_hand():
 @pytest.mark.parametrize("shared", [False, True])
 def test_cross_validation_takes_the_best_of_its_path(shared):
     X, Y = documents()
-    model = SparseBayesClassifier(prior_scale=CrossValidation(folds=5, shared=shared, n_scales=8)).fit(X, Y)
+    model = SparseBayesClassifier(
+        prior_scale=CrossValidation(folds=5, shared=shared, n_scales=8)
+    ).fit(X, Y)
     validation = model.validation_
     assert validation.losses.shape == (8, 1 if shared else 2)
     for c in range(validation.losses.shape[1]):
@@ -139,7 +157,9 @@ def test_cross_validation_takes_the_best_of_its_path(shared):
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_search_is_as_good_as_a_fine_grid(prior, shared):
     X, Y = documents()
-    search = SparseBayesClassifier(prior=prior, prior_scale=ScaleSearch(folds=5, shared=shared)).fit(X, Y)
+    search = SparseBayesClassifier(
+        prior=prior, prior_scale=ScaleSearch(folds=5, shared=shared)
+    ).fit(X, Y)
     fine = CrossValidation(folds=5, shared=shared, n_scales=60)
     grid = SparseBayesClassifier(prior=prior, prior_scale=fine).fit(X, Y)
     found, losses = np.nanmin(search.validation_.losses, axis=0), grid.validation_.losses
@@ -159,21 +179,32 @@ def test_evidence_in_one_dimension_is_the_integral(link, variance):
     top = log_psi(signs * (X[:, 0] * solution.coefficients[0])).sum()
 
     def density(beta):
-        return np.exp(log_psi(signs * X[:, 0] * beta).sum() - top) * norm.pdf(beta, scale=np.sqrt(variance))
+        return np.exp(log_psi(signs * X[:, 0] * beta).sum() - top) * norm.pdf(
+            beta, scale=np.sqrt(variance)
+        )
 
-    exact = top + np.log(integrate.quad(density, -3, 3, points=[solution.coefficients[0]], epsabs=1e-12)[0])
+    exact = top + np.log(
+        integrate.quad(density, -3, 3, points=[solution.coefficients[0]], epsabs=1e-12)[0]
+    )
     assert log_evidence(problem, 0, solution) == pytest.approx(exact, abs=0.02)
 
 
 def test_evidence_with_an_intercept_is_the_double_integral():
     X, Y = documents(60, 1, seed=3)
     signs = 2.0 * Y[:, 0] - 1.0
-    for intercept, weigh in ((FLAT, np.ones_like), (np.array([1.0, 0.5, 0.2]), lambda b: norm.pdf(b, 0.2, 2**0.5))):
+    for intercept, weigh in (
+        (FLAT, np.ones_like),
+        (np.array([1.0, 0.5, 0.2]), lambda b: norm.pdf(b, 0.2, 2**0.5)),
+    ):
         problem = problem_of(X, Y[:, [0]], GaussianPrior(variance=0.5), None, intercept)
         solution = solve_all(problem, "auto", [None], None)[0]
         grid = np.linspace(-4, 4, 401)
         margins = signs * (grid[:, None, None] * X[:, 0] + grid[None, :, None])
-        values = np.exp(log_expit(margins).sum(axis=2)) * norm.pdf(grid, scale=0.5**0.5)[:, None] * weigh(grid)[None]
+        values = (
+            np.exp(log_expit(margins).sum(axis=2))
+            * norm.pdf(grid, scale=0.5**0.5)[:, None]
+            * weigh(grid)[None]
+        )
         exact = np.log(integrate.trapezoid(integrate.trapezoid(values, grid, axis=1), grid))
         assert log_evidence(problem, 0, solution) == pytest.approx(exact, abs=0.02)
 
@@ -181,20 +212,28 @@ def test_evidence_with_an_intercept_is_the_double_integral():
 def test_evidence_by_the_whole_determinant_on_either_side_and_by_lanczos():
     generator = np.random.default_rng(0)
     for n_documents, n_terms in ((150, 60), (60, 150)):
-        X = generator.normal(size=(n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < 0.2)
+        X = generator.normal(size=(n_documents, n_terms)) * (
+            generator.random((n_documents, n_terms)) < 0.2
+        )
         Y = (generator.random((n_documents, 1)) < 0.4).astype(int)
         problem = problem_of(X, Y, GaussianPrior(variance=0.7))
         solution = solve_all(problem, "auto", [None], None)[0]
         design = np.c_[X, np.ones(n_documents)]
         p = expit(design @ np.r_[solution.coefficients, solution.intercept])
-        hessian = design.T @ (design * (p * (1 - p))[:, None]) + np.diag(np.r_[np.full(n_terms, 1 / 0.7), 0.0])
-        at_mode = log_expit(problem.signs(0) * (design @ np.r_[solution.coefficients, solution.intercept])).sum()
+        hessian = design.T @ (design * (p * (1 - p))[:, None]) + np.diag(
+            np.r_[np.full(n_terms, 1 / 0.7), 0.0]
+        )
+        at_mode = log_expit(
+            problem.signs(0) * (design @ np.r_[solution.coefficients, solution.intercept])
+        ).sum()
         at_mode += norm.logpdf(solution.coefficients, scale=0.7**0.5).sum()
         whole = at_mode + (n_terms + 1) / 2 * np.log(2 * np.pi) - np.linalg.slogdet(hessian)[1] / 2
         assert log_evidence(problem, 0, solution) == pytest.approx(whole, abs=1e-8)
         roots = np.sqrt(p * (1 - p))[:, None]
         logarithm = linalg.logm(np.eye(n_documents) + 0.7 * roots * (X @ X.T) * roots.T)
-        noise = np.sqrt(2 * np.sum((logarithm - np.diag(np.diag(logarithm))) ** 2) / 7) / 2  # of seven random signs
+        noise = (
+            np.sqrt(2 * np.sum((logarithm - np.diag(np.diag(logarithm))) ** 2) / 7) / 2
+        )  # of seven random signs
         assert noise < 0.05 * abs(whole)
         assert log_evidence(problem, 0, solution, largest=10) == pytest.approx(whole, abs=3 * noise)
 
@@ -202,14 +241,19 @@ def test_evidence_by_the_whole_determinant_on_either_side_and_by_lanczos():
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_evidence_is_maximised(shared):
     X, Y = documents()
-    model = SparseBayesClassifier(prior="gaussian", prior_scale=Evidence(shared=shared), tol=1e-6).fit(X, Y)
+    model = SparseBayesClassifier(
+        prior="gaussian", prior_scale=Evidence(shared=shared), tol=1e-6
+    ).fit(X, Y)
 
     def evidence(scale, c):
         problem = problem_of(X, Y, GaussianPrior(variance=scale**2), tolerance=1e-6)
         return log_evidence(problem, c, solve_all(problem, "auto", [None, None], None)[c])
 
     for c in range(2):
-        others = [sum(evidence(s, k) for k in ((0, 1) if shared else (c,))) for s in np.geomspace(0.05, 20, 40)]
+        others = [
+            sum(evidence(s, k) for k in ((0, 1) if shared else (c,)))
+            for s in np.geomspace(0.05, 20, 40)
+        ]
         ours = sum(evidence(model.prior_scale_[c], k) for k in ((0, 1) if shared else (c,)))
         assert ours >= max(others) - 0.01
 

@@ -8,7 +8,13 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from bayesift.errors import DataError
-from bayesift.models import GammaPrior, GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models import (
+    GammaPrior,
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    SparseBayesClassifier,
+)
 
 
 def documents(n=150, d=20, k=4, seed=0):
@@ -43,7 +49,9 @@ def best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance, ro
     classes = absolute.shape[0]
     design = np.hstack([X, np.ones((len(X), 1))])
     rate = 0.5 * np.linalg.norm(np.sqrt(importance)[:, None] * design, 2) ** 2
-    now = np.hstack([np.broadcast_to(np.clip(mode, lower, upper), absolute.shape), np.zeros((classes, 1))])
+    now = np.hstack(
+        [np.broadcast_to(np.clip(mode, lower, upper), absolute.shape), np.zeros((classes, 1))]
+    )
     ahead, momentum = now, 1.0
     for _ in range(rounds):
         inner, outer = pulls(X, y, ahead[:, :-1], ahead[:, -1], importance)
@@ -67,22 +75,35 @@ def test_gaussian_mode_is_that_of_scipy(solver, intercept):
     importance = generator.integers(0, 4, size=150).astype(float)
     tol = 1e-10 if solver in ("newton", "coordinate") else 1e-7
     model = softmax(
-        prior=GaussianPrior(variance=variance, mode=mode), intercept=intercept, solver=solver, tol=tol, max_iter=5000
+        prior=GaussianPrior(variance=variance, mode=mode),
+        intercept=intercept,
+        solver=solver,
+        tol=tol,
+        max_iter=5000,
     ).fit(X, y, sample_weight=importance)
 
-    free, precision = float(intercept is not None), 2.0 if isinstance(intercept, GaussianPrior) else 0.0
+    free, precision = (
+        float(intercept is not None),
+        2.0 if isinstance(intercept, GaussianPrior) else 0.0,
+    )
 
     def objective(flat):
         weights, biases = flat[:80].reshape(4, 20), free * flat[80:]
-        cost = np.sum((weights - mode) ** 2 / (2 * variance)) + 0.5 * precision * np.sum((biases - 0.3) ** 2)
+        cost = np.sum((weights - mode) ** 2 / (2 * variance)) + 0.5 * precision * np.sum(
+            (biases - 0.3) ** 2
+        )
         return cost + loss(X, y, weights, biases, importance)
 
     def gradient(flat):
         weights, biases = flat[:80].reshape(4, 20), free * flat[80:]
         inner, outer = pulls(X, y, weights, biases, importance)
-        return np.append((weights - mode) / variance - inner, free * (precision * (biases - 0.3) - outer))
+        return np.append(
+            (weights - mode) / variance - inner, free * (precision * (biases - 0.3) - outer)
+        )
 
-    best = optimize.minimize(objective, np.zeros(84), jac=gradient, options={"gtol": 1e-8}, method="BFGS")
+    best = optimize.minimize(
+        objective, np.zeros(84), jac=gradient, options={"gtol": 1e-8}, method="BFGS"
+    )
     ours = np.append(model.coef_, model.intercept_)
     assert objective(ours) <= best.fun + 1e-9
     assert np.all(np.diff(model.solutions_[0].objective) <= 1e-9 * abs(best.fun))
@@ -99,9 +120,13 @@ def test_probabilities_are_those_of_scikit_learn():
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     ours = softmax(prior=LaplacePrior(gamma=4.0), tol=1e-7).fit(X, y)
-    theirs = LogisticRegression(C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000).fit(X, y)
+    theirs = LogisticRegression(C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000).fit(
+        X, y
+    )
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
-    np.testing.assert_allclose(np.abs(dense(ours.coef_)).sum(), np.abs(theirs.coef_).sum(), rtol=1e-5)
+    np.testing.assert_allclose(
+        np.abs(dense(ours.coef_)).sum(), np.abs(theirs.coef_).sum(), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("constrained", [False, True])
@@ -111,7 +136,10 @@ def test_laplace_mode_is_that_of_proximal_gradients(constrained):
     absolute, mode = generator.uniform(0.3, 3, size=(3, 12)), np.zeros((3, 12))
     sign = np.zeros((3, 12), dtype=int)
     if constrained:
-        mode, sign = generator.normal(size=(3, 12)).round(1), generator.integers(-1, 2, size=(3, 12))
+        mode, sign = (
+            generator.normal(size=(3, 12)).round(1),
+            generator.integers(-1, 2, size=(3, 12)),
+        )
         mode = np.where(sign * mode < 0, 0.0, mode)
     importance = generator.uniform(0.2, 2, size=90)
     prior = LaplacePrior(gamma=absolute**2, mode=mode, sign=sign)
@@ -120,11 +148,15 @@ def test_laplace_mode_is_that_of_proximal_gradients(constrained):
     weights, intercepts = best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance)
 
     def objective(weights, intercepts):
-        return loss(X, y, weights, intercepts, importance) + np.sum(absolute * np.abs(weights - mode))
+        return loss(X, y, weights, intercepts, importance) + np.sum(
+            absolute * np.abs(weights - mode)
+        )
 
     ours = dense(model.coef_)
     assert np.all((ours >= lower) & (ours <= upper))
-    np.testing.assert_allclose(objective(ours, model.intercept_), objective(weights, intercepts), rtol=1e-8)
+    np.testing.assert_allclose(
+        objective(ours, model.intercept_), objective(weights, intercepts), rtol=1e-8
+    )
     np.testing.assert_allclose(ours, weights, atol=1e-3)
     assert np.count_nonzero(ours == mode) > 5
 
@@ -148,8 +180,12 @@ def test_two_classes_of_softmax_are_a_binary_model_of_twice_the_variance():
     three = np.append(y, 2)  # a third class whose one document has no weight
     three_classes = softmax(prior=GaussianPrior(variance=1.0), tol=1e-10, intercept="flat")
     three_classes.fit(np.vstack([X, X[:1]]), three, sample_weight=np.append(np.ones(len(y)), 0.0))
-    np.testing.assert_allclose(three_classes.coef_[1] - three_classes.coef_[0], binary.coef_[0], atol=1e-6)
-    np.testing.assert_allclose(three_classes.predict_proba(X)[:, 1], binary.predict_proba(X)[:, 1], atol=1e-6)
+    np.testing.assert_allclose(
+        three_classes.coef_[1] - three_classes.coef_[0], binary.coef_[0], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        three_classes.predict_proba(X)[:, 1], binary.predict_proba(X)[:, 1], atol=1e-6
+    )
 
 
 def test_jeffreys_mode_is_sparse_and_stationary():
@@ -170,7 +206,9 @@ def test_em_finds_the_laplace_mode():
     exact = softmax(prior=prior, tol=1e-8).fit(X, y)
     model = softmax(prior=prior, solver="em", tol=1e-5, max_iter=20_000).fit(X, y)
     assert np.all(np.diff(model.solutions_[0].objective) <= 1e-8)  # weights that become 0
-    np.testing.assert_allclose(model.solutions_[0].objective[-1], exact.solutions_[0].objective[-1], atol=1e-3)
+    np.testing.assert_allclose(
+        model.solutions_[0].objective[-1], exact.solutions_[0].objective[-1], atol=1e-3
+    )
     np.testing.assert_allclose(model.predict_proba(X), exact.predict_proba(X), atol=2e-3)
 
 
@@ -194,7 +232,13 @@ def small_softmax(n=25, k=3):
     generator = np.random.default_rng(2)
     X = generator.normal(size=(n, 1))
     y = np.argmax(X * generator.normal(size=k) + generator.gumbel(size=(n, k)), axis=1)
-    return X, y, softmax(prior=GaussianPrior(0.8), intercept=None, solver="variational", tol=1e-6, max_iter=5000)
+    return (
+        X,
+        y,
+        softmax(
+            prior=GaussianPrior(0.8), intercept=None, solver="variational", tol=1e-6, max_iter=5000
+        ),
+    )
 
 
 def test_the_variational_bound_rises_and_stays_below_the_evidence():
@@ -209,7 +253,9 @@ def test_the_variational_bound_rises_and_stays_below_the_evidence():
         scores = x * weights
         logs += scores[..., label] - logsumexp(scores, axis=-1)
     evidence = logsumexp(logs) + 3 * np.log(grid[1] - grid[0])
-    assert bounds[-1] < evidence < bounds[-1] + 0.82 * len(y)  # at scores of 0 it is log 6.75 instead of log 3
+    assert (
+        bounds[-1] < evidence < bounds[-1] + 0.82 * len(y)
+    )  # at scores of 0 it is log 6.75 instead of log 3
     mass = np.exp(logs - logsumexp(logs))
     mean = np.tensordot(mass, weights, axes=3)
     np.testing.assert_allclose(model.coef_.ravel(), mean, rtol=0.35)
@@ -228,24 +274,34 @@ def test_the_normals_of_the_bound_are_their_own_best():
             precision = 1 / 0.8 + 2 * np.sum(curvature[:, c] * X[:, 0] ** 2)
             target = np.sum(((y == c) - 0.5 + 2 * curvature[:, c] * log_sum) * X[:, 0])
             total += 0.5 * (target**2 / precision - np.log(0.8 * precision))
-        lines = (log_sum[:, None] + xi) / 2 - curvature * (log_sum[:, None] ** 2 - xi**2) - np.logaddexp(0, xi)
+        lines = (
+            (log_sum[:, None] + xi) / 2
+            - curvature * (log_sum[:, None] ** 2 - xi**2)
+            - np.logaddexp(0, xi)
+        )
         return -(total + np.sum(lines) - np.sum(log_sum))
 
-    best = optimize.minimize(minus_bound, np.zeros(100), method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10**6})
+    best = optimize.minimize(
+        minus_bound, np.zeros(100), method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10**6}
+    )
     assert model.solutions_[0].objective[-1] == pytest.approx(best.fun, abs=1e-3)
 
 
 def test_class_weights_are_sample_weights():
     X, y = documents()
     weighted = softmax(prior="gaussian", class_weight={1: 3.0}, tol=1e-9).fit(X, y)
-    by_hand = softmax(prior="gaussian", tol=1e-9).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    by_hand = softmax(prior="gaussian", tol=1e-9).fit(
+        X, y, sample_weight=np.where(y == 1, 3.0, 1.0)
+    )
     np.testing.assert_allclose(weighted.coef_, by_hand.coef_, atol=1e-7)
     balanced = softmax(prior="gaussian", class_weight="balanced", tol=1e-9).fit(X, y)
     theirs = LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(balanced.coef_, theirs.coef_, atol=1e-5)
 
 
-@pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior(), JeffreysPrior()], ids=lambda prior: prior.kind)
+@pytest.mark.parametrize(
+    "prior", [GaussianPrior(), LaplacePrior(), JeffreysPrior()], ids=lambda prior: prior.kind
+)
 def test_supports_limit_the_terms_of_each_class(prior):
     X, y = documents()
     feature_mask = np.zeros((4, 20), dtype=bool)
@@ -284,7 +340,9 @@ def test_contributions_add_up_to_scores_and_their_differences():
     terms, prior = model.contributions(X, 1, against=3)
     scores = model.decision_function(X)
     np.testing.assert_allclose(terms.sum(axis=1) + prior, scores[:, 1] - scores[:, 3])
-    np.testing.assert_allclose(np.log(model.predict_proba(X)), scores - logsumexp(scores, axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        np.log(model.predict_proba(X)), scores - logsumexp(scores, axis=1, keepdims=True)
+    )
 
 
 def test_which_models_are_softmax():
@@ -322,7 +380,10 @@ def test_softmax_models_are_stored():
 def test_the_number_of_blas_threads_changes_no_bit(prior):
     """BLAS splits sums of more than 10,000 numbers among its threads."""
     generator = np.random.default_rng(0)
-    X, y = sparse.random_array((400, 3_000), density=0.02, rng=generator, format="csr"), generator.integers(8, size=400)
+    X, y = (
+        sparse.random_array((400, 3_000), density=0.02, rng=generator, format="csr"),
+        generator.integers(8, size=400),
+    )
     fitted = []
     for threads in (1, 2):
         with threadpool_limits(threads, "blas"):

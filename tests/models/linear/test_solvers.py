@@ -7,7 +7,15 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, LogF, Logit, Probit, Problem
+from bayesift.models.linear import (
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    LogF,
+    Logit,
+    Probit,
+    Problem,
+)
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.solvers import SOLVERS, choose_solver, solve_all
 
@@ -23,7 +31,17 @@ def problem_of(link, prior, *, intercept=FLAT, seed=0, n=80, d=12, tolerance=1e-
     members = sparse.csr_array((scores > 0.3).T.astype(np.int8))
     importance = generator.integers(1, 4, n).astype(float)
     rows = sparse.csr_array(X)
-    return Problem(rows, members, importance, link, prior, intercept, tolerance=tolerance, max_iter=20_000, **more)
+    return Problem(
+        rows,
+        members,
+        importance,
+        link,
+        prior,
+        intercept,
+        tolerance=tolerance,
+        max_iter=20_000,
+        **more,
+    )
 
 
 def violations(problem, category, solution):
@@ -48,7 +66,9 @@ def violations(problem, category, solution):
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link.kind)
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if name not in ("coordinate", "ard", *BOUND)])
+@pytest.mark.parametrize(
+    "solver", [name for name in SOLVERS if name not in ("coordinate", "ard", *BOUND)]
+)
 @pytest.mark.parametrize("intercept", [FLAT, NORMAL, NONE], ids=["flat", "normal", "none"])
 def test_gaussian_prior_every_solver_finds_the_same_mode(link, solver, intercept):
     problem = problem_of(link, GaussianPrior(variance=0.7, mode=0.1), intercept=intercept)
@@ -68,7 +88,9 @@ def test_laplace_prior_meets_the_optimality_conditions(link, gamma):
         assert found.converged
         assert violations(problem, category, found) < 1e-6
         assert np.all(np.diff(found.objective) <= 1e-9)
-        assert found.objective[-1] == pytest.approx(problem.objective(category, found.coefficients, found.intercept))
+        assert found.objective[-1] == pytest.approx(
+            problem.objective(category, found.coefficients, found.intercept)
+        )
 
 
 @pytest.mark.parametrize("solver", ["em", "ecm"])
@@ -93,7 +115,9 @@ def test_scipy_finds_the_same_laplace_mode():
         slopes = log_likelihoods(Logit(), signs * (problem.rows @ weights + z[-1]))[1]
         pulls = problem.importance * signs * slopes
         gradient = problem.rows.T @ pulls
-        value = problem.objective(0, weights, z[-1]) + rate * (z[: 2 * d].sum() - np.abs(weights).sum())
+        value = problem.objective(0, weights, z[-1]) + rate * (
+            z[: 2 * d].sum() - np.abs(weights).sum()
+        )
         return value, np.r_[rate - gradient, rate + gradient, -pulls.sum()]
 
     found = solve_all(problem, "coordinate", [None, None], None)[0]
@@ -120,7 +144,10 @@ def test_signs_modes_and_scales_of_each_weight():
                 moved = solution.coefficients.copy()
                 moved[j] += change
                 if sign[j] * moved[j] >= 0:
-                    assert problem.objective(category, moved, solution.intercept) >= solution.objective[-1] - 1e-9
+                    assert (
+                        problem.objective(category, moved, solution.intercept)
+                        >= solution.objective[-1] - 1e-9
+                    )
 
 
 def test_jeffreys_is_sparser_than_its_ridge_start_and_stationary():
@@ -130,7 +157,9 @@ def test_jeffreys_is_sparser_than_its_ridge_start_and_stationary():
     assert 0 < len(support) < 30
     signs = problem.signs(0)
     scores = problem.rows @ found.coefficients + found.intercept
-    pulls = problem.rows.T @ (problem.importance * signs * log_likelihoods(Probit(), signs * scores)[1])
+    pulls = problem.rows.T @ (
+        problem.importance * signs * log_likelihoods(Probit(), signs * scores)[1]
+    )
     np.testing.assert_allclose(pulls[support], 1 / found.coefficients[support], rtol=1e-3)
 
 
@@ -145,11 +174,16 @@ def test_only_supported_terms_get_weights(solver):
     np.testing.assert_allclose(found[0].coefficients[terms[0]], expected.coefficients, atol=1e-5)
 
 
-@pytest.mark.parametrize("prior", [LaplacePrior(gamma=4.0), GaussianPrior()], ids=lambda prior: prior.kind)
+@pytest.mark.parametrize(
+    "prior", [LaplacePrior(gamma=4.0), GaussianPrior()], ids=lambda prior: prior.kind
+)
 def test_threads_and_warm_starts_change_nothing(prior):
     problem = problem_of(Logit(), prior)
     cold = solve_all(problem, "auto", [None, None], None)
-    for other in (solve_all(problem, "auto", [None, None], 2), solve_all(problem, "auto", list(cold), None)):
+    for other in (
+        solve_all(problem, "auto", [None, None], 2),
+        solve_all(problem, "auto", list(cold), None),
+    ):
         for left, right in zip(cold, other, strict=True):
             np.testing.assert_allclose(left.coefficients, right.coefficients, atol=1e-7)
     assert solve_all(problem, "auto", list(cold), None)[0].iterations <= 1
@@ -172,9 +206,17 @@ def test_solvers_that_cannot_are_refused():
 def test_dual_ascent_takes_scales_modes_weights_and_starts(link, intercept):
     generator = np.random.default_rng(5)
     variance, mode = generator.uniform(0.2, 5.0, size=(2, 12)), generator.normal(size=(2, 12))
-    importance, balance = generator.uniform(0.0, 3.0, size=80).round(1), generator.uniform(0.5, 2.0, size=(2, 2))
-    for prior in (GaussianPrior(variance=variance, mode=mode), GaussianPrior(variance=variance[0], mode=mode[0])):
-        problem = replace(problem_of(link, prior, intercept=intercept), importance=importance, balance=balance)
+    importance, balance = (
+        generator.uniform(0.0, 3.0, size=80).round(1),
+        generator.uniform(0.5, 2.0, size=(2, 2)),
+    )
+    for prior in (
+        GaussianPrior(variance=variance, mode=mode),
+        GaussianPrior(variance=variance[0], mode=mode[0]),
+    ):
+        problem = replace(
+            problem_of(link, prior, intercept=intercept), importance=importance, balance=balance
+        )
         exact = solve_all(problem, "newton", [None, None], None)
         found = solve_all(problem, "dual", [None, None], None)
         nearby = [replace(solution, weights=0.7 * solution.coefficients) for solution in exact]
@@ -192,10 +234,15 @@ def test_a_block_of_dual_ascent_takes_a_mode_of_each_category():
     members = sparse.csr_array((generator.random((9, 80)) < 0.3).astype(np.int8))
     problem = replace(small, members=members)
     expected = solve_all(problem, "coordinate", [None] * 9, None)
-    for solutions in (solve_all(problem, "dual", [None] * 9, None), solve_all(problem, "dual", expected, None)):
+    for solutions in (
+        solve_all(problem, "dual", [None] * 9, None),
+        solve_all(problem, "dual", expected, None),
+    ):
         for category, found in enumerate(solutions):
             assert violations(problem, category, found) < 1e-5
-            np.testing.assert_allclose(found.coefficients, expected[category].coefficients, atol=2e-5)
+            np.testing.assert_allclose(
+                found.coefficients, expected[category].coefficients, atol=2e-5
+            )
 
 
 @pytest.mark.parametrize("solver", ["dual", "newton"])
@@ -206,5 +253,7 @@ def test_the_gap_is_at_most_what_the_tolerance_says(solver):
             found = solve_all(replace(exact, tolerance=tolerance), solver, [None, None], None)
             for category, best in enumerate(solve_all(exact, "lbfgs", [None, None], None)):
                 least = exact.objective(category, best.coefficients, best.intercept)
-                ours = exact.objective(category, found[category].coefficients, found[category].intercept)
+                ours = exact.objective(
+                    category, found[category].coefficients, found[category].intercept
+                )
                 assert ours / least - 1 <= 1.01 * tolerance**2 + 1e-9

@@ -45,14 +45,18 @@ def planted(n, p, *, link="logit", inclusion=0.1, slab=4.0, density=0.1, seed=0)
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_the_bound_of_the_evidence_never_falls(settings):
     X, y, _ = planted(200, 40, density=0.3)
-    model = SpikeSlabClassifier(inclusion=0.2, slab_variance=4.0, tol=1e-6, max_iter=2000, **settings).fit(X, y)
+    model = SpikeSlabClassifier(
+        inclusion=0.2, slab_variance=4.0, tol=1e-6, max_iter=2000, **settings
+    ).fit(X, y)
     elbo = model.elbo_[0]
     assert len(elbo) > 3
     assert np.all(np.diff(elbo) >= -1e-9 * np.abs(elbo[-1]))
 
 
 def fitted(link, X, y, **settings):
-    return SpikeSlabClassifier(link=link, tol=1e-6, max_iter=2000, background_variance=0.0, **settings).fit(X, y)
+    return SpikeSlabClassifier(
+        link=link, tol=1e-6, max_iter=2000, background_variance=0.0, **settings
+    ).fit(X, y)
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
@@ -61,19 +65,25 @@ def test_inclusion_probabilities_are_near_those_of_a_long_gibbs_run(link):
     differences = []
     for seed in (3, 5):
         X, y, _ = planted(150, 8, link=link, inclusion=0.4, slab=2.0, density=0.4, seed=seed)
-        exact, means = inclusion_by_gibbs(link, X, y, inclusion=0.3, slab=2.0, n_draws=800, n_burn=200)
+        exact, means = inclusion_by_gibbs(
+            link, X, y, inclusion=0.3, slab=2.0, n_draws=800, n_burn=200
+        )
         model = fitted(link, X, y, inclusion=0.3, slab_variance=2.0)
         ours = model.inclusion_of(1)
         differences.append(np.abs(ours - exact))
         assert np.all(ours[exact > 0.99] > 0.99)
-        np.testing.assert_allclose(np.ravel(sparse.csr_array(model.coef_).toarray()), means, atol=0.3)
+        np.testing.assert_allclose(
+            np.ravel(sparse.csr_array(model.coef_).toarray()), means, atol=0.3
+        )
     assert np.mean(differences) < 0.08
 
 
 def expectation(link, margins, variances):
     """The mean log-likelihood of normal margins and its derivatives: by the mean, and -2 times by the variance."""
     distances = np.sqrt(3 * np.maximum(variances, 1e-8))
-    logs, slopes, _ = log_likelihoods(link_of(link), margins + distances * np.array([[-1.0], [0.0], [1.0]]))
+    logs, slopes, _ = log_likelihoods(
+        link_of(link), margins + distances * np.array([[-1.0], [0.0], [1.0]])
+    )
     weights = np.array([1.0, 4.0, 1.0]) / 6
     return weights @ logs, weights @ slopes, (slopes[0] - slopes[2]) / (2 * distances)
 
@@ -81,7 +91,11 @@ def expectation(link, margins, variances):
 @pytest.mark.parametrize("link", ["logit", "probit", LogF(shape=0.5)])
 def test_mean_likelihoods_are_near_the_integral_and_agree_with_their_derivatives(link):
     generator, n = np.random.default_rng(0), 40
-    scores, spreads, signs = generator.normal(scale=2.0, size=n), generator.random(n), generator.choice([-1.0, 1.0], n)
+    scores, spreads, signs = (
+        generator.normal(scale=2.0, size=n),
+        generator.random(n),
+        generator.choice([-1.0, 1.0], n),
+    )
     importance, common, found = generator.random(n) + 0.5, 0.3, link_of(link)
     residuals, curvatures = np.empty((2, n))
 
@@ -92,16 +106,22 @@ def test_mean_likelihoods_are_near_the_integral_and_agree_with_their_derivatives
     value = total(scores, spreads, residuals, curvatures)
     for i in range(n):
         nudge, unused = 1e-5 * (np.arange(n) == i), np.empty(n)
-        rise = total(scores + nudge, spreads, unused, unused) - total(scores - nudge, spreads, unused, unused)
+        rise = total(scores + nudge, spreads, unused, unused) - total(
+            scores - nudge, spreads, unused, unused
+        )
         assert rise / 2e-5 == pytest.approx(residuals[i], abs=1e-7)
-        widening = total(scores, spreads + nudge, unused, unused) - total(scores, spreads - nudge, unused, unused)
+        widening = total(scores, spreads + nudge, unused, unused) - total(
+            scores, spreads - nudge, unused, unused
+        )
         assert -widening / 1e-5 == pytest.approx(curvatures[i], abs=1e-7)
 
     def integral(score, variance, sign):
         deviation = np.sqrt(variance)
 
         def integrand(z):
-            return log_likelihoods(found, np.array([sign * (score + deviation * z)]))[0][0] * norm.pdf(z)
+            return log_likelihoods(found, np.array([sign * (score + deviation * z)]))[0][
+                0
+            ] * norm.pdf(z)
 
         return quad(integrand, -9, 9)[0]
 
@@ -115,7 +135,13 @@ def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matt
     """Two conjugate directions span (s, D^-1 H s), s = D^-1 g; their best combination by NumPy."""
     X, y, _ = planted(200, 15, link=link, density=0.3)
     weights = np.random.default_rng(1).integers(1, 3, 200).astype(float)
-    settings = {"link": link, "inclusion": 0.1, "slab_variance": 4.0, "tol": 1e-7, "intercept": intercept}
+    settings = {
+        "link": link,
+        "inclusion": 0.1,
+        "slab_variance": 4.0,
+        "tol": 1e-7,
+        "intercept": intercept,
+    }
     mask = np.arange(15)[np.newaxis] < 12
     fit = {"sample_weight": weights, "feature_mask": mask}
     without = SpikeSlabClassifier(background_variance=0.0, **settings).fit(X, y, **fit)
@@ -130,16 +156,24 @@ def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matt
     )  # fmt: skip
     start = Solution(np.zeros(15), 0.0, np.empty(0), 0, True)
     beta = inclusion_posterior(problem, 0, start, prior=SpikeSlab(0.1, 4.0, 0.0))
-    scores, variances = X @ beta.means + beta.intercept, X**2 @ beta.variances + beta.intercept_variance
+    scores, variances = (
+        X @ beta.means + beta.intercept,
+        X**2 @ beta.variances + beta.intercept_variance,
+    )
     signs, design = 2.0 * y - 1.0, np.column_stack([X[:, :12], np.ones(200)])[:, :n_used]
     _, slopes, curvatures = expectation(link, signs * scores, variances)
     precisions = np.append(np.full(12, 2.0), 1e-3)[:n_used]
-    gradient = design.T @ (weights * signs * slopes) - np.append(np.zeros(12), 1e-3 * beta.intercept)[:n_used]
+    gradient = (
+        design.T @ (weights * signs * slopes)
+        - np.append(np.zeros(12), 1e-3 * beta.intercept)[:n_used]
+    )
     hessian = design.T @ (design * (weights * curvatures)[:, np.newaxis]) + np.diag(precisions)
     first = gradient / np.diag(hessian)
     span = np.column_stack([first, hessian @ first / np.diag(hessian)])
     expected = span @ np.linalg.solve(span.T @ hessian @ span, span.T @ gradient)
-    found = np.append(np.ravel(model.coef_)[:12] - beta.means[:12], model.intercept_ - beta.intercept)[:n_used]
+    found = np.append(
+        np.ravel(model.coef_)[:12] - beta.means[:12], model.intercept_ - beta.intercept
+    )[:n_used]
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -147,7 +181,9 @@ def test_a_background_that_would_lower_the_likelihood_is_shortened():
     """One document far on the wrong side: the curvature there is small, so that the whole step goes much too far."""
     X, y = np.eye(2)[[0] * 60 + [1]], np.array([1, 0] * 30 + [1])
     settings = {"inclusion": 1e-9, "slab_variance": 1.0}
-    model = SpikeSlabClassifier(background_variance=1e6, **settings).fit(np.append(X, [[8.0, 0.0]], axis=0), [*y, 0])
+    model = SpikeSlabClassifier(background_variance=1e6, **settings).fit(
+        np.append(X, [[8.0, 0.0]], axis=0), [*y, 0]
+    )
     assert np.all(np.isfinite(model.coef_))
     assert np.all(np.abs(model.decision_function(X)) < 50)
 
@@ -173,13 +209,17 @@ def test_the_posterior_is_a_maximum_of_the_bound_by_numpy(settings):
     X, y, _ = planted(80, 5, density=0.4)
     rows, members = sparse.csr_array(X), sparse.csr_array(y[np.newaxis])
     link = link_of(settings["link"])
-    problem = Problem(rows, members, np.ones(80), link, LaplacePrior(), np.array([1.0, 0, 0]), tolerance=1e-9)
+    problem = Problem(
+        rows, members, np.ones(80), link, LaplacePrior(), np.array([1.0, 0, 0]), tolerance=1e-9
+    )
     start = Solution(np.zeros(5), 0.0, np.empty(0), 0, True)
     bound = settings.get("bound", "expected")
     found = inclusion_posterior(problem, 0, start, prior=SpikeSlab(0.3, 2.0, 0.0), bound=bound)
     means = found.means / found.inclusion
     variances = (found.variances + found.means**2) / found.inclusion - means**2
-    best = np.concatenate([found.inclusion, means, variances, [found.intercept, found.intercept_variance]])
+    best = np.concatenate(
+        [found.inclusion, means, variances, [found.intercept, found.intercept_variance]]
+    )
 
     def value(posterior):
         a, m, s = posterior[:15].reshape(3, 5)
@@ -192,7 +232,9 @@ def test_the_posterior_is_a_maximum_of_the_bound_by_numpy(settings):
             "curvature": log_likelihoods(link, margins)[0] - 0.5 * link.curvature_bound * v,
         }[bound]
         divergence = xlogy(a, a / 0.3) + xlogy(1 - a, (1 - a) / 0.7)
-        divergence += [p * _gaussian_divergence(*moments, 2.0) for p, *moments in zip(a, m, s, strict=True)]
+        divergence += [
+            p * _gaussian_divergence(*moments, 2.0) for p, *moments in zip(a, m, s, strict=True)
+        ]
         return likelihood.sum() - divergence.sum() + 0.5 * np.log(spread)
 
     highest = value(best)
@@ -208,7 +250,9 @@ def _gaussian_divergence(mean, variance, prior):
     def integrand(b):
         density = np.exp(-((b - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
         other = -(b**2) / (2 * prior) - 0.5 * np.log(2 * np.pi * prior)
-        return density * (-((b - mean) ** 2) / (2 * variance) - 0.5 * np.log(2 * np.pi * variance) - other)
+        return density * (
+            -((b - mean) ** 2) / (2 * variance) - 0.5 * np.log(2 * np.pi * variance) - other
+        )
 
     return quad(integrand, mean - 12 * np.sqrt(variance), mean + 12 * np.sqrt(variance))[0]
 
@@ -219,7 +263,9 @@ def test_inclusion_probabilities_are_calibrated_on_planted_words(link, density):
     """Expected calibration error at most 0.05."""
     found, truth = [], []
     for seed in range(5):
-        X, y, matter = planted(800, 300, link=link, inclusion=0.05, slab=4.0, density=density, seed=seed)
+        X, y, matter = planted(
+            800, 300, link=link, inclusion=0.05, slab=4.0, density=density, seed=seed
+        )
         model = SpikeSlabClassifier(link=link, inclusion=0.05, slab_variance=4.0).fit(X, y)
         found.append(model.inclusion_of(1))
         truth.append(matter)
@@ -233,7 +279,9 @@ def test_inclusion_probabilities_are_calibrated_on_planted_words(link, density):
 def test_sparse_matrices_labels_and_masks():
     X, y, _ = planted(200, 20, density=0.3)
     names = np.array(["crude", "grain"])[y]
-    dense, thin = (SpikeSlabClassifier(inclusion=0.1).fit(form, names) for form in (X, sparse.csr_array(X)))
+    dense, thin = (
+        SpikeSlabClassifier(inclusion=0.1).fit(form, names) for form in (X, sparse.csr_array(X))
+    )
     np.testing.assert_array_equal(dense.inclusion_of("grain"), thin.inclusion_of("crude"))
     mask = np.arange(20)[np.newaxis] < 7
     masked = SpikeSlabClassifier(inclusion=0.1).fit(X, names, feature_mask=mask)
@@ -245,7 +293,9 @@ def test_saved_and_restored():
     model = SpikeSlabClassifier(inclusion=0.1).fit(X, y)
     parameters, arrays = model.get_state()
     again = SpikeSlabClassifier.from_state(json.loads(json.dumps(parameters)), arrays)
-    np.testing.assert_array_equal(again.predict_proba_integrated(X), model.predict_proba_integrated(X))
+    np.testing.assert_array_equal(
+        again.predict_proba_integrated(X), model.predict_proba_integrated(X)
+    )
     np.testing.assert_array_equal(again.inclusion_of(1), model.inclusion_of(1))
     arrays["inclusion_.data"] = arrays["inclusion_.data"] + 2.0
     with pytest.raises(DataError, match="probability"):
@@ -278,9 +328,15 @@ def test_words_that_matter_are_shown(capsys):
     texts = ["wheat and corn", "wheat exports", "crude oil prices", "oil tankers"] * 10
     model = make_learner("logistic-spike-slab")
     classifier = TextClassifier(model=model).fit(texts, ["grain", "grain", "crude", "crude"] * 10)
-    words = {word.word: word.inclusion for category in top_terms(classifier, k=5) for word in category.words}
+    words = {
+        word.word: word.inclusion
+        for category in top_terms(classifier, k=5)
+        for word in category.words
+    }
     assert max(words["wheat"], words["oil"]) > 0.9
     explanation = classifier.explain("wheat and corn", categories=["grain"])
-    assert {term.term: term.inclusion for term in explanation.categories[0].terms}["wheat"] == words["wheat"]
+    assert {term.term: term.inclusion for term in explanation.categories[0].terms}[
+        "wheat"
+    ] == words["wheat"]
     print_explanation(Console(width=120), explanation)
     assert "matters" in capsys.readouterr().out

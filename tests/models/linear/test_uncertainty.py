@@ -21,24 +21,35 @@ def dense(weights):
 
 @pytest.mark.parametrize("link", LINKS, ids=str)
 def test_standard_errors_without_a_prior_are_those_of_the_fisher_information(link):
-    """As statsmodels' Logit and Probit give them; there the observed information is the inverse covariance."""
+    """As statsmodels' Logit and Probit give them.
+
+    There the observed information is the inverse covariance.
+    """
     X, Y, _ = documents(n=400, d=4, k=2)
-    model = SparseBayesClassifier(link=link, prior=GaussianPrior(variance=1e8), tol=1e-10, posterior="normal").fit(X, Y)
+    model = SparseBayesClassifier(
+        link=link, prior=GaussianPrior(variance=1e8), tol=1e-10, posterior="normal"
+    ).fit(X, Y)
     design = np.column_stack([X, np.ones(400)])
     for c in range(2):
         margins = (2 * Y[:, c] - 1) * model.decision_function(X)[:, c]
         curvature = log_likelihoods(link_of(link), margins)[2]
         covariance = np.linalg.inv(design.T * curvature @ design)
-        np.testing.assert_allclose(model.coef_variance_.toarray()[c], np.diag(covariance)[:-1], rtol=1e-4)
+        np.testing.assert_allclose(
+            model.coef_variance_.toarray()[c], np.diag(covariance)[:-1], rtol=1e-4
+        )
         np.testing.assert_allclose(model.intercept_variance_[c], covariance[-1, -1], rtol=1e-4)
         np.testing.assert_allclose(
-            model.score_std(X)[:, c], np.sqrt(np.einsum("ij,jk,ik->i", design, covariance, design)), rtol=1e-4
+            model.score_std(X)[:, c],
+            np.sqrt(np.einsum("ij,jk,ik->i", design, covariance, design)),
+            rtol=1e-4,
         )
 
 
 def test_logit_curvature_by_hand():
     X, Y, _ = documents(n=200, d=3, k=2)
-    model = SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-10, posterior="normal").fit(X, Y)
+    model = SparseBayesClassifier(
+        prior=GaussianPrior(variance=2.0), tol=1e-10, posterior="normal"
+    ).fit(X, Y)
     p = expit(X @ model.coef_[0] + model.intercept_[0])
     design = np.column_stack([X, np.ones(200)])
     precision = design.T * (p * (1 - p)) @ design + np.diag([0.5, 0.5, 0.5, 0.0])
@@ -56,7 +67,9 @@ def test_variance_of_one_weight_against_quadrature(link):
     ).fit(X, y)
 
     def log_posterior(weight):
-        return log_likelihoods(link_of(link), (2 * y - 1) * X[:, 0] * weight)[0].sum() - weight**2 / 2
+        return (
+            log_likelihoods(link_of(link), (2 * y - 1) * X[:, 0] * weight)[0].sum() - weight**2 / 2
+        )
 
     mode, deviation = model.coef_[0, 0], np.sqrt(model.coef_variance_.toarray()[0, 0])
     grid = np.linspace(mode - 8 * deviation, mode + 8 * deviation, 801)
@@ -70,16 +83,24 @@ def test_variance_of_one_weight_against_quadrature(link):
         assert model.predict_proba_integrated([[x]])[0, 1] == pytest.approx(exact, abs=0.004)
         low, high = (end[0, 1] for end in model.probability_interval([[x]], mass=0.9))
         ends = np.interp([0.05, 0.95], density.cumsum(), grid) * x
-        np.testing.assert_allclose(sorted([low, high]), np.sort(probabilities(link_of(link), ends)), atol=0.01)
+        np.testing.assert_allclose(
+            sorted([low, high]), np.sort(probabilities(link_of(link), ends)), atol=0.01
+        )
 
 
 def test_two_weights_against_quadrature():
     X, Y, _ = documents(n=300, d=2, k=2)
     model = SparseBayesClassifier(
-        link="probit", prior=GaussianPrior(variance=1.0), intercept=None, tol=1e-10, posterior="normal"
+        link="probit",
+        prior=GaussianPrior(variance=1.0),
+        intercept=None,
+        tol=1e-10,
+        posterior="normal",
     ).fit(X, Y)
     spread = np.sqrt(model.coef_variance_.toarray()[0])
-    first, second = (np.linspace(m - 6 * s, m + 6 * s, 61) for m, s in zip(model.coef_[0], spread, strict=True))
+    first, second = (
+        np.linspace(m - 6 * s, m + 6 * s, 61) for m, s in zip(model.coef_[0], spread, strict=True)
+    )
     weights = np.array([(a, b) for a in first for b in second])
     margins = (weights @ X.T) * (2 * Y[:, 0] - 1)
     density = norm.logcdf(margins).sum(axis=1) - (weights**2).sum(axis=1) / 2
@@ -87,7 +108,9 @@ def test_two_weights_against_quadrature():
     density /= density.sum()
     mean = density @ weights
     covariance = (weights - mean).T * density @ (weights - mean)
-    np.testing.assert_allclose(model.posteriors_[0].covariance[:2, :2], covariance, rtol=0.06, atol=1e-4)
+    np.testing.assert_allclose(
+        model.posteriors_[0].covariance[:2, :2], covariance, rtol=0.06, atol=1e-4
+    )
     new = np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 1.0]])
     exact = norm.cdf(new @ weights.T) @ density
     np.testing.assert_allclose(model.predict_proba_integrated(new)[:, 0], exact, atol=0.004)
@@ -99,7 +122,13 @@ def test_integrated_probabilities_are_the_mean_over_normal_scores(link):
     model = SparseBayesClassifier(link=link, posterior="normal").fit(X, Y)
     scores, deviations = model.decision_function(X)[:5, 0], model.score_std(X)[:5, 0]
     exact = [
-        quad(lambda z, f=f, s=s: norm.pdf(z) * probabilities(link_of(link), np.array([f + s * z]))[0], -8, 8)[0]
+        quad(
+            lambda z, f=f, s=s: (
+                norm.pdf(z) * probabilities(link_of(link), np.array([f + s * z]))[0]
+            ),
+            -8,
+            8,
+        )[0]
         for f, s in zip(scores, deviations, strict=True)
     ]
     np.testing.assert_allclose(model.predict_proba_integrated(X)[:5, 0], exact, atol=0.02)
@@ -116,7 +145,9 @@ def test_two_classes_share_one_uncertainty():
     assert model.score_std(X).shape == (120,)
     low, high = model.probability_interval(X)
     np.testing.assert_allclose(low[:, 0], 1 - high[:, 1])
-    np.testing.assert_array_equal(model.contribution_std(X, "no").toarray(), model.contribution_std(X, "yes").toarray())
+    np.testing.assert_array_equal(
+        model.contribution_std(X, "no").toarray(), model.contribution_std(X, "yes").toarray()
+    )
     expected = np.abs(X) * np.sqrt(model.coef_variance_.toarray()[0])
     np.testing.assert_allclose(model.contribution_std(X, "yes").toarray(), expected)
 
@@ -126,11 +157,15 @@ def test_weights_at_0_are_known_and_weights_at_a_given_mode_are_not():
     X[:, 0] = 0
     mode = np.zeros(15)
     mode[:2] = 3.0
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=400.0, mode=mode), posterior="normal").fit(X, Y)
+    model = SparseBayesClassifier(
+        prior=LaplacePrior(gamma=400.0, mode=mode), posterior="normal"
+    ).fit(X, Y)
     variances = model.coef_variance_.toarray()
     np.testing.assert_array_equal(variances[dense(model.coef_) == 0], 0.0)
     assert model.coef_.shape == variances.shape
-    np.testing.assert_allclose(variances[:, 0], 2 / 400)  # no document holds the term: what the prior says
+    np.testing.assert_allclose(
+        variances[:, 0], 2 / 400
+    )  # no document holds the term: what the prior says
     assert np.all(variances[:, 1] > 0)
 
 
@@ -157,10 +192,14 @@ def test_very_many_terms_count_as_independent():
 @pytest.mark.parametrize("kind", ["indicator", "labels"])
 def test_stored_and_restored(prior, kind):
     X, Y, labels = documents()
-    model = SparseBayesClassifier(prior=prior, posterior="normal").fit(X, Y if kind == "indicator" else labels)
+    model = SparseBayesClassifier(prior=prior, posterior="normal").fit(
+        X, Y if kind == "indicator" else labels
+    )
     again = restored(model)
     np.testing.assert_array_equal(again.score_std(X), model.score_std(X))
-    np.testing.assert_array_equal(again.predict_proba_integrated(X), model.predict_proba_integrated(X))
+    np.testing.assert_array_equal(
+        again.predict_proba_integrated(X), model.predict_proba_integrated(X)
+    )
     np.testing.assert_array_equal(again.coef_variance_.toarray(), model.coef_variance_.toarray())
 
 
@@ -195,7 +234,9 @@ def test_models_without_it_say_so_and_forget_it():
     model.set_params(posterior="mode").fit(X, Y)
     np.testing.assert_array_equal(model.predict_proba(X), probabilities_at_mode)
     for method in (model.score_std, model.predict_proba_integrated, model.probability_interval):
-        with pytest.raises(ValueError, match="fitted without its posterior; fit it with posterior='normal'"):
+        with pytest.raises(
+            ValueError, match="fitted without its posterior; fit it with posterior='normal'"
+        ):
             method(X)
     with pytest.raises(ValueError, match="must be 'mode' or 'normal', got 'laplace'"):
         SparseBayesClassifier(posterior="laplace").fit(X, Y)

@@ -5,7 +5,14 @@ import pytest
 from scipy import sparse
 from scipy.special import log_expit
 
-from bayesift.models.linear import GaussianPrior, LaplacePrior, Logit, Probit, Problem, variational_posterior
+from bayesift.models.linear import (
+    GaussianPrior,
+    LaplacePrior,
+    Logit,
+    Probit,
+    Problem,
+    variational_posterior,
+)
 from bayesift.models.linear.solvers import solve_all
 from tests.models.linear.test_solvers import FLAT, NONE, NORMAL, problem_of
 
@@ -19,7 +26,16 @@ def small_problem(intercept, *, n=30):
     members = sparse.csr_array((X[:, 0] + generator.logistic(size=n) > 0.2).astype(np.int8)[None])
     importance = generator.integers(1, 3, n).astype(float)
     prior = GaussianPrior(variance=VARIANCE, mode=MODE)
-    return Problem(sparse.csr_array(X), members, importance, Logit(), prior, intercept, tolerance=1e-9, max_iter=5000)
+    return Problem(
+        sparse.csr_array(X),
+        members,
+        importance,
+        Logit(),
+        prior,
+        intercept,
+        tolerance=1e-9,
+        max_iter=5000,
+    )
 
 
 def grid_of(problem):
@@ -60,7 +76,11 @@ def test_mean_covariance_and_bound_are_those_of_the_bounded_posterior_by_quadrat
     def bounded(scale):
         def factor(i, margins):
             at = scale * xi[i]
-            return log_expit(at) + (margins - at) / 2 - np.tanh(at / 2) / (4 * at) * (margins**2 - at**2)
+            return (
+                log_expit(at)
+                + (margins - at) / 2
+                - np.tanh(at / 2) / (4 * at) * (margins**2 - at**2)
+            )
 
         return integrate(problem, factor)
 
@@ -70,7 +90,9 @@ def test_mean_covariance_and_bound_are_those_of_the_bounded_posterior_by_quadrat
     np.testing.assert_allclose(posterior.covariance, covariance, atol=1e-6)
     assert -solution.objective[-1] == pytest.approx(height, abs=1e-6)
     assert max(bounded(0.99)[0], bounded(1.01)[0]) < height  # no better xi nearby
-    evidence, exact_mean, exact_covariance = integrate(problem, lambda i, margins: log_expit(margins))
+    evidence, exact_mean, exact_covariance = integrate(
+        problem, lambda i, margins: log_expit(margins)
+    )
     assert height < evidence < height + 0.5
     np.testing.assert_allclose(mean, exact_mean, atol=0.1)
     np.testing.assert_allclose(posterior.covariance, exact_covariance, atol=0.1)
@@ -92,7 +114,9 @@ def test_at_a_point_the_bound_leads_to_the_mode(intercept):
     problem = problem_of(Logit(), GaussianPrior(variance=0.7, mode=0.1), intercept=intercept)
     modes = solve_all(problem, "newton", [None, None], None)
     means = solve_all(problem, "variational", [None, None], None)
-    for mode, mean, found in zip(modes, means, solve_all(problem, "variational-mode", [None, None], None), strict=True):
+    for mode, mean, found in zip(
+        modes, means, solve_all(problem, "variational-mode", [None, None], None), strict=True
+    ):
         assert found.converged
         assert np.all(np.diff(found.objective) <= 1e-9)
         np.testing.assert_allclose(found.coefficients, mode.coefficients, atol=2e-5)
@@ -102,7 +126,9 @@ def test_at_a_point_the_bound_leads_to_the_mode(intercept):
 
 def test_only_the_terms_of_a_category_vary():
     terms = [np.array([0, 3, 4], dtype=np.int32), np.array([1, 11], dtype=np.int32)]
-    solution, posterior = variational_posterior(problem_of(Logit(), GaussianPrior(), terms=terms), 1)
+    solution, posterior = variational_posterior(
+        problem_of(Logit(), GaussianPrior(), terms=terms), 1
+    )
     assert set(np.flatnonzero(solution.coefficients)) == {1, 11}
     assert posterior.covariance.shape == (3, 3)
 
@@ -113,7 +139,9 @@ def test_what_the_bound_does_not_cover_is_refused():
     with pytest.raises(ValueError, match="smooth prior"):
         solve_all(problem_of(Logit(), LaplacePrior()), "variational", [None, None], None)
     with pytest.raises(ValueError, match="no sign constraints"):
-        solve_all(problem_of(Logit(), GaussianPrior(sign=1)), "variational-mode", [None, None], None)
+        solve_all(
+            problem_of(Logit(), GaussianPrior(sign=1)), "variational-mode", [None, None], None
+        )
     rows, members = sparse.csr_array((3, 2001)), sparse.csr_array(np.array([[1, 0, 0]]))
     wide = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(), FLAT)
     with pytest.raises(ValueError, match="at most 2000 terms"):

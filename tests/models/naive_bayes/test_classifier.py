@@ -34,11 +34,15 @@ def counts(n_documents=50, n_terms=30, seed=0):
 
 
 def labels_of(n_documents=50, seed=1):
-    return np.random.default_rng(seed).permutation(np.resize(["crude", "earn", "gas", "grain"], n_documents))
+    return np.random.default_rng(seed).permutation(
+        np.resize(["crude", "earn", "gas", "grain"], n_documents)
+    )
 
 
 def indicator_of(n_documents=50, seed=2):
-    Y = (np.random.default_rng(seed).random((n_documents, 5)) < [0.5, 0.3, 0.2, 0.1, 0.05]).astype(int)
+    Y = (np.random.default_rng(seed).random((n_documents, 5)) < [0.5, 0.3, 0.2, 0.1, 0.05]).astype(
+        int
+    )
     Y[:5] = np.eye(5)
     return Y
 
@@ -50,8 +54,12 @@ def test_laplace_is_scikit_learns_multinomial_naive_bayes(alpha, scale):
     theirs = MultinomialNB(alpha=alpha).fit(X, y, weights)
     ours = NaiveBayesClassifier(smoothing=Laplace(alpha)).fit(X, y, weights)
     more = counts(seed=9) * scale
-    np.testing.assert_allclose(ours.predict_proba(more), theirs.predict_proba(more), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(ours.predict_joint_log_proba(more), theirs.predict_joint_log_proba(more), rtol=1e-12)
+    np.testing.assert_allclose(
+        ours.predict_proba(more), theirs.predict_proba(more), rtol=0, atol=1e-10
+    )
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(more), theirs.predict_joint_log_proba(more), rtol=1e-12
+    )
     np.testing.assert_allclose(ours.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-12)
     np.testing.assert_array_equal(ours.predict(more), theirs.predict(more))
 
@@ -61,7 +69,9 @@ def test_an_indicator_is_one_classifier_against_the_rest_each(scale):
     X, Y, more = counts() * scale, indicator_of(), counts(seed=9) * scale
     ours = NaiveBayesClassifier().fit(X, Y)
     theirs = OneVsRestClassifier(MultinomialNB()).fit(X, Y)
-    np.testing.assert_allclose(ours.predict_proba(more), theirs.predict_proba(more), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        ours.predict_proba(more), theirs.predict_proba(more), rtol=0, atol=1e-10
+    )
     np.testing.assert_array_equal(ours.predict(more), theirs.predict(more))
 
 
@@ -74,7 +84,9 @@ def test_each_column_of_an_indicator_is_a_pair_of_classes(smoothing):
     together = NaiveBayesClassifier(smoothing=smoothing).fit(X, Y)
     for c in range(Y.shape[1]):
         alone = NaiveBayesClassifier(smoothing=smoothing).fit(X, Y[:, c])
-        np.testing.assert_allclose(together.predict_proba(more)[:, c], alone.predict_proba(more)[:, 1], atol=1e-10)
+        np.testing.assert_allclose(
+            together.predict_proba(more)[:, c], alone.predict_proba(more)[:, 1], atol=1e-10
+        )
 
 
 @smoothings
@@ -96,7 +108,11 @@ def test_batches_give_the_very_numbers_of_one_fit(smoothing, target, sizes):
     np.testing.assert_array_equal(parts.predict_log_proba(X), whole.predict_log_proba(X))
 
 
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=30), st.integers(1, 29), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(st.integers(0, 3), min_size=2, max_size=30),
+    st.integers(1, 29),
+    st.integers(0, 2**32 - 1),
+)
 @settings(deadline=None, max_examples=60)
 def test_new_categories_and_terms_may_appear(codes, cut, seed):
     names = np.array(["b", "d", "a", "c"])[codes]
@@ -105,7 +121,11 @@ def test_new_categories_and_terms_may_appear(codes, cut, seed):
     cut = min(cut, len(codes) - 1)
     X[:cut, 5:] = 0
     whole = NaiveBayesClassifier().fit(X, names)
-    parts = NaiveBayesClassifier().partial_fit(X[:cut, :5], names[:cut]).partial_fit(X[cut:], names[cut:])
+    parts = (
+        NaiveBayesClassifier()
+        .partial_fit(X[:cut, :5], names[:cut])
+        .partial_fit(X[cut:], names[cut:])
+    )
     np.testing.assert_array_equal(parts.classes_, whole.classes_)
     assert parts.n_features_in_ == 8
     np.testing.assert_array_equal(parts.predict_log_proba(X), whole.predict_log_proba(X))
@@ -130,7 +150,9 @@ def test_columns_of_an_indicator_have_names():
 
 def test_classes_may_be_announced():
     X, y = counts(), labels_of()
-    model = NaiveBayesClassifier(priors="uniform").partial_fit(X, y, classes=["zinc", *np.unique(y)])
+    model = NaiveBayesClassifier(priors="uniform").partial_fit(
+        X, y, classes=["zinc", *np.unique(y)]
+    )
     assert model.classes_.tolist() == ["crude", "earn", "gas", "grain", "zinc"]
     assert np.all(np.isfinite(model.predict_log_proba(X)))
 
@@ -170,7 +192,9 @@ def test_cross_entropy_orders_categories_as_the_posterior_does(smoothing):
     X = counts(seed=4)
     model = NaiveBayesClassifier(smoothing=smoothing).fit(counts(), labels_of())
     joint, entropy = model.predict_joint_log_proba(X), model.cross_entropy(X)
-    np.testing.assert_array_equal(np.argsort(entropy, axis=1, kind="stable"), np.argsort(-joint, axis=1, kind="stable"))
+    np.testing.assert_array_equal(
+        np.argsort(entropy, axis=1, kind="stable"), np.argsort(-joint, axis=1, kind="stable")
+    )
     length = X.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         inner = -np.nansum((X / length)[:, np.newaxis, :] * model.feature_log_prob_, axis=2)
@@ -183,7 +207,9 @@ def test_cross_entropy_against_the_rest():
     model = NaiveBayesClassifier().fit(counts(), indicator_of())
     entropy = model.cross_entropy(X)
     np.testing.assert_array_equal(entropy < 0, model.predict(X) == 1)
-    np.testing.assert_array_equal(np.argsort(entropy, axis=1), np.argsort(-model.predict_log_odds(X), axis=1))
+    np.testing.assert_array_equal(
+        np.argsort(entropy, axis=1), np.argsort(-model.predict_log_odds(X), axis=1)
+    )
     np.testing.assert_allclose(entropy[0], -model.log_odds_intercept_)
 
 
@@ -191,7 +217,11 @@ def test_cross_entropy_against_the_rest():
 @pytest.mark.parametrize("target", [labels_of(), indicator_of()], ids=["labels", "indicator"])
 def test_documents_without_words_get_the_prior(smoothing, target):
     model = NaiveBayesClassifier(smoothing=smoothing).fit(counts(), target)
-    shares = indicator_of().mean(axis=0) if target.ndim == 2 else np.unique(target, return_counts=True)[1] / 50
+    shares = (
+        indicator_of().mean(axis=0)
+        if target.ndim == 2
+        else np.unique(target, return_counts=True)[1] / 50
+    )
     np.testing.assert_allclose(model.predict_proba(np.zeros((1, 30)))[0], shares)
 
 
@@ -214,7 +244,9 @@ def test_log_odds_are_those_of_the_probabilities(smoothing):
         model = NaiveBayesClassifier(smoothing=smoothing).fit(counts(), target)
         p = model.predict_proba(X)
         with np.errstate(divide="ignore"):
-            np.testing.assert_allclose(model.predict_log_odds(X), np.log(p) - np.log1p(-p), rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose(
+                model.predict_log_odds(X), np.log(p) - np.log1p(-p), rtol=1e-7, atol=1e-9
+            )
         np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), p)
 
 
@@ -263,7 +295,9 @@ def test_priors(target):
     n = 5 if target.ndim == 2 else 4
     nothing = np.zeros((1, 30))
     uniform = NaiveBayesClassifier(priors="uniform").fit(counts(), target)
-    np.testing.assert_allclose(uniform.predict_proba(nothing)[0], np.full(n, 0.5 if n == 5 else 0.25))
+    np.testing.assert_allclose(
+        uniform.predict_proba(nothing)[0], np.full(n, 0.5 if n == 5 else 0.25)
+    )
     given_priors = [0.1, 0.2, 0.3, 0.4, 0.9][:n]
     model = NaiveBayesClassifier(priors=given_priors).fit(counts(), target)
     np.testing.assert_allclose(model.predict_proba(nothing)[0], given_priors)

@@ -13,7 +13,10 @@ def fitted(X, y, parents, **options):
 
 @pytest.fixture(scope="module")
 def siblings():
-    """Two categories that share a vocabulary, and a third that does not; the first has few documents."""
+    """Two categories that share a vocabulary, and a third that does not.
+
+    The first has few documents.
+    """
     generator = np.random.default_rng(0)
     shared, own, other = generator.dirichlet(np.full(40, 0.3), size=3)
     mixtures = {"rec.autos": 0.8 * shared + 0.2 * own, "rec.bikes": shared, "sci.space": other}
@@ -60,7 +63,11 @@ def test_weights_maximise_the_likelihood_of_held_out_words(siblings):
 def test_with_an_indicator_an_ancestor_has_its_own_documents():
     X = sparse.csr_array([[2.0, 0, 0], [0, 3.0, 0], [0, 0, 1.0]])
     members = sparse.csr_array([[1, 1, 0], [1, 0, 0]])
-    bags = Bags(CategoryCounts.empty(2, 3).add(X, members, np.ones(3)), np.array(["rec", "rec.autos"]), multilabel=True)
+    bags = Bags(
+        CategoryCounts.empty(2, 3).add(X, members, np.ones(3)),
+        np.array(["rec", "rec.autos"]),
+        multilabel=True,
+    )
     tree = HierarchicalShrinkage.of_dotted_names(["rec.autos"])
     np.testing.assert_array_equal(tree._node_counts(bags)["rec"], [2, 3, 0])
 
@@ -77,7 +84,9 @@ def test_circles_are_refused():
         HierarchicalShrinkage({"a": "b", "b": "a"})
 
 
-@pytest.mark.parametrize("options", [{"tolerance": -1.0}, {"max_iterations": 0}, {"max_iterations": 10**9}])
+@pytest.mark.parametrize(
+    "options", [{"tolerance": -1.0}, {"max_iterations": 0}, {"max_iterations": 10**9}]
+)
 def test_options_out_of_bounds_are_refused(options):
     with pytest.raises(ValueError, match="max_iterations from 1 to"):
         HierarchicalShrinkage(**options)

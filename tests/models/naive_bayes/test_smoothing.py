@@ -28,7 +28,9 @@ ALL = [
 def bags_of(X, Y, *, rest=False, multilabel=True):
     X = sparse.csr_array(np.asarray(X, dtype=float))
     members = sparse.csr_array(np.asarray(Y).T)
-    counted = CategoryCounts.empty(members.shape[0], X.shape[1]).add(X, members, np.ones(X.shape[0]))
+    counted = CategoryCounts.empty(members.shape[0], X.shape[1]).add(
+        X, members, np.ones(X.shape[0])
+    )
     return Bags(counted, np.array(list("abcdefgh")[: members.shape[0]]), multilabel, rest)
 
 
@@ -94,7 +96,9 @@ def test_a_category_without_words_has_the_background(smoothing):
 
 def test_maximum_likelihood_rules_out_unseen_words():
     log_probabilities = MaximumLikelihood()(bags_of([[1, 1, 0], [0, 0, 4]], [[1, 0], [0, 1]]))
-    np.testing.assert_allclose(log_probabilities.T, [[-np.log(2), -np.log(2), -np.inf], [-np.inf, -np.inf, 0.0]])
+    np.testing.assert_allclose(
+        log_probabilities.T, [[-np.log(2), -np.log(2), -np.inf], [-np.inf, -np.inf, 0.0]]
+    )
 
 
 def test_rounding_does_not_leave_words_in_the_rest():

@@ -16,7 +16,9 @@ LABELS = np.resize(["crude", "earn", "grain"], 30)
 
 def state():
     parameters, arrays = NaiveBayesClassifier().fit(X, LABELS).get_state()
-    return json.loads(json.dumps(parameters)), {name: array.copy() for name, array in arrays.items()}
+    return json.loads(json.dumps(parameters)), {
+        name: array.copy() for name, array in arrays.items()
+    }
 
 
 @pytest.mark.parametrize("kind", SMOOTHINGS.values())
@@ -42,7 +44,12 @@ def test_foreign_smoothings_are_refused():
 
 @pytest.mark.parametrize(
     "classes",
-    [np.array(["a", "bé"]), np.array([0, 1]), np.array([False, True]), np.array(["a", "b"], dtype=object)],
+    [
+        np.array(["a", "bé"]),
+        np.array([0, 1]),
+        np.array([False, True]),
+        np.array(["a", "b"], dtype=object),
+    ],
     ids=str,
 )
 def test_classes_come_back_in_the_form_they_came(classes):
@@ -67,7 +74,9 @@ def test_a_restored_model_is_independent_of_the_arrays():
     before = model.partial_fit(X, LABELS).predict_log_proba(X)
     for array in arrays.values():
         array[:] = 0
-    np.testing.assert_array_equal(NaiveBayesClassifier.from_state(*model.get_state()).predict_log_proba(X), before)
+    np.testing.assert_array_equal(
+        NaiveBayesClassifier.from_state(*model.get_state()).predict_log_proba(X), before
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,12 +127,17 @@ def test_missing_arrays_are_named(name):
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 
 
-@given(st.sampled_from(["smoothing", "priors", "classes_", "multilabel_", "counted_", "kind"]), json_values)
+@given(
+    st.sampled_from(["smoothing", "priors", "classes_", "multilabel_", "counted_", "kind"]),
+    json_values,
+)
 @settings(deadline=None, max_examples=200)
 def test_other_parameters_are_refused_or_make_a_valid_model(name, value):
     parameters, arrays = state()

@@ -26,7 +26,9 @@ KINDS = ["linear", "polynomial", "rbf"]
 
 def documents(n_documents=80, n_terms=12, seed=0, density=0.3):
     generator = np.random.default_rng(seed)
-    X = generator.random((n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < density)
+    X = generator.random((n_documents, n_terms)) * (
+        generator.random((n_documents, n_terms)) < density
+    )
     weights = generator.normal(size=n_terms)
     signs = np.where(X @ weights + generator.normal(scale=0.3, size=n_documents) > 0, 1.0, -1.0)
     return X, signs
@@ -43,7 +45,9 @@ def settings(kernel, likelihood=None, tolerance=1e-3, drift_tolerance=1e-8, leas
 
 
 def learned(X, signs, chosen, budget, n_epochs=1):
-    return SparseProcess.empty().learn(rows_of(X), signs, chosen, budget=budget, n_terms=X.shape[1], n_epochs=n_epochs)
+    return SparseProcess.empty().learn(
+        rows_of(X), signs, chosen, budget=budget, n_terms=X.shape[1], n_epochs=n_epochs
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,9 @@ def test_projection_and_deletion_are_those_of_direct_computation(kind, budget):
     np.testing.assert_allclose(means, expected[0], atol=1e-9)
     np.testing.assert_allclose(variances, expected[1], atol=1e-9)
     K = gram(kind, direct.vectors, direct.vectors)
-    np.testing.assert_allclose(np.sort(np.diag(process.Q)), np.sort(np.diag(np.linalg.inv(K))), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sort(np.diag(process.Q)), np.sort(np.diag(np.linalg.inv(K))), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,8 +95,15 @@ def test_admission_by_the_error_of_the_paper(kind):
     process, direct = learned(X, signs, chosen, 100), Basis(kind, X.shape[1])
     for x, y in zip(X, signs, strict=True):
         direct.learn(x, y, 100, tolerance=1e-6, least_error=0.2)
-    assert 0 < process.size == len(direct.vectors) < learned(X, signs, settings(kind, tolerance=1e-6), 100).size
-    np.testing.assert_allclose(process.fields(rows_of(X), chosen, X.shape[1])[0], direct.fields(X)[0], atol=1e-9)
+    assert (
+        0
+        < process.size
+        == len(direct.vectors)
+        < learned(X, signs, settings(kind, tolerance=1e-6), 100).size
+    )
+    np.testing.assert_allclose(
+        process.fields(rows_of(X), chosen, X.shape[1])[0], direct.fields(X)[0], atol=1e-9
+    )
 
 
 def test_deletion_is_the_nearest_sparser_process():
@@ -115,7 +128,12 @@ def test_deletion_is_the_nearest_sparser_process():
     generator = np.random.default_rng(0)
     for _ in range(200):
         nudge = generator.normal(scale=1e-3, size=(5, 5))
-        assert distance(full.alpha + generator.normal(scale=1e-3, size=5), full.C + nudge @ nudge.T * 10) > least
+        assert (
+            distance(
+                full.alpha + generator.normal(scale=1e-3, size=5), full.C + nudge @ nudge.T * 10
+            )
+            > least
+        )
         assert distance(full.alpha, full.C * (1 + generator.normal(scale=1e-3))) > least
 
 
@@ -128,7 +146,9 @@ def test_linear_kernel_is_the_perceptron():
     mean, covariance, evidence = full_recursion(design, signs)
     means, variances = process.fields(rows_of(X), chosen, X.shape[1])
     np.testing.assert_allclose(means, design @ mean, atol=1e-7)
-    np.testing.assert_allclose(variances, np.einsum("ij,jk,ik->i", design, covariance, design), atol=1e-7)
+    np.testing.assert_allclose(
+        variances, np.einsum("ij,jk,ik->i", design, covariance, design), atol=1e-7
+    )
     np.testing.assert_allclose(process.log_evidence, evidence.sum(), rtol=1e-8)
 
 
@@ -150,7 +170,9 @@ def test_one_update_has_the_moments_of_numerical_integration(kind):
     np.testing.assert_allclose(variances, spread, rtol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", [*KINDS, PolynomialCovariance(degree=3, constant=0.5), RBFCovariance(length=0.4)])
+@pytest.mark.parametrize(
+    "kernel", [*KINDS, PolynomialCovariance(degree=3, constant=0.5), RBFCovariance(length=0.4)]
+)
 @pytest.mark.parametrize("likelihood", [ProbitNoise(0.5), LogitNoise(), FlipNoise(0.05)], ids=str)
 def test_one_by_one_in_batches_and_at_once_are_identical(kernel, likelihood):
     X, signs = documents(n_documents=300)
@@ -158,11 +180,13 @@ def test_one_by_one_in_batches_and_at_once_are_identical(kernel, likelihood):
     for sizes in ([300], [1] * 150 + [50, 100], [7, 130, 163]):
         model = OnlineGaussianProcess(kernel=kernel, likelihood=likelihood, max_basis=20)
         for start, size in zip(np.cumsum([0, *sizes]), sizes, strict=False):
-            model.partial_fit(X[start : start + size], signs[start : start + size], classes=[-1.0, 1.0])
+            model.partial_fit(
+                X[start : start + size], signs[start : start + size], classes=[-1.0, 1.0]
+            )
         models.append(model)
-    once = OnlineGaussianProcess(kernel=kernel, likelihood=likelihood, max_basis=20, n_epochs=1, shuffle=False).fit(
-        X, signs
-    )
+    once = OnlineGaussianProcess(
+        kernel=kernel, likelihood=likelihood, max_basis=20, n_epochs=1, shuffle=False
+    ).fit(X, signs)
     for model in models:
         assert_identical(model, once)
 
@@ -188,8 +212,12 @@ def test_passes_are_repeated_streams():
 def test_fit_takes_the_documents_in_one_random_order():
     X, signs = documents()
     order = np.random.default_rng(5).permutation(len(X))
-    ordered = OnlineGaussianProcess(kernel="rbf", max_basis=15, shuffle=False).fit(X[order], signs[order])
-    assert_identical(OnlineGaussianProcess(kernel="rbf", max_basis=15, random_state=5).fit(X, signs), ordered)
+    ordered = OnlineGaussianProcess(kernel="rbf", max_basis=15, shuffle=False).fit(
+        X[order], signs[order]
+    )
+    assert_identical(
+        OnlineGaussianProcess(kernel="rbf", max_basis=15, random_state=5).fit(X, signs), ordered
+    )
 
 
 def test_threads_give_the_same():
@@ -212,7 +240,9 @@ def test_a_hundred_thousand_updates_stay_sound(kernel):
         _, covariance = process.marginal(chosen, X.shape[1])
         assert np.linalg.eigvalsh(covariance).min() > 0
         assert process.drift(chosen, X.shape[1]) < 1e-6
-        results[drift_tolerance] = ndtr(np.divide(*_standardised(*process.fields(rows_of(X), chosen, X.shape[1]))))
+        results[drift_tolerance] = ndtr(
+            np.divide(*_standardised(*process.fields(rows_of(X), chosen, X.shape[1])))
+        )
     np.testing.assert_allclose(results[1e-8], results[0.0], atol=1e-6)
 
 
@@ -225,7 +255,9 @@ def test_a_drifted_inverse_is_computed_anew():
     chosen = settings("rbf")
     process = learned(X, signs, chosen, budget=12)
     noise = np.random.default_rng(0).normal(scale=1e-5, size=process.Q.shape)
-    drifted = SparseProcess(process.rows, process.alpha, process.C, process.Q + noise + noise.T, process.n_updates)
+    drifted = SparseProcess(
+        process.rows, process.alpha, process.C, process.Q + noise + noise.T, process.n_updates
+    )
     assert drifted.drift(chosen, X.shape[1]) > 1e-7
     after = drifted.learn(rows_of(X[:1]), signs[:1], chosen, budget=12, n_terms=X.shape[1])
     assert after.drift(chosen, X.shape[1]) < 1e-10
@@ -237,7 +269,9 @@ def test_columns_may_be_added():
     before = model.predict_log_proba(X)
     wider = np.column_stack([X, np.zeros((len(X), 3))])
     wider[0, -1] = 0.7
-    fresh = OnlineGaussianProcess(kernel="rbf", max_basis=20).fit(np.column_stack([X, np.zeros((len(X), 3))]), signs)
+    fresh = OnlineGaussianProcess(kernel="rbf", max_basis=20).fit(
+        np.column_stack([X, np.zeros((len(X), 3))]), signs
+    )
     model.partial_fit(wider[:1], signs[:1])
     fresh.partial_fit(wider[:1], signs[:1])
     assert_identical(model, fresh)
@@ -294,10 +328,14 @@ def test_evidence_and_gains_are_those_of_the_fields():
     means, variances = model.predict_fields(X)
     u = signs * means[:, 0] / np.sqrt(0.25 + variances[:, 0])
     np.testing.assert_allclose(model.log_evidence(X, signs), [np.log(ndtr(u)).sum()], rtol=1e-10)
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], ndtr(means[:, 0] / np.sqrt(0.25 + variances[:, 0])))
+    np.testing.assert_allclose(
+        model.predict_proba(X)[:, 1], ndtr(means[:, 0] / np.sqrt(0.25 + variances[:, 0]))
+    )
     yes, no = (model.information_gain(X, np.full(len(X), sign)) for sign in (1.0, -1.0))
     p = model.predict_proba(X)[:, [1]]
-    np.testing.assert_allclose(model.expected_information_gain(X), p * yes + (1 - p) * no, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(
+        model.expected_information_gain(X), p * yes + (1 - p) * no, rtol=1e-8, atol=1e-12
+    )
 
 
 def test_linear_contributions_add_up_to_the_mean_field():
@@ -306,7 +344,9 @@ def test_linear_contributions_add_up_to_the_mean_field():
     model = OnlineGaussianProcess(kernel=LinearCovariance(constant=2.0, jitter=0.0)).fit(X, Y)
     for c in range(2):
         terms, bias = model.contributions(X, c)
-        np.testing.assert_allclose(terms.sum(axis=1) + bias, model.predict_fields(X)[0][:, c], atol=1e-8)
+        np.testing.assert_allclose(
+            terms.sum(axis=1) + bias, model.predict_fields(X)[0][:, c], atol=1e-8
+        )
     assert not hasattr(OnlineGaussianProcess(kernel="rbf"), "contributions")
 
 
@@ -332,7 +372,9 @@ def state():
     feature_mask = np.ones((2, X.shape[1]), dtype=bool)
     model = OnlineGaussianProcess(kernel=RBFCovariance(), likelihood=ProbitNoise(), max_basis=6)
     parameters, arrays = model.fit(X, Y, feature_mask=feature_mask).get_state()
-    return json.loads(json.dumps(parameters)), {name: array.copy() for name, array in arrays.items()}
+    return json.loads(json.dumps(parameters)), {
+        name: array.copy() for name, array in arrays.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -466,7 +508,9 @@ def test_values_of_covariances():
 def test_processes_learn_and_restrict_rows():
     settings = ProcessSettings(LinearCovariance(), ProbitNoise(0.5))
     rows = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.ones(2)
-    process = SparseProcess.empty().learn(rows, np.array([1.0, -1.0]), settings, budget=9, n_terms=2)
+    process = SparseProcess.empty().learn(
+        rows, np.array([1.0, -1.0]), settings, budget=9, n_terms=2
+    )
     assert process.size == 2
     assert process.fields(rows, settings, 2)[0].round(2).tolist() == [0.74, -0.76]
     both = np.array([0, 2]), np.array([0, 1], dtype=np.int32), np.array([1.0, 2.0])

@@ -19,7 +19,9 @@ def recursion(X, y, strength, rate, pass_size=0):
     scores = []
     for t, (x, label) in enumerate(zip(np.c_[np.ones(len(X)), X], y, strict=True)):
         k = max(1, t / pass_size) if pass_size else 1
-        w = np.where(np.abs(z) > k * held, -(z - np.sign(z) * k * held) * rate / (1 + np.sqrt(n)), 0)
+        w = np.where(
+            np.abs(z) > k * held, -(z - np.sign(z) * k * held) * rate / (1 + np.sqrt(n)), 0
+        )
         scores.append(w @ x)
         g = (expit(w @ x) - label) * x
         z += g - w * (np.sqrt(n + k * g**2) - np.sqrt(n)) / rate
@@ -60,10 +62,14 @@ def test_streams_cut_stored_and_grown_are_the_same(target):
     whole = OnlineLaplaceClassifier().partial_fit(X, y, classes=classes)
     cut = OnlineLaplaceClassifier().partial_fit(X[:60, :9], y[:60], classes=classes)
     state, arrays = cut.get_state()
-    cut = OnlineLaplaceClassifier.from_state(json.loads(json.dumps(state)), arrays).partial_fit(X[60:], y[60:])
+    cut = OnlineLaplaceClassifier.from_state(json.loads(json.dumps(state)), arrays).partial_fit(
+        X[60:], y[60:]
+    )
     np.testing.assert_array_equal(cut.predict_log_odds(X), whole.predict_log_odds(X))
     terms, rest = whole.contributions(X, whole.classes_[-1])
-    np.testing.assert_allclose(terms.sum(axis=1) + rest, whole.predict_log_odds(X)[:, -1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        terms.sum(axis=1) + rest, whole.predict_log_odds(X)[:, -1], rtol=1e-9, atol=1e-12
+    )
 
 
 def test_classes_that_come_one_after_another():
@@ -86,7 +92,9 @@ def mode_gap(model, batch, X, Y):
     """How far the objective of a model is above that of the batch mode, as a share of it."""
 
     def objective(each):
-        margins = (2 * Y - 1) * (X @ np.asarray(sparse.csr_array(each.coef_).toarray()).T + each.intercept_)
+        margins = (2 * Y - 1) * (
+            X @ np.asarray(sparse.csr_array(each.coef_).toarray()).T + each.intercept_
+        )
         return np.logaddexp(0, -margins).sum() + 2.0 * np.abs(sparse.csr_array(each.coef_)).sum()
 
     return objective(model) / objective(batch) - 1
@@ -122,7 +130,8 @@ def test_partial_fit_of_the_batch_classifier_is_the_stream_stored_and_cut(target
     refitted = model.fit(X, y)
     assert not hasattr(refitted, "stream_")
     np.testing.assert_array_equal(
-        refitted.intercept_, SparseBayesClassifier(prior=LaplacePrior(gamma=0.25), prior_scale=0.5).fit(X, y).intercept_
+        refitted.intercept_,
+        SparseBayesClassifier(prior=LaplacePrior(gamma=0.25), prior_scale=0.5).fit(X, y).intercept_,
     )
 
 
@@ -141,7 +150,13 @@ def test_partial_fit_after_fit_starts_at_the_mode():
 
 def test_what_partial_fit_of_the_batch_classifier_refuses():
     X, Y = documents()
-    refused = {"prior": "gaussian", "prior_scale": "norm", "link": "probit", "posterior": "normal", "intercept": None}
+    refused = {
+        "prior": "gaussian",
+        "prior_scale": "norm",
+        "link": "probit",
+        "posterior": "normal",
+        "intercept": None,
+    }
     for name, value in refused.items():
         with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as error:
             _ = SparseBayesClassifier(**{name: value}).partial_fit

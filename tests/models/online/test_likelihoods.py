@@ -13,7 +13,14 @@ from bayesift.models.online.likelihoods import (
 )
 from bayesift.state import decode, encode
 
-NOISES = [ProbitNoise(0.5), ProbitNoise(3.0), LogitNoise(), LogitNoise(by="probit"), FlipNoise(0.1), FlipNoise(0.02)]
+NOISES = [
+    ProbitNoise(0.5),
+    ProbitNoise(3.0),
+    LogitNoise(),
+    LogitNoise(by="probit"),
+    FlipNoise(0.1),
+    FlipNoise(0.02),
+]
 FIELDS = [(0.0, 1.0), (1.3, 0.2), (-2.0, 4.0), (3.0, 0.01), (-6.0, 2.0), (5.0, 30.0), (-20.0, 25.0)]
 
 
@@ -30,7 +37,10 @@ def log_likelihood(noise, h):
 
 
 def integrate(noise, y, mean, variance, of):
-    """The integral of `of(log p(y | h), h)` against N(h; mean, variance), by panels that meet at 0."""
+    """The integral of `of(log p(y | h), h)` against N(h.
+
+    Mean, variance), by panels that meet at 0.
+    """
     deviation = np.sqrt(variance)
     centres = mean, mean + y * variance  # the second is where a logit's tail has its mass
     low, high = min(0, *centres) - 14 * deviation, max(0, *centres) + 14 * deviation
@@ -54,7 +64,9 @@ def exact_moments(noise, y, mean, variance):
 def test_moments_are_those_of_numerical_integration(noise, mean, variance):
     for y in (-1, 1):
         ours = noise.moments(y, mean, variance)
-        np.testing.assert_allclose(ours, exact_moments(noise, y, mean, variance), rtol=1e-9, atol=1e-11 / variance)
+        np.testing.assert_allclose(
+            ours, exact_moments(noise, y, mean, variance), rtol=1e-9, atol=1e-11 / variance
+        )
 
 
 @pytest.mark.parametrize("u", [-40.0, -25.0, 25.0, 40.0])
@@ -64,7 +76,9 @@ def test_probit_moments_hold_far_out(u):
         sigma = mp.sqrt(variance + mp.mpf(noise.sigma0) ** 2)
         slope = mp.npdf(u) / mp.ncdf(u)
         logarithm = mp.log(mp.ncdf(u)) if u < 0 else mp.log1p(-mp.ncdf(-u))
-        theirs = [float(part) for part in (logarithm, slope / sigma, -slope * (slope + u) / sigma**2)]
+        theirs = [
+            float(part) for part in (logarithm, slope / sigma, -slope * (slope + u) / sigma**2)
+        ]
     ours = noise.moments(1, u * float(sigma), variance)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-300)
 
@@ -76,17 +90,28 @@ def test_logit_moments_hold_far_out(mean):
 
         def integral(power):  # of p(1-p)^power's unlikely side, where its mass is
             def integrand(h):
-                return 1 / (1 + mp.exp(-h)) * mp.npdf(h, -abs(mean), mp.sqrt(variance)) * (h + abs(mean)) ** power
+                return (
+                    1
+                    / (1 + mp.exp(-h))
+                    * mp.npdf(h, -abs(mean), mp.sqrt(variance))
+                    * (h + abs(mean)) ** power
+                )
 
             centre = -abs(mean) + variance
-            return mp.quad(integrand, [centre + k * mp.sqrt(variance) for k in (-18, -6, -2, 0, 2, 6, 18)])
+            return mp.quad(
+                integrand, [centre + k * mp.sqrt(variance) for k in (-18, -6, -2, 0, 2, 6, 18)]
+            )
 
         rest, first, second = (integral(power) for power in range(3))
         slope, bend = first / variance, (second / variance - rest) / variance
         if mean < 0:
             theirs = mp.log(rest), slope / rest, bend / rest - (slope / rest) ** 2
         else:
-            theirs = mp.log1p(-rest), slope / (1 - rest), -bend / (1 - rest) - (slope / (1 - rest)) ** 2
+            theirs = (
+                mp.log1p(-rest),
+                slope / (1 - rest),
+                -bend / (1 - rest) - (slope / (1 - rest)) ** 2,
+            )
         theirs = [float(part) for part in theirs]
     ours = LogitNoise().moments(1, mean, variance)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-13 if mean < 0 else 0)
@@ -115,7 +140,9 @@ def test_slopes_are_finite_differences_and_both_labels_share_one_probability(noi
     np.testing.assert_allclose((high - low) / (2 * step), first, rtol=1e-6, atol=1e-8)
     slopes = [noise.moments(1, means + s, variances)[1] for s in (-step, step)]
     np.testing.assert_allclose((slopes[1] - slopes[0]) / (2 * step), second, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(np.exp(log_evidence) + np.exp(noise.log_evidence(-1, means, variances)), 1, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.exp(log_evidence) + np.exp(noise.log_evidence(-1, means, variances)), 1, rtol=1e-12
+    )
 
 
 def test_flip_noise_may_widen_the_field_but_no_update_makes_a_variance_negative():
@@ -149,11 +176,18 @@ def test_gaussian_and_papers_gain_follow_the_update(noise, mean, variance):
     log_evidence, first, second = (float(part) for part in noise.moments(1, mean, variance))
     after, spread = mean + first * variance, variance + second * variance**2
     average = integrate(noise, 1, after, spread, lambda p, h: p)
-    distance = 0.5 * (spread / variance + (after - mean) ** 2 / variance - 1 - np.log(spread / variance))
+    distance = 0.5 * (
+        spread / variance + (after - mean) ** 2 / variance - 1 - np.log(spread / variance)
+    )
     paper = (average - log_evidence) / np.log(2)
-    np.testing.assert_allclose(noise.information_gain(1, mean, variance, kind="paper"), paper, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(
-        noise.information_gain(1, mean, variance, kind="gaussian"), distance / np.log(2), rtol=1e-7, atol=1e-11
+        noise.information_gain(1, mean, variance, kind="paper"), paper, rtol=1e-7, atol=1e-10
+    )
+    np.testing.assert_allclose(
+        noise.information_gain(1, mean, variance, kind="gaussian"),
+        distance / np.log(2),
+        rtol=1e-7,
+        atol=1e-11,
     )
 
 
@@ -161,8 +195,14 @@ def test_the_papers_formula_of_flip_noise():
     kappa, mean, variance = 0.1, -0.7, 1.8
     log_evidence, g, q = FlipNoise(kappa).moments(1, mean, variance)
     after, spread = mean + g * variance, variance + q * variance**2
-    printed = np.log2(kappa) + ndtr(after / np.sqrt(spread)) * np.log2((1 - kappa) / kappa) - log_evidence / np.log(2)
-    np.testing.assert_allclose(FlipNoise(kappa).information_gain(1, mean, variance, kind="paper"), printed, rtol=1e-12)
+    printed = (
+        np.log2(kappa)
+        + ndtr(after / np.sqrt(spread)) * np.log2((1 - kappa) / kappa)
+        - log_evidence / np.log(2)
+    )
+    np.testing.assert_allclose(
+        FlipNoise(kappa).information_gain(1, mean, variance, kind="paper"), printed, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)
@@ -210,4 +250,7 @@ def test_values_of_likelihoods():
     assert ProbitNoise(0.5).predictive(0.0, 1.0).tolist() == 0.5
     assert LogitNoise().predictive(2.0, 1.0).round(6).tolist() == 0.844537
     assert FlipNoise(0.1).predictive(9.0, 1.0).round(6).tolist() == 0.9
-    assert FlipNoise(0.1).expected_information_gain([0.0, 9.0], [1.0, 1.0]).round(3).tolist() == [0.531, 0.0]
+    assert FlipNoise(0.1).expected_information_gain([0.0, 9.0], [1.0, 1.0]).round(3).tolist() == [
+        0.531,
+        0.0,
+    ]

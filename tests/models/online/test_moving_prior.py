@@ -24,7 +24,9 @@ def test_the_posterior_is_that_of_plain_numpy():
         for oracle, label in zip(oracles, labels, strict=True):
             oracle.learn(x, label)
     model = OnlinePerceptron(**SETTINGS).partial_fit(X[:2], Y[:2]).partial_fit(X[2:], Y[2:])
-    np.testing.assert_allclose(model._bank.last_fields.transpose(2, 0, 1), np.array(fields)[2:], rtol=1e-8)
+    np.testing.assert_allclose(
+        model._bank.last_fields.transpose(2, 0, 1), np.array(fields)[2:], rtol=1e-8
+    )
     variances = [np.diag(posterior.covariance()) for posterior in model.weight_posteriors_]
     np.testing.assert_allclose(variances, [oracle.variances() for oracle in oracles], rtol=1e-8)
     means = [oracle.shift * oracle.variances() for oracle in oracles]

@@ -18,7 +18,9 @@ covariances = pytest.mark.parametrize("covariance", COVARIANCES)
 
 def stream(n_documents=150, n_terms=9, seed=0):
     generator = np.random.default_rng(seed)
-    X = generator.normal(size=(n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < 0.5)
+    X = generator.normal(size=(n_documents, n_terms)) * (
+        generator.random((n_documents, n_terms)) < 0.5
+    )
     y = (X[:, 0] + 0.5 * X[:, 1] - 0.3 + 0.3 * generator.normal(size=n_documents) > 0).astype(int)
     return X, y
 
@@ -43,16 +45,24 @@ def assert_identical(left, right):
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_update_has_the_moments_of_the_exact_posterior(label):
     before = OnlinePerceptron(n_epochs=1, prior_variance=1.3).fit([[0.7], [-0.4]], [1, 0])
-    mean, covariance = before.weight_posteriors_[0].mean(), before.weight_posteriors_[0].covariance()
+    mean, covariance = (
+        before.weight_posteriors_[0].mean(),
+        before.weight_posteriors_[0].covariance(),
+    )
     x, precision = np.array([1.0, -0.8]), np.linalg.inv(covariance)
 
     def moment(power):
         def density(second, first):
             a = np.array([first, second])
-            weight = np.exp(-0.5 * (a - mean) @ precision @ (a - mean)) * ndtr((2 * label - 1) * (a @ x) / 0.5)
+            weight = np.exp(-0.5 * (a - mean) @ precision @ (a - mean)) * ndtr(
+                (2 * label - 1) * (a @ x) / 0.5
+            )
             return weight * first ** power[0] * second ** power[1]
 
-        reach = [(m - 9 * s, m + 9 * s) for m, s in zip(mean, np.sqrt(np.diagonal(covariance)), strict=True)]
+        reach = [
+            (m - 9 * s, m + 9 * s)
+            for m, s in zip(mean, np.sqrt(np.diagonal(covariance)), strict=True)
+        ]
         return integrate.dblquad(density, *reach[0], *reach[1], epsabs=1e-11, epsrel=1e-10)[0]
 
     after = before.partial_fit([[-0.8]], [label]).weight_posteriors_[0]
@@ -65,10 +75,14 @@ def test_one_update_has_the_moments_of_the_exact_posterior(label):
 
 
 @pytest.mark.parametrize("bias", [1.0, 0.3])
-@pytest.mark.parametrize(("noise", "moments"), [(ProbitNoise(0.5), None), (FlipNoise(0.1), flip_moments)])
+@pytest.mark.parametrize(
+    ("noise", "moments"), [(ProbitNoise(0.5), None), (FlipNoise(0.1), flip_moments)]
+)
 def test_full_covariance_is_the_papers_recursion(noise, moments, bias):
     X, y = stream()
-    model = OnlinePerceptron(likelihood=noise, n_epochs=2, bias=bias, prior_variance=2.0, shuffle=False).fit(X, y)
+    model = OnlinePerceptron(
+        likelihood=noise, n_epochs=2, bias=bias, prior_variance=2.0, shuffle=False
+    ).fit(X, y)
     chosen = {} if moments is None else {"moments": moments}
     twice = np.concatenate([X, X])
     mean, covariance, evidence = full_recursion(
@@ -85,7 +99,11 @@ def test_full_covariance_is_the_papers_recursion(noise, moments, bias):
 
 def test_diagonal_covariance_is_its_recursion():
     X, y = stream()
-    posterior = OnlinePerceptron(covariance="diagonal", n_epochs=1, shuffle=False).fit(X, y).weight_posteriors_[0]
+    posterior = (
+        OnlinePerceptron(covariance="diagonal", n_epochs=1, shuffle=False)
+        .fit(X, y)
+        .weight_posteriors_[0]
+    )
     mean, variances = diagonal_recursion(with_bias(X), 2 * y - 1)
     np.testing.assert_allclose(posterior.mean(), mean, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(np.diagonal(posterior.covariance()), variances, rtol=1e-10)
@@ -100,7 +118,10 @@ def test_low_rank_is_full_at_full_rank(noise):
         low.weight_posteriors_[0].mean(), full.weight_posteriors_[0].mean(), rtol=1e-9, atol=1e-11
     )
     np.testing.assert_allclose(
-        low.weight_posteriors_[0].covariance(), full.weight_posteriors_[0].covariance(), rtol=1e-9, atol=1e-12
+        low.weight_posteriors_[0].covariance(),
+        full.weight_posteriors_[0].covariance(),
+        rtol=1e-9,
+        atol=1e-12,
     )
     np.testing.assert_allclose(low.evidence_, full.evidence_, rtol=1e-11)
     np.testing.assert_allclose(low.predict_proba(X), full.predict_proba(X), rtol=1e-8)
@@ -108,7 +129,9 @@ def test_low_rank_is_full_at_full_rank(noise):
 
 def test_compression_keeps_the_mean_and_gives_the_rest_to_the_diagonal():
     X, y = stream(n_documents=WAITING, n_terms=30)
-    before = OnlinePerceptron(covariance="low-rank", rank=3, prior_variance=2.0).partial_fit(X[:-1], y[:-1])
+    before = OnlinePerceptron(covariance="low-rank", rank=3, prior_variance=2.0).partial_fit(
+        X[:-1], y[:-1]
+    )
     mean, covariance, _ = full_recursion(with_bias(X), 2 * y - 1, prior=2.0)
     assert before.weight_posteriors_[0]._rows.indptr.shape == (WAITING,)
     after = before.partial_fit(X[-1:], y[-1:]).weight_posteriors_[0]
@@ -141,7 +164,9 @@ def test_fields_are_those_of_mean_and_covariance(covariance):
     posterior, more = model.weight_posteriors_[0], with_bias(X)
     means, variances = model.predict_fields(X)
     np.testing.assert_allclose(means[:, 0], more @ posterior.mean(), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(variances[:, 0], np.sum(more @ posterior.covariance() * more, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(
+        variances[:, 0], np.sum(more @ posterior.covariance() * more, axis=1), rtol=1e-9
+    )
     expected = ndtr(means[:, 0] / np.sqrt(0.25 + variances[:, 0]))
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected, rtol=1e-9)
 
@@ -187,7 +212,9 @@ def sorted_by_label(n_documents=600, n_terms=40):
     """Sparse documents, the first half without the category; and new ones."""
     generator = np.random.default_rng(0)
     X = (generator.random((2 * n_documents, n_terms)) < 0.1).astype(float)
-    y = (X @ generator.normal(size=n_terms) + 0.5 * generator.normal(size=2 * n_documents) > 0).astype(int)
+    y = (
+        X @ generator.normal(size=n_terms) + 0.5 * generator.normal(size=2 * n_documents) > 0
+    ).astype(int)
     order = np.argsort(y[:n_documents], kind="stable")
     return X[:n_documents][order], y[:n_documents][order], X[n_documents:], y[n_documents:]
 
@@ -248,7 +275,9 @@ def test_supports_limit_each_category_to_its_terms():
     for m, kept in enumerate(feature_mask):
         alone = OnlinePerceptron(n_epochs=2).fit(X[:, kept], Y[:, m])
         np.testing.assert_allclose(model.coef_[m, kept], alone.coef_[0], rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(model.predict_proba(X)[:, m], alone.predict_proba(X[:, kept])[:, 1], rtol=1e-12)
+        np.testing.assert_allclose(
+            model.predict_proba(X)[:, m], alone.predict_proba(X[:, kept])[:, 1], rtol=1e-12
+        )
     more = feature_mask.copy()
     more[2, 0] = True
     model.partial_fit(X[:5], Y[:5], feature_mask=more)
@@ -261,14 +290,24 @@ def test_supports_may_be_the_scales_of_priors(covariance):
     X, _ = stream()
     Y = indicator(X)
     scales = np.random.default_rng(2).random((3, 9)) * (np.arange(9) != 4)
-    settings = {"covariance": covariance, "rank": 2, "n_epochs": 1, "prior_variance": 2.0, "shuffle": False}
+    settings = {
+        "covariance": covariance,
+        "rank": 2,
+        "n_epochs": 1,
+        "prior_variance": 2.0,
+        "shuffle": False,
+    }
     model = OnlinePerceptron(**settings).partial_fit(X[:70], Y[:70], feature_mask=scales)
     model.partial_fit(X[70:], Y[70:])
     for m, row in enumerate(scales):
         alone = OnlinePerceptron(**settings).fit((X * row)[:, row > 0], Y[:, m])
-        np.testing.assert_allclose(model.coef_[m, row > 0], row[row > 0] * alone.coef_[0], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(
-            model.predict_proba(X)[:, m], alone.predict_proba((X * row)[:, row > 0])[:, 1], rtol=1e-9
+            model.coef_[m, row > 0], row[row > 0] * alone.coef_[0], rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            model.predict_proba(X)[:, m],
+            alone.predict_proba((X * row)[:, row > 0])[:, 1],
+            rtol=1e-9,
         )
     assert not np.any(model.coef_[:, 4])
 
@@ -276,12 +315,18 @@ def test_supports_may_be_the_scales_of_priors(covariance):
 def test_scaled_priors_are_priors_of_that_variance():
     X, y = stream()
     scales = np.linspace(0.2, 2.0, 9)
-    model = OnlinePerceptron(n_epochs=1, prior_variance=1.5, shuffle=False).fit(X, y, feature_mask=scales[np.newaxis])
+    model = OnlinePerceptron(n_epochs=1, prior_variance=1.5, shuffle=False).fit(
+        X, y, feature_mask=scales[np.newaxis]
+    )
     scaled = np.concatenate([[1.0], scales])
-    mean, covariance, evidence = full_recursion(with_bias(X), 2 * y - 1, prior=1.5 * np.diag(scaled**2))
+    mean, covariance, evidence = full_recursion(
+        with_bias(X), 2 * y - 1, prior=1.5 * np.diag(scaled**2)
+    )
     np.testing.assert_allclose(model.coef_[0], mean[1:], rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(
-        model.predict_fields(X)[1][:, 0], np.sum(with_bias(X) @ covariance * with_bias(X), axis=1), rtol=1e-9
+        model.predict_fields(X)[1][:, 0],
+        np.sum(with_bias(X) @ covariance * with_bias(X), axis=1),
+        rtol=1e-9,
     )
     np.testing.assert_allclose(model.evidence_, evidence.sum(), rtol=1e-10)
 
@@ -320,10 +365,16 @@ def test_threads_change_nothing(n_jobs):
 
 def test_forgetting_is_a_step_towards_the_prior_before_each_document():
     X, y = stream()
-    model = OnlinePerceptron(n_epochs=1, half_life=30.0, prior_variance=1.5, shuffle=False).fit(X, y)
-    mean, covariance, evidence = full_recursion(with_bias(X), 2 * y - 1, prior=1.5, keep=0.5 ** (1 / 30))
+    model = OnlinePerceptron(n_epochs=1, half_life=30.0, prior_variance=1.5, shuffle=False).fit(
+        X, y
+    )
+    mean, covariance, evidence = full_recursion(
+        with_bias(X), 2 * y - 1, prior=1.5, keep=0.5 ** (1 / 30)
+    )
     np.testing.assert_allclose(model.weight_posteriors_[0].mean(), mean, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(model.weight_posteriors_[0].covariance(), covariance, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        model.weight_posteriors_[0].covariance(), covariance, rtol=1e-9, atol=1e-12
+    )
     np.testing.assert_allclose(model.evidence_[0], evidence.sum(), rtol=1e-10)
 
 
@@ -332,9 +383,13 @@ def test_low_rank_forgets_by_the_same_step_every_16_documents():
     model = OnlinePerceptron(covariance="low-rank", rank=10, half_life=30.0).partial_fit(X, y)
     mean, covariance, _ = full_recursion(with_bias(X), 2 * y - 1)
     keep = 0.5 ** (16 / 30)
-    np.testing.assert_allclose(model.weight_posteriors_[0].mean(), keep * mean, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(
+        model.weight_posteriors_[0].mean(), keep * mean, rtol=1e-9, atol=1e-11
+    )
     expected = keep**2 * covariance + (1 - keep**2) * np.eye(10)
-    np.testing.assert_allclose(model.weight_posteriors_[0].covariance(), expected, rtol=1e-8, atol=1e-11)
+    np.testing.assert_allclose(
+        model.weight_posteriors_[0].covariance(), expected, rtol=1e-8, atol=1e-11
+    )
 
 
 @covariances
@@ -343,7 +398,9 @@ def test_forgetting_runs_on_without_underflow_and_ends_at_the_prior(covariance):
     model = OnlinePerceptron(covariance=covariance, rank=2, half_life=0.5).partial_fit(X, y)
     model.partial_fit(np.zeros((200, 9)), np.tile([0, 1], 100))
     np.testing.assert_allclose(model.coef_, 0.0, atol=1e-12)
-    np.testing.assert_allclose(np.diagonal(model.weight_posteriors_[0].covariance())[1:], 1.0, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.diagonal(model.weight_posteriors_[0].covariance())[1:], 1.0, rtol=1e-9
+    )
 
 
 @covariances
@@ -354,7 +411,10 @@ def test_forgetting_follows_a_topic_that_turns(covariance):
     steady = OnlinePerceptron(**settings).partial_fit(X, turned)
     moving = OnlinePerceptron(**settings, half_life=100.0).partial_fit(X, turned)
     last = slice(500, 600)
-    assert moving.log_evidence(X[last], turned[last])[0] > steady.log_evidence(X[last], turned[last])[0]
+    assert (
+        moving.log_evidence(X[last], turned[last])[0]
+        > steady.log_evidence(X[last], turned[last])[0]
+    )
 
 
 def test_evidence_and_gains_are_those_of_the_fields():
@@ -365,13 +425,19 @@ def test_evidence_and_gains_are_those_of_the_fields():
     means, variances = model.predict_fields(X[100:])
     signs = 2 * Y[100:] - 1
     np.testing.assert_allclose(
-        model.log_evidence(X[100:], Y[100:]), noise.log_evidence(signs, means, variances).sum(axis=0), rtol=1e-12
+        model.log_evidence(X[100:], Y[100:]),
+        noise.log_evidence(signs, means, variances).sum(axis=0),
+        rtol=1e-12,
     )
     for kind in ("exact", "gaussian", "paper"):
         gains = model.information_gain(X[100:], Y[100:], kind=kind)
-        np.testing.assert_allclose(gains, noise.information_gain(signs, means, variances, kind=kind), rtol=1e-12)
+        np.testing.assert_allclose(
+            gains, noise.information_gain(signs, means, variances, kind=kind), rtol=1e-12
+        )
         expected = model.expected_information_gain(X[100:], kind=kind)
-        np.testing.assert_allclose(expected, noise.expected_information_gain(means, variances, kind=kind), rtol=1e-12)
+        np.testing.assert_allclose(
+            expected, noise.expected_information_gain(means, variances, kind=kind), rtol=1e-12
+        )
 
 
 def test_gaussian_gain_is_the_distance_of_the_posteriors_over_all_weights():
@@ -383,7 +449,9 @@ def test_gaussian_gain_is_the_distance_of_the_posteriors_over_all_weights():
     m1, c1 = model.weight_posteriors_[0].mean(), model.weight_posteriors_[0].covariance()
     inverse = np.linalg.inv(c0)
     logarithms = np.linalg.slogdet(c0)[1] - np.linalg.slogdet(c1)[1]
-    distance = 0.5 * (np.trace(inverse @ c1) + (m1 - m0) @ inverse @ (m1 - m0) - len(m0) + logarithms)
+    distance = 0.5 * (
+        np.trace(inverse @ c1) + (m1 - m0) @ inverse @ (m1 - m0) - len(m0) + logarithms
+    )
     np.testing.assert_allclose(gain, distance / np.log(2), rtol=1e-8)
 
 
@@ -391,8 +459,14 @@ def test_gaussian_gain_is_the_distance_of_the_posteriors_over_all_weights():
 @pytest.mark.parametrize("kind", ["labels", "two", "indicator"])
 def test_progressive_probabilities_are_those_before_each_label(covariance, kind):
     X, y = stream(40)
-    y = {"labels": np.array(["a", "b", "c"])[y + (X[:, 2] > 0)], "two": y, "indicator": indicator(X)}[kind]
-    one, other = (OnlinePerceptron(covariance=covariance, rank=2).partial_fit(X, y) for _ in range(2))
+    y = {
+        "labels": np.array(["a", "b", "c"])[y + (X[:, 2] > 0)],
+        "two": y,
+        "indicator": indicator(X),
+    }[kind]
+    one, other = (
+        OnlinePerceptron(covariance=covariance, rank=2).partial_fit(X, y) for _ in range(2)
+    )
     before = one.progressive_proba(X, y)
     for i in range(len(X)):
         np.testing.assert_allclose(before[i], other.predict_proba(X[i : i + 1])[0], rtol=1e-9)
@@ -404,10 +478,14 @@ def test_progressive_probabilities_are_those_before_each_label(covariance, kind)
 def test_saved_streams_go_on_bit_for_bit(covariance, kind):
     X, y = stream()
     y = indicator(X) if kind == "indicator" else np.array(["a", "b", "c"])[y + (X[:, 2] > 0)]
-    model = OnlinePerceptron(covariance=covariance, rank=3, half_life=50.0, likelihood=ProbitNoise(0.7))
+    model = OnlinePerceptron(
+        covariance=covariance, rank=3, half_life=50.0, likelihood=ProbitNoise(0.7)
+    )
     model.partial_fit(X[:75], y[:75], classes=None if kind == "indicator" else ["a", "b", "c"])
     parameters, arrays = model.get_state()
-    again = OnlinePerceptron.from_state(json.loads(json.dumps(parameters)), {k: v.copy() for k, v in arrays.items()})
+    again = OnlinePerceptron.from_state(
+        json.loads(json.dumps(parameters)), {k: v.copy() for k, v in arrays.items()}
+    )
     np.testing.assert_array_equal(again.predict_log_proba(X), model.predict_log_proba(X))
     for one in (model, again):
         one.partial_fit(np.c_[X[75:], X[75:, :1]], y[75:])
@@ -427,7 +505,9 @@ def test_supports_are_saved_too():
 @covariances
 def test_hostile_states_are_refused(covariance):
     X, _ = stream()
-    model = OnlinePerceptron(covariance=covariance, rank=2).fit(X, indicator(X), feature_mask=np.ones((3, 9)))
+    model = OnlinePerceptron(covariance=covariance, rank=2).fit(
+        X, indicator(X), feature_mask=np.ones((3, 9))
+    )
     parameters, arrays = model.get_state()
 
     def refused(parameters=parameters, **changes):
@@ -444,21 +524,37 @@ def test_hostile_states_are_refused(covariance):
         refused(**{name: None})
         if name == "classes_":
             continue
-        refused(**{name: array.astype(np.float32) if array.dtype.kind == "f" else array.astype(float) + 0.5})
+        refused(
+            **{
+                name: array.astype(np.float32)
+                if array.dtype.kind == "f"
+                else array.astype(float) + 0.5
+            }
+        )
         if array.ndim and array.dtype.kind == "f" and array.size:
             refused(**{name: np.full_like(array, np.nan)})
             refused(**{name: array[:-1]})
     refused(**{"_bank.terms.0": np.array([0, 0, 1, 2, 3, 4, 5, 6, 7], dtype=np.int32)})
     refused(**{"_bank.terms.0": np.arange(1, 10, dtype=np.int32)})
     refused(**{"_bank.scales.0": np.zeros(9)})
-    for change in ({"covariance": "round"}, {"rank": "2"}, {"n_epochs": 0}, {"bias": None}, {"likelihood": "cauchy"}):
+    for change in (
+        {"covariance": "round"},
+        {"rank": "2"},
+        {"n_epochs": 0},
+        {"bias": None},
+        {"likelihood": "cauchy"},
+    ):
         refused(parameters={**parameters, **change})
     refused(parameters={**parameters, "depth": 3})
     refused(parameters={**parameters, "rank": 3, "covariance": "low-rank"})
     refused(parameters={**parameters, "n_seen_": "many"})
-    refused(parameters={**parameters, "_bank": {**parameters["_bank"], "n_terms": 2**40, "terms": None}})
+    refused(
+        parameters={**parameters, "_bank": {**parameters["_bank"], "n_terms": 2**40, "terms": None}}
+    )
     refused(parameters={**parameters, "_bank": {**parameters["_bank"], "posteriors": []}})
-    refused(parameters={**parameters, "classes_": {"kind": "array", "dtype": "<i8", "values": [0, 1]}})
+    refused(
+        parameters={**parameters, "classes_": {"kind": "array", "dtype": "<i8", "values": [0, 1]}}
+    )
 
 
 def test_what_is_refused_says_why():
@@ -508,7 +604,9 @@ def test_contributions_add_up_to_the_mean_field():
         terms, bias = model.contributions(X, name)
         np.testing.assert_allclose(terms.sum(axis=1) + bias, means[:, place], rtol=1e-9, atol=1e-12)
     terms, bias = model.contributions(X, "a", against="c")
-    np.testing.assert_allclose(terms.sum(axis=1) + bias, means[:, 0] - means[:, 2], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        terms.sum(axis=1) + bias, means[:, 0] - means[:, 2], rtol=1e-9, atol=1e-12
+    )
 
 
 @covariances
@@ -537,4 +635,7 @@ def test_values_of_a_small_perceptron():
     known, unknown = model.expected_information_gain([[1.0], [0.0]])[:, 0]
     assert known < unknown
     started = OnlinePerceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-    assert started.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[:, 1].tolist() == [0.24, 0.64]
+    assert started.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[:, 1].tolist() == [
+        0.24,
+        0.64,
+    ]

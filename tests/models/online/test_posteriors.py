@@ -15,7 +15,8 @@ from bayesift.models.online.posteriors import (
 
 
 @pytest.mark.parametrize(
-    ("kind", "extra"), [(FullPosterior, {}), (DiagonalPosterior, {}), (LowRankPosterior, {"rank": 1})]
+    ("kind", "extra"),
+    [(FullPosterior, {}), (DiagonalPosterior, {}), (LowRankPosterior, {"rank": 1})],
 )
 def test_fields_at_the_prior_and_growth(kind, extra):
     posterior = kind.at_prior(3, Dynamics(prior=2.0), **extra)

@@ -48,12 +48,20 @@ def test_each_mixer_is_that_of_plain_numpy():
     oracle, model = Stack(X.shape[1], 4), OnlineStackedClassifier().partial_fit(X, Y)
     for x, y in zip(X, Y, strict=True):
         oracle.learn(x, y)
-    pairs = {"shared": [oracle.shared], "by_size": oracle.by_size, "competition": [oracle.competition]}
+    pairs = {
+        "shared": [oracle.shared],
+        "by_size": oracle.by_size,
+        "competition": [oracle.competition],
+    }
     pairs |= {"own": oracle.own, "calibration": oracle.calibration}
     for name, regressions in pairs.items():
         found = getattr(model._state, name)
-        np.testing.assert_allclose(found[:, :, 0], [each.mean for each in regressions], rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(found[:, :, 1:], [each.covariance for each in regressions], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            found[:, :, 0], [each.mean for each in regressions], rtol=1e-6, atol=1e-9
+        )
+        np.testing.assert_allclose(
+            found[:, :, 1:], [each.covariance for each in regressions], rtol=1e-6, atol=1e-9
+        )
 
 
 def test_one_model_of_two_classes_is_that_of_plain_numpy():
@@ -68,10 +76,14 @@ def test_one_model_of_two_classes_is_that_of_plain_numpy():
 def test_however_a_stream_is_cut_the_bits_are_the_same(target):
     X, Y = documents()
     y = target(Y)
-    whole = OnlineStackedClassifier(idf=True).partial_fit(X, y, classes=np.unique(y) if y.ndim == 1 else None)
+    whole = OnlineStackedClassifier(idf=True).partial_fit(
+        X, y, classes=np.unique(y) if y.ndim == 1 else None
+    )
     cut = OnlineStackedClassifier(idf=True)
     for start, end in ((0, 10), (10, 11), (11, 64), (64, 120)):
-        cut.partial_fit(X[start:end], y[start:end], classes=np.unique(y) if y.ndim == 1 and start == 0 else None)
+        cut.partial_fit(
+            X[start:end], y[start:end], classes=np.unique(y) if y.ndim == 1 and start == 0 else None
+        )
         state, arrays = cut.get_state()
         cut = OnlineStackedClassifier.from_state(json.loads(json.dumps(state)), arrays)
     np.testing.assert_array_equal(cut.predict_log_odds(X), whole.predict_log_odds(X))
@@ -94,7 +106,9 @@ def test_a_later_category_starts_as_one_that_never_occurred():
     X, Y = documents()
     Y[:80, 3] = 0
     known = OnlineStackedClassifier().partial_fit(X[:80], Y[:80])
-    later = OnlineStackedClassifier().partial_fit(X[:80], Y[:80, :3]).partial_fit(X[80:81], Y[80:81])
+    later = (
+        OnlineStackedClassifier().partial_fit(X[:80], Y[:80, :3]).partial_fit(X[80:81], Y[80:81])
+    )
     known.partial_fit(X[80:81], Y[80:81])
     expected, found = known.expert_log_odds(X), later.expert_log_odds(X)
     np.testing.assert_allclose(found[:, :, :3], expected[:, :, :3])
@@ -176,6 +190,8 @@ def test_refused():
         model.partial_fit(X, labels_of(Y))
     state, arrays = model.get_state()
     with pytest.raises(DataError, match="do not fit together"):
-        OnlineStackedClassifier.from_state(state, {**arrays, "_state.frequencies": arrays["_state.frequencies"] * 0})
+        OnlineStackedClassifier.from_state(
+            state, {**arrays, "_state.frequencies": arrays["_state.frequencies"] * 0}
+        )
     with pytest.raises(DataError, match="do not fit the rates"):
         OnlineStackedClassifier.from_state({**state, "rates": [1.0]}, arrays)

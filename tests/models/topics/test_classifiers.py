@@ -7,7 +7,12 @@ from sklearn.neighbors import NearestNeighbors
 
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
-from bayesift.models import SparseNMF, TopicSimilarity, TopicSimilarityClassifier, TopicSVMClassifier
+from bayesift.models import (
+    SparseNMF,
+    TopicSimilarity,
+    TopicSimilarityClassifier,
+    TopicSVMClassifier,
+)
 from bayesift.models.baselines.neighbors import weighted_votes
 from bayesift.models.topics.classifier import choose_n_neighbors, leave_one_out
 
@@ -45,23 +50,33 @@ def test_votes_are_those_of_a_plain_neighbour_search():
     model = TopicSimilarityClassifier(encoder=ENCODER, n_neighbors=7, t=None).fit(X, Y)
     new = documents(40, seed=2)[0]
     points = model.similarity_.points(model.encoder_.transform(new))
-    distances, places = NearestNeighbors(n_neighbors=7, algorithm="brute").fit(model.points_).kneighbors(points)
+    distances, places = (
+        NearestNeighbors(n_neighbors=7, algorithm="brute").fit(model.points_).kneighbors(points)
+    )
     similarity = model.similarity_
-    likeness = 1 / (1 + np.exp(-(similarity.slope_ * (similarity.offset_ - distances**2) + similarity.shift_)))
+    likeness = 1 / (
+        1 + np.exp(-(similarity.slope_ * (similarity.offset_ - distances**2) + similarity.shift_))
+    )
     votes = np.einsum("ik,ikc->ic", likeness, Y[places]) + Y.mean(axis=0)
-    np.testing.assert_allclose(model.predict_proba(new), votes / (1 + likeness.sum(axis=1))[:, None], rtol=1e-6)
+    np.testing.assert_allclose(
+        model.predict_proba(new), votes / (1 + likeness.sum(axis=1))[:, None], rtol=1e-6
+    )
 
 
 def test_rcut_assigns_as_many_as_it_says():
     X, Y = documents()
     assert np.all(KINDS[0].fit(X, Y).predict(X).sum(axis=1) == 1)
-    two = TopicSimilarityClassifier(encoder=ENCODER, similarity=TopicSimilarity(n_pairs=2000), t=2).fit(X, Y)
+    two = TopicSimilarityClassifier(
+        encoder=ENCODER, similarity=TopicSimilarity(n_pairs=2000), t=2
+    ).fit(X, Y)
     assert np.all(two.predict(X).sum(axis=1) == 2)
 
 
 def test_contributions_of_words_add_up_to_the_log_odds():
     X, Y = documents()
-    model = TopicSVMClassifier(encoder=SparseNMF(n_components=6, max_iter=2000, code_tol=1e-8)).fit(X, Y)
+    model = TopicSVMClassifier(encoder=SparseNMF(n_components=6, max_iter=2000, code_tol=1e-8)).fit(
+        X, Y
+    )
     new = documents(5, seed=3)[0]
     probabilities = model.predict_proba(new)
     for c in range(3):
@@ -75,18 +90,24 @@ def test_contributions_of_words_add_up_to_the_log_odds():
 @pytest.mark.parametrize("name", ["topics-similarity", "topics-svm"])
 def test_text_in_categories_out_saved_and_loaded(name, tmp_path):
     X, Y = documents(60)
-    words = np.array([f"{topic}{letter}" for topic in ("crude", "earn", "grain") for letter in "abcdefgh"])
+    words = np.array(
+        [f"{topic}{letter}" for topic in ("crude", "earn", "grain") for letter in "abcdefgh"]
+    )
     texts = [" ".join(np.repeat(words, row.astype(int))) for row in X]
     labels = [("crude", "earn", "grain")[c] for c in Y.argmax(axis=1)]
     classifier = TextClassifier(model=name).fit(texts, labels)
     assert np.mean(classifier.predict(texts) == np.array(labels)) > 0.7
     classifier.save(tmp_path / "model.zip")
     again = TextClassifier.load(tmp_path / "model.zip")
-    np.testing.assert_array_equal(again.predict_proba(texts[:20]), classifier.predict_proba(texts[:20]))
+    np.testing.assert_array_equal(
+        again.predict_proba(texts[:20]), classifier.predict_proba(texts[:20])
+    )
     if name == "topics-svm":
         assert again.explain(texts[0]).categories[0].terms
     else:
-        with pytest.raises(DataError, match="a TopicSimilarityClassifier cannot explain its decisions"):
+        with pytest.raises(
+            DataError, match="a TopicSimilarityClassifier cannot explain its decisions"
+        ):
             again.explain(texts[0])
 
 
@@ -106,7 +127,9 @@ def test_text_in_categories_out_saved_and_loaded(name, tmp_path):
 def test_stored_neighbours_that_do_not_fit_are_refused(name, change):
     parameters, arrays = KINDS[0].fit(*documents()).get_state()
     with pytest.raises(DataError):
-        TopicSimilarityClassifier.from_state(json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])})
+        TopicSimilarityClassifier.from_state(
+            json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])}
+        )
 
 
 @pytest.mark.parametrize(
@@ -145,11 +168,16 @@ def test_stored_settings_that_do_not_fit_are_refused(name, value):
 def test_stored_hyperplanes_that_do_not_fit_are_refused(name, change):
     parameters, arrays = KINDS[1].fit(*documents()).get_state()
     with pytest.raises(DataError):
-        TopicSVMClassifier.from_state(json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])})
+        TopicSVMClassifier.from_state(
+            json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])}
+        )
 
 
 def test_the_number_of_neighbours_is_chosen_by_leave_one_out():
-    points, members = np.array([[0.0], [0.1], [5.0], [5.1]]), sparse.csr_array([[1, 1, 0, 0], [0, 0, 1, 1]])
+    points, members = (
+        np.array([[0.0], [0.1], [5.0], [5.1]]),
+        sparse.csr_array([[1, 1, 0, 0], [0, 0, 1, 1]]),
+    )
     arguments = points, members, lambda distances: 1 / (1 + distances), np.random.RandomState(0)
     assert leave_one_out(*arguments) == {1: 1.0, 3: 1.0}
     assert choose_n_neighbors(*arguments) == 1
@@ -157,4 +185,6 @@ def test_the_number_of_neighbours_is_chosen_by_leave_one_out():
 
 def test_votes_are_sums_of_weights():
     members = sparse.csr_array([[1.0, 0.0], [1.0, 1.0]])
-    assert weighted_votes(np.array([[0, 1]]), np.array([[0.5, 0.25]]), members).tolist() == [[0.75, 0.25]]
+    assert weighted_votes(np.array([[0, 1]]), np.array([[0.5, 0.25]]), members).tolist() == [
+        [0.75, 0.25]
+    ]

@@ -23,7 +23,9 @@ def test_topic_bars_show_the_words_of_each_topic():
     words = nmf.topic_words(names, 4)
     assert shown == [words[0], words[3]]
     lengths = [length for _, length, _ in second.rows]
-    np.testing.assert_allclose(lengths, nmf.components_[3, [names.index(word) for word in words[3]]])
+    np.testing.assert_allclose(
+        lengths, nmf.components_[3, [names.index(word) for word in words[3]]]
+    )
 
 
 def test_sparsity_curves_fall():
@@ -36,7 +38,9 @@ def test_sparsity_curves_fall():
 
 
 def test_hoyer_sparsity_of_known_codes():
-    np.testing.assert_allclose(hoyer_sparsity(np.array([[2.0, 0, 0, 0], [1, 1, 0, 0]])), [1, 2 - np.sqrt(2)])
+    np.testing.assert_allclose(
+        hoyer_sparsity(np.array([[2.0, 0, 0, 0], [1, 1, 0, 0]])), [1, 2 - np.sqrt(2)]
+    )
 
 
 def test_npmi_is_its_definition():

@@ -98,7 +98,9 @@ def test_rounds_come_near_the_joint_minimum_of_the_exponential_criterion():
     """More rounds lower sum e^{-yF} towards its minimum over all offsets and weights, found by scipy."""
     codes, labels = coded()
     unit = normalize(np.sqrt(codes))
-    pairs = draw_pairs(sparse.csr_array(np.eye(3, dtype=int)[labels].T), 2000, np.random.RandomState(1))
+    pairs = draw_pairs(
+        sparse.csr_array(np.eye(3, dtype=int)[labels].T), 2000, np.random.RandomState(1)
+    )
     squares, y = np.square(unit[pairs.left] - unit[pairs.right]), np.where(pairs.same, 1, -1)
 
     def criterion(offset, weights):
@@ -110,7 +112,9 @@ def test_rounds_come_near_the_joint_minimum_of_the_exponential_criterion():
         assert np.all(model.weights >= 0)
         found.append(criterion(model.offset, model.weights))
     bounds = [(None, None)] + [(0, None)] * squares.shape[1]
-    least = minimize(lambda t: criterion(t[0], t[1:]), np.zeros(len(bounds)), bounds=bounds, method="L-BFGS-B").fun
+    least = minimize(
+        lambda t: criterion(t[0], t[1:]), np.zeros(len(bounds)), bounds=bounds, method="L-BFGS-B"
+    ).fun
     assert found[0] > found[1] >= found[2] >= least - 1e-9
     assert found[2] < least * 1.01
 
@@ -133,7 +137,9 @@ def test_probabilities_come_near_those_of_logistic_regression_on_squared_differe
     members = sparse.csr_array(np.eye(3, dtype=int)[labels].T)
     pairs = draw_pairs(members, 20_000, np.random.RandomState(5))
     unit, new = normalize(np.sqrt(codes)), normalize(np.sqrt(new_codes))
-    peer = LogisticRegression(C=1e6, max_iter=1000).fit((unit[pairs.left] - unit[pairs.right]) ** 2, pairs.same)
+    peer = LogisticRegression(C=1e6, max_iter=1000).fit(
+        (unit[pairs.left] - unit[pairs.right]) ** 2, pairs.same
+    )
     theirs = peer.predict_proba((new[left] - new[right]) ** 2)[:, 1]
     ours = np.diag(similarity.probability(new_codes[left], new_codes[right]))
     same = new_labels[left] == new_labels[right]
@@ -151,7 +157,10 @@ def test_probabilities_are_calibrated_on_new_pairs():
     upper = np.triu_indices(800, 1)
     p, same = p[upper], same[upper]
     bins = np.minimum((p * 10).astype(int), 9)
-    gaps = [abs(p[bins == b].mean() - same[bins == b].mean()) * np.mean(bins == b) for b in np.unique(bins)]
+    gaps = [
+        abs(p[bins == b].mean() - same[bins == b].mean()) * np.mean(bins == b)
+        for b in np.unique(bins)
+    ]
     assert sum(gaps) < 0.05
 
 
@@ -160,13 +169,17 @@ def test_paper_probability_without_calibration():
     similarity = TopicSimilarity(calibrated=False).fit(codes, labels)
     z = normalize(np.sqrt(codes[:2]))
     F = similarity.offset_ - similarity.weights_ @ (z[0] - z[1]) ** 2
-    assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(1 / (1 + np.exp(-2 * F)))
+    assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(
+        1 / (1 + np.exp(-2 * F))
+    )
 
 
 def test_naive_bayes_is_the_sum_of_log_ratios_of_densities():
     """Equation 28 with equal priors, over the pairs that were drawn."""
     codes, labels = coded()
-    similarity = TopicSimilarity.paper(method="naive-bayes", n_pairs=2000, random_state=1).fit(codes, labels)
+    similarity = TopicSimilarity.paper(method="naive-bayes", n_pairs=2000, random_state=1).fit(
+        codes, labels
+    )
     unit = normalize(codes)
     members = sparse.csr_array(np.eye(3, dtype=int)[labels].T)
     pairs = draw_pairs(members, 2000, np.random.RandomState(1))
@@ -186,13 +199,17 @@ def test_the_papers_form():
     assert (similarity.slope_, similarity.shift_) == (2.0, 0.0)
     unit = normalize(codes)
     F = similarity.offset_ - similarity.weights_ @ (unit[0] - unit[1]) ** 2
-    assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(1 / (1 + np.exp(-2 * F)))
+    assert similarity.probability(codes[:1], codes[1:2])[0, 0] == pytest.approx(
+        1 / (1 + np.exp(-2 * F))
+    )
 
 
 def test_reversed_topics_are_left_out():
     generator = np.random.default_rng(0)
     labels = np.arange(200) % 2
-    codes = np.column_stack([labels * 3 + generator.random(200), np.ones(200), generator.random(200) + 0.1])
+    codes = np.column_stack(
+        [labels * 3 + generator.random(200), np.ones(200), generator.random(200) + 0.1]
+    )
     assert np.all(TopicSimilarity(n_pairs=2000).fit(codes, labels).weights_ >= 0)
 
 
@@ -225,7 +242,9 @@ def test_ties_go_to_the_earlier_point(block_values, monkeypatch):
     for k in (1, 10, 60, 203, 500):
         places, distances = nearest_points(points, others, k)
         np.testing.assert_array_equal(places, expected[:, :k])
-        np.testing.assert_allclose(distances, np.take_along_axis(plain[:, kinds], places, axis=1), atol=1e-12)
+        np.testing.assert_allclose(
+            distances, np.take_along_axis(plain[:, kinds], places, axis=1), atol=1e-12
+        )
 
 
 def test_ranking_finds_the_liked_category_and_its_reasons_add_up():
@@ -236,10 +255,12 @@ def test_ranking_finds_the_liked_category_and_its_reasons_add_up():
     assert np.mean(labels[[r.document for r in ranked[:20]]] == 0) > 0.8
     assert np.mean(labels[[r.document for r in ranked[-20:]]] == 1) > 0.8
     assert not {r.document for r in ranked} & {*liked, *disliked}
-    odds = similarity.log_odds(codes, codes[liked]).mean(axis=1) - similarity.log_odds(codes, codes[disliked]).mean(
-        axis=1
+    odds = similarity.log_odds(codes, codes[liked]).mean(axis=1) - similarity.log_odds(
+        codes, codes[disliked]
+    ).mean(axis=1)
+    np.testing.assert_allclose(
+        [r.score for r in ranked], odds[[r.document for r in ranked]], rtol=1e-7, atol=1e-9
     )
-    np.testing.assert_allclose([r.score for r in ranked], odds[[r.document for r in ranked]], rtol=1e-7, atol=1e-9)
     sums = [sum(reason.contribution for reason in r.reasons) for r in ranked]
     np.testing.assert_allclose(sums, [r.score - odds.mean() for r in ranked], rtol=1e-6, atol=1e-7)
 
@@ -248,7 +269,9 @@ def test_ranking_without_dislikes_and_bad_rows():
     codes, labels = coded()
     similarity = TopicSimilarity(n_pairs=2000).fit(codes, labels)
     best = more_like_this(similarity, codes, liked=[0], top=3)
-    np.testing.assert_allclose(best[0].score, similarity.log_odds(codes[[best[0].document]], codes[:1])[0, 0])
+    np.testing.assert_allclose(
+        best[0].score, similarity.log_odds(codes[[best[0].document]], codes[:1])[0, 0]
+    )
     with pytest.raises(ValueError, match="at least one liked"):
         more_like_this(similarity, codes, liked=[])
     with pytest.raises(ValueError, match="rows of the 300"):
@@ -267,10 +290,14 @@ def test_ranking_without_dislikes_and_bad_rows():
 def test_stored_similarities_that_do_not_fit_are_refused(name, change):
     parameters, arrays = TopicSimilarity(n_pairs=100).fit(*coded()).get_state()
     with pytest.raises(DataError):
-        TopicSimilarity.from_state(json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])})
+        TopicSimilarity.from_state(
+            json.loads(json.dumps(parameters)), {**arrays, name: change(arrays[name])}
+        )
 
 
-@pytest.mark.parametrize("line", [{"offset_": None}, {"slope_": -1.0}, {"shift_": {"kind": "float", "value": "nan"}}])
+@pytest.mark.parametrize(
+    "line", [{"offset_": None}, {"slope_": -1.0}, {"shift_": {"kind": "float", "value": "nan"}}]
+)
 def test_stored_lines_that_do_not_fit_are_refused(line):
     parameters, arrays = TopicSimilarity(n_pairs=100).fit(*coded()).get_state()
     with pytest.raises(DataError):

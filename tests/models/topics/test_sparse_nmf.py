@@ -42,7 +42,9 @@ SLOPES = {
 
 def documents(n_documents=40, n_terms=25, seed=0):
     generator = np.random.default_rng(seed)
-    V = generator.poisson(0.6, size=(n_documents, n_terms)) * generator.random((n_documents, n_terms))
+    V = generator.poisson(0.6, size=(n_documents, n_terms)) * generator.random(
+        (n_documents, n_terms)
+    )
     V[3], V[:, 5] = 0, 0
     return V
 
@@ -69,7 +71,9 @@ def problem(alpha=0.0, penalty="squared", importance="variance", seed=0, n_topic
 def test_importance_is_the_variance():
     V = documents()
     importance = importance_of(sparse.csr_array(V), "variance")
-    np.testing.assert_allclose(importance / importance.sum(), V.var(axis=0) / V.var(axis=0).sum(), rtol=1e-12)
+    np.testing.assert_allclose(
+        importance / importance.sum(), V.var(axis=0) / V.var(axis=0).sum(), rtol=1e-12
+    )
     assert np.count_nonzero(importance) == pytest.approx(importance.sum())
 
 
@@ -112,7 +116,10 @@ def test_objective_never_rises(solver, alpha, penalty, importance, n_topics, sca
     generator = np.random.default_rng(seed)
     V = generator.gamma(0.5, scale, (12, 9)) * (generator.random((12, 9)) > sparsity)
     _, objective, _, _ = problem(alpha, penalty, importance, V=V)
-    H, W = generator.gamma(0.3, scale, (12, n_topics)) + 1e-6, generator.gamma(0.3, 1.0, (9, n_topics)) + 1e-6
+    H, W = (
+        generator.gamma(0.3, scale, (12, n_topics)) + 1e-6,
+        generator.gamma(0.3, 1.0, (9, n_topics)) + 1e-6,
+    )
     result = factorise(objective, H, W, max_iter=25, tol=-np.inf, check_every=1, solver=solver)
     slack = 1e-11 * (np.abs(result.objectives[:-1]) + abs(objective.constant))
     assert np.all(np.diff(result.objectives) <= slack)
@@ -134,8 +141,12 @@ def test_one_topic_has_the_sums_of_rows_and_columns(solver):
 def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, alpha):
     """The converse need not hold: an entry that was multiplied down to 0 stays there, a step brings it back."""
     _, objective, H, W = problem(alpha, penalty)
-    rest = factorise(objective, H, W, max_iter=2000, tol=-np.inf, check_every=1000, solver="coordinate")
-    further = factorise(objective, rest.codes, rest.basis, max_iter=20, tol=-np.inf, solver="multiplicative")
+    rest = factorise(
+        objective, H, W, max_iter=2000, tol=-np.inf, check_every=1000, solver="coordinate"
+    )
+    further = factorise(
+        objective, rest.codes, rest.basis, max_iter=20, tol=-np.inf, solver="multiplicative"
+    )
     assert further.objectives[-1] == pytest.approx(rest.objectives[-1], rel=1e-6)
 
 
@@ -165,7 +176,9 @@ def test_concave_penalties_favour_few_large_parts():
         nmf = SparseNMF(n_components=4, alpha=0.3, penalty=penalty, max_iter=5000).fit(documents())
         codes = nmf.transform(documents())
         codes = codes[codes.sum(axis=1) > 0]
-        return np.mean(codes.sum(axis=1) ** 2 / np.sum(codes**2, axis=1))  # the effective number of parts
+        return np.mean(
+            codes.sum(axis=1) ** 2 / np.sum(codes**2, axis=1)
+        )  # the effective number of parts
 
     assert max(spread("log"), spread("exponential")) < spread("squared")
 
@@ -188,18 +201,30 @@ def test_one_iteration_is_scikit_learns_for_uniform_importance_without_penalty()
 
 def test_nndsvda_starts_where_scikit_learn_does():
     V, objective, _, _ = problem(importance="uniform", V=np.delete(documents(), 5, axis=1))
-    peer = NMF(4, init="nndsvda", solver="mu", beta_loss="kullback-leibler", max_iter=3, tol=1e-300, random_state=0)
+    peer = NMF(
+        4,
+        init="nndsvda",
+        solver="mu",
+        beta_loss="kullback-leibler",
+        max_iter=3,
+        tol=1e-300,
+        random_state=0,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         codes = peer.fit_transform(sparse.csr_matrix(V))
     start = STARTS["nndsvda"](sparse.csr_array(V), 4, np.random.RandomState(0))
     ours = factorise(objective, *start, max_iter=3, tol=-np.inf, solver="multiplicative")
-    np.testing.assert_allclose(ours.codes @ ours.basis.T, codes @ peer.components_, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        ours.codes @ ours.basis.T, codes @ peer.components_, rtol=1e-5, atol=1e-7
+    )
 
 
 def test_scikit_learns_solution_has_our_objective_and_stays():
     V, objective, H, W = problem(importance="uniform")
-    peer = NMF(4, init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=4000, tol=1e-12)
+    peer = NMF(
+        4, init="custom", solver="mu", beta_loss="kullback-leibler", max_iter=4000, tol=1e-12
+    )
     codes = peer.fit_transform(V, W=H.copy(), H=np.ascontiguousarray(W.T))
     scales = peer.components_.sum(axis=1)
     codes, basis = codes * scales, np.ascontiguousarray((peer.components_ / scales[:, None]).T)
@@ -227,7 +252,9 @@ def test_basis_step_minimises_its_bound(penalty, alpha):
         def bound(column, scale, a=a, h=h, q=q):
             """Column of sum one, codes times scale."""
             cost = alpha * (q * scale**2 if penalty == "squared" else h * scale)
-            return -np.sum(C[used, a] * np.log(scale * column)) + scale * h * (w[used] @ column) + cost
+            return (
+                -np.sum(C[used, a] * np.log(scale * column)) + scale * h * (w[used] @ column) + cost
+            )
 
         def free(logarithms, bound=bound):
             column = np.exp(logarithms)
@@ -236,7 +263,9 @@ def test_basis_step_minimises_its_bound(penalty, alpha):
         found = minimize(free, np.log(W[used, a]), method="BFGS", options={"gtol": 1e-9})
         scale = codes[:, a].sum() / h
         assert bound(basis[used, a], scale) <= found.fun + 1e-8 * abs(found.fun)
-        np.testing.assert_allclose(basis[used, a], np.exp(found.x) / np.exp(found.x).sum(), rtol=1e-3, atol=1e-6)
+        np.testing.assert_allclose(
+            basis[used, a], np.exp(found.x) / np.exp(found.x).sum(), rtol=1e-3, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -251,7 +280,9 @@ def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
     for a in range(W.shape[1]):
         bottom = w[used] * H[:, a].sum()
         pole = -bottom[C[used, a] > 0].min()
-        root = brentq(lambda x, a=a, bottom=bottom: np.sum(C[used, a] / (bottom + x)) - 1, pole + 1e-12, 1e6)
+        root = brentq(
+            lambda x, a=a, bottom=bottom: np.sum(C[used, a] / (bottom + x)) - 1, pole + 1e-12, 1e6
+        )
         fixed[used, a] = C[used, a] / (bottom + root)
     ours, basis = H.copy(), W.copy()
     multiplicative_basis(objective, ours, basis)
@@ -264,7 +295,9 @@ def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
 def test_codes_meet_the_optimality_conditions(penalty, alpha):
     """H >= 0, gradient >= 0, their product 0."""
     V = documents()
-    nmf = SparseNMF(n_components=4, alpha=alpha, penalty=penalty, delta=DELTA, code_tol=1e-10, max_iter=5000).fit(V)
+    nmf = SparseNMF(
+        n_components=4, alpha=alpha, penalty=penalty, delta=DELTA, code_tol=1e-10, max_iter=5000
+    ).fit(V)
     codes, W, w = nmf.transform(V), nmf.components_, nmf.importance_
     products = codes @ W
     ratios = np.divide(V * w, products, out=np.zeros_like(V), where=(V > 0) & (products > 0))
@@ -278,7 +311,9 @@ def test_codes_meet_the_optimality_conditions(penalty, alpha):
 
 
 def test_sparse_matrices_are_never_made_dense():
-    rows = sparse.random_array((3000, 200_000), density=2e-5, rng=np.random.default_rng(0), format="csr")
+    rows = sparse.random_array(
+        (3000, 200_000), density=2e-5, rng=np.random.default_rng(0), format="csr"
+    )
     nmf = SparseNMF(n_components=3, max_iter=10, start="random", tol=0).fit(rows)  # dense: 4.8 GB
     assert nmf.transform(rows).shape == (3000, 3)
 
@@ -291,9 +326,15 @@ def test_planted_topics_are_found_and_named(start, solver, importance):
     names = [f"{topic}{i}" for topic in "abc" for i in range(5)]
     rates = np.kron(np.eye(3), np.arange(9, 4, -1.0)) + 0.02
     V = generator.poisson(rates[np.arange(90) % 3])
-    nmf = SparseNMF(n_components=3, start=start, solver=solver, importance=importance, max_iter=500).fit(V)
+    nmf = SparseNMF(
+        n_components=3, start=start, solver=solver, importance=importance, max_iter=500
+    ).fit(V)
     words = nmf.topic_words(names, 4)
-    assert sorted("".join(sorted({word[0] for word in topic})) for topic in words) == ["a", "b", "c"]
+    assert sorted("".join(sorted({word[0] for word in topic})) for topic in words) == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_relevance_is_the_formula_of_sievert_and_shirley():
@@ -314,7 +355,9 @@ def test_relevance_is_the_formula_of_sievert_and_shirley():
 def test_squared_penalty_fills_codes():
     V = documents(200, 40)
     active = [
-        np.count_nonzero(SparseNMF(n_components=8, alpha=alpha, tol=0, max_iter=150).fit_transform(V))
+        np.count_nonzero(
+            SparseNMF(n_components=8, alpha=alpha, tol=0, max_iter=150).fit_transform(V)
+        )
         for alpha in (0.0, 0.3, 3.0)
     ]
     assert active[0] < active[1] < active[2]
@@ -325,7 +368,13 @@ def test_absolute_penalty_divides_codes_when_importance_is_uniform():
     V = documents()
     free, shrunk = (
         SparseNMF(
-            n_components=4, solver="multiplicative", penalty="absolute", alpha=alpha, max_iter=100, tol=0, code_tol=1e-9
+            n_components=4,
+            solver="multiplicative",
+            penalty="absolute",
+            alpha=alpha,
+            max_iter=100,
+            tol=0,
+            code_tol=1e-9,
         ).fit(V)
         for alpha in (0.0, 3.0)
     )
@@ -347,7 +396,9 @@ def test_unseen_terms_and_empty_documents_say_nothing():
 @pytest.mark.parametrize("solver", UPDATES)
 def test_same_seed_same_topics(solver):
     first, second, other = (
-        SparseNMF(n_components=3, start="random", solver=solver, random_state=seed, max_iter=500).fit(documents())
+        SparseNMF(
+            n_components=3, start="random", solver=solver, random_state=seed, max_iter=500
+        ).fit(documents())
         for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(first.components_, second.components_)
@@ -359,14 +410,21 @@ def test_a_solver_is_stored_with_the_topics():
     parameters, arrays = nmf.get_state()
     again = SparseNMF.from_state(json.loads(json.dumps(parameters)), arrays)
     assert again.solver == "coordinate"
-    assert SparseNMF.from_state({k: v for k, v in parameters.items() if k != "solver"}, arrays).n_components == 3
+    assert (
+        SparseNMF.from_state(
+            {k: v for k, v in parameters.items() if k != "solver"}, arrays
+        ).n_components
+        == 3
+    )
     np.testing.assert_array_equal(again.transform(documents()), nmf.transform(documents()))
 
 
 def test_shares_add_up_to_the_code():
     V = documents()
     for penalty in PENALTIES:
-        nmf = SparseNMF(n_components=4, alpha=0.3, penalty=penalty, code_tol=1e-9, max_iter=500).fit(V)
+        nmf = SparseNMF(
+            n_components=4, alpha=0.3, penalty=penalty, code_tol=1e-9, max_iter=500
+        ).fit(V)
         code = nmf.transform(V[:1])[0]
         np.testing.assert_allclose(nmf.shares(V[:1], code).sum(axis=1), code, rtol=1e-3, atol=1e-6)
 
@@ -416,7 +474,9 @@ def test_stored_arrays_that_do_not_fit_are_refused(name, change):
         SparseNMF.from_state(json.loads(json.dumps(parameters)), arrays)
 
 
-@pytest.mark.parametrize(("name", "value"), [("alpha", "much"), ("start", []), ("n_components", None), ("extra", 1)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("alpha", "much"), ("start", []), ("n_components", None), ("extra", 1)]
+)
 def test_stored_parameters_that_do_not_fit_are_refused(name, value):
     parameters, arrays = SparseNMF(n_components=2, max_iter=500).fit(documents()).get_state()
     with pytest.raises(DataError):

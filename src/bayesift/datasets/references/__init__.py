@@ -1,7 +1,12 @@
 """Bibliographic records: read and written in the formats of databases, reference managers and screening programs."""
 
 from bayesift.datasets.references.arrow import references_from_table, references_to_table
-from bayesift.datasets.references.files import holds_references, load_references, read_references, write_references
+from bayesift.datasets.references.files import (
+    holds_references,
+    load_references,
+    read_references,
+    write_references,
+)
 from bayesift.datasets.references.reference import (
     Decision,
     Reference,

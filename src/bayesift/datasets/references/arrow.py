@@ -25,19 +25,33 @@ def schema() -> pa.Schema:
 
     texts = pa.list_(pa.string())
     pairs = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
-    decisions = pa.list_(pa.struct([("verdict", pa.string()), ("reviewer", pa.string()), ("reasons", texts)]))
-    kinds = {"year": pa.int32(), "line": pa.int32(), "decisions": decisions, "annotations": pairs, "fields": pairs}
+    decisions = pa.list_(
+        pa.struct([("verdict", pa.string()), ("reviewer", pa.string()), ("reasons", texts)])
+    )
+    kinds = {
+        "year": pa.int32(),
+        "line": pa.int32(),
+        "decisions": decisions,
+        "annotations": pairs,
+        "fields": pairs,
+    }
     kinds |= dict.fromkeys(_TUPLES, texts)
     return pa.schema([(name, kinds.get(name, pa.string())) for name in _NAMES])
 
 
 def to_values(reference: Reference) -> dict[str, Any]:
-    """A reference as plain values; a value of `fields` that is not text is JSON after a NUL character."""
+    """A reference as plain values.
+
+    A value of `fields` that is not text is JSON after a NUL character.
+    """
     values = {name: getattr(reference, name) for name in _NAMES}
     values["decisions"] = [
-        {"verdict": d.verdict, "reviewer": d.reviewer, "reasons": list(d.reasons)} for d in reference.decisions
+        {"verdict": d.verdict, "reviewer": d.reviewer, "reasons": list(d.reasons)}
+        for d in reference.decisions
     ]
-    values["annotations"] = [{"name": name, "value": value} for name, value in reference.annotations]
+    values["annotations"] = [
+        {"name": name, "value": value} for name, value in reference.annotations
+    ]
     values["fields"] = [{"name": name, "value": _packed(value)} for name, value in reference.fields]
     for name in _TUPLES:
         values[name] = list(values[name])
@@ -49,14 +63,21 @@ def from_values(values: Mapping[str, Any]) -> Reference:
     parts = {name: values[name] for name in _NAMES if values.get(name) is not None}
     try:
         parts["decisions"] = tuple(
-            Decision(d["verdict"], d["reviewer"] or "", tuple(d["reasons"] or ())) for d in parts.get("decisions", ())
+            Decision(d["verdict"], d["reviewer"] or "", tuple(d["reasons"] or ()))
+            for d in parts.get("decisions", ())
         )
-        parts["annotations"] = tuple((pair["name"], pair["value"]) for pair in parts.get("annotations", ()))
-        parts["fields"] = tuple((pair["name"], _unpacked(pair["value"])) for pair in parts.get("fields", ()))
+        parts["annotations"] = tuple(
+            (pair["name"], pair["value"]) for pair in parts.get("annotations", ())
+        )
+        parts["fields"] = tuple(
+            (pair["name"], _unpacked(pair["value"])) for pair in parts.get("fields", ())
+        )
         for name in _TUPLES:
             parts[name] = tuple(parts.get(name, ()))
     except (TypeError, KeyError, ValueError) as error:
-        raise DataError(f"not a record as bayesift writes it ({type(error).__name__}: {error})") from error
+        raise DataError(
+            f"not a record as bayesift writes it ({type(error).__name__}: {error})"
+        ) from error
     return Reference(**parts)
 
 
@@ -80,7 +101,11 @@ def references_from_table(table: pa.Table) -> list[Reference]:
 
 
 def _packed(value: Any) -> str:
-    return value if isinstance(value, str) else "\0" + json.dumps(value, ensure_ascii=False, default=str)
+    return (
+        value
+        if isinstance(value, str)
+        else "\0" + json.dumps(value, ensure_ascii=False, default=str)
+    )
 
 
 def _unpacked(value: str) -> Any:

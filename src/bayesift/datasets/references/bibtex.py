@@ -1,4 +1,7 @@
-"""BibTeX: entries of any program; what is unbalanced or lacks a comma is read as far as it goes and reported."""
+"""BibTeX: entries of any program.
+
+What is unbalanced or lacks a comma is read as far as it goes and reported.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,13 @@ from bayesift.datasets.references.layout import (
     write_judgements,
 )
 from bayesift.datasets.references.lines import Entry, Report
-from bayesift.datasets.references.reference import Fields, Reference, normalise_doi, normalise_pmid, tidy
+from bayesift.datasets.references.reference import (
+    Fields,
+    Reference,
+    normalise_doi,
+    normalise_pmid,
+    tidy,
+)
 
 # Combining characters of accent commands.
 _ACCENTS = {
@@ -48,8 +57,12 @@ _SYMBOL_TABLE = """
     lambda=λ sigma=\u03c3 kappa=κ Delta=Δ textdegree=° degree=° textless=< textgreater=> textbar=| lbrace={ rbrace=}
 """
 _SYMBOLS = dict(pair.split("=", 1) for pair in _SYMBOL_TABLE.split())
-_ACCENT = re.compile(r"""\\(?:([`'^~=."])\s*|([uvHcdbrk])(?=[\s{])\s*)(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))""")
-_SYMBOL = re.compile(r"\\(" + "|".join(sorted(_SYMBOLS, key=len, reverse=True)) + r")(?![A-Za-z])(?:\{\}|[ \t]+|)")
+_ACCENT = re.compile(
+    r"""\\(?:([`'^~=."])\s*|([uvHcdbrk])(?=[\s{])\s*)(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))"""
+)
+_SYMBOL = re.compile(
+    r"\\(" + "|".join(sorted(_SYMBOLS, key=len, reverse=True)) + r")(?![A-Za-z])(?:\{\}|[ \t]+|)"
+)
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?\s*")
 _SPECIAL = re.compile(r"[\\{}$&%#_^~]")
 _ESCAPES = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
@@ -103,7 +116,9 @@ _KEY = re.compile(r"\s*([^\s,={}\"]*)\s*(,|(?=\}|\)|\Z|\s\w+\s*=))")
 _NAME = re.compile(r"[\s,]*([A-Za-z][\w:.+/-]*)\s*=\s*")
 _NEXT = re.compile(r",?[ \t]*\n\s*[A-Za-z][\w:.+/-]*\s*=\s*[{\"\w]")
 _BARE = re.compile(r"[^\s,#{}\"()]+")
-_VERBATIM = frozenset({"@type", "@key", "author", "doi", "url", "ee", "eprint", "month", "date", "year"})
+_VERBATIM = frozenset(
+    {"@type", "@key", "author", "doi", "url", "ee", "eprint", "month", "date", "year"}
+)
 _SKIPPED = frozenset({"comment", "preamble", "string"})
 
 _TYPES = {
@@ -134,7 +149,13 @@ _NAMES = {
     "CPAPER": "inproceedings",
     "CHAP": "incollection",
 }
-_NAMES |= {"BOOK": "book", "THES": "phdthesis", "RPRT": "techreport", "UNPB": "unpublished", "PAT": "patent"}
+_NAMES |= {
+    "BOOK": "book",
+    "THES": "phdthesis",
+    "RPRT": "techreport",
+    "UNPB": "unpublished",
+    "PAT": "patent",
+}
 
 TAGS = {
     "id": ("@key",),
@@ -143,7 +164,15 @@ TAGS = {
     "authors": ("author",),
     "year": ("year", "date"),
     "date": ("date", "month", "day"),
-    "journal": ("journal", "journaltitle", "booktitle", "fjournal", "school", "institution", "howpublished"),
+    "journal": (
+        "journal",
+        "journaltitle",
+        "booktitle",
+        "fjournal",
+        "school",
+        "institution",
+        "howpublished",
+    ),
     "volume": ("volume",),
     "issue": ("number", "issue"),
     "pages": ("pages", "article-number", "eid", "articleno"),
@@ -160,7 +189,9 @@ TAGS = {
 
 def is_bibtex(head: str) -> bool:
     """Whether the beginning of a file is BibTeX."""
-    return re.search(r"^\s*@[ \t]*[A-Za-z]+\s*[{(]\s*[^\s{}]*\s*[,=}]", head, re.MULTILINE) is not None
+    return (
+        re.search(r"^\s*@[ \t]*[A-Za-z]+\s*[{(]\s*[^\s{}]*\s*[,=}]", head, re.MULTILINE) is not None
+    )
 
 
 def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
@@ -169,7 +200,9 @@ def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[En
     starts = list(_START.finditer(text))
     macros: dict[str, str] = {}
     line, place = 1, 0
-    for start, following in zip(starts, [*(match.start() for match in starts[1:]), len(text)], strict=True):
+    for start, following in zip(
+        starts, [*(match.start() for match in starts[1:]), len(text)], strict=True
+    ):
         line, place = line + text.count("\n", place, start.end()), start.end()
         kind, body = start[1], text[start.end() : following]
         if kind.lower() == "string":
@@ -238,7 +271,9 @@ class _Body:
         for match in re.compile(r"\\.|[{}\"]", re.DOTALL).finditer(self.text, start):
             character = match[0]
             if depth == 0 and character == ("}" if opening == "{" else '"'):
-                if not self.text[match.end() :].strip() and _NEXT.search(self.text, start, match.start()):
+                if not self.text[match.end() :].strip() and _NEXT.search(
+                    self.text, start, match.start()
+                ):
                     break  # the brace of the entry closes this value, which holds further fields
                 self.place = match.end()
                 return self.text[start : match.start()]
@@ -254,10 +289,14 @@ class _Body:
 
     def _skip_rest(self) -> None:
         """Pass over what stands between a value and the next comma, if a field follows."""
-        if not re.compile(r"\s*(?:,|[})]\s*\Z|[})]|[A-Za-z][\w-]*\s*=|\Z)").match(self.text, self.place):
+        if not re.compile(r"\s*(?:,|[})]\s*\Z|[})]|[A-Za-z][\w-]*\s*=|\Z)").match(
+            self.text, self.place
+        ):
             cut = _NEXT.search(self.text, self.place)
             if cut:
-                self.problems.append(f"{tidy(self.text[self.place : cut.start()])[:40]!r} is not understood, left out")
+                self.problems.append(
+                    f"{tidy(self.text[self.place : cut.start()])[:40]!r} is not understood, left out"
+                )
                 self.place = cut.start()
 
 
@@ -286,7 +325,11 @@ def _balanced(value: str) -> str:
         depth += {"{": 1, "}": -1}.get(character, 0)
         if depth < 0:
             break
-    return value if depth == 0 and not value.endswith("\\") else re.sub(r"[{}]", "", value).rstrip("\\")
+    return (
+        value
+        if depth == 0 and not value.endswith("\\")
+        else re.sub(r"[{}]", "", value).rstrip("\\")
+    )
 
 
 def decode_bibtex(tag: str, value: str) -> tuple[tuple[str, str]]:
@@ -298,13 +341,19 @@ def refine_bibtex(parts: Parts, values: Values) -> None:
     """Authors are joined by "and", keywords by commas; months may be names or numbers."""
     words = all_of(values, BIBTEX.tags["keywords"])
     parts["keywords"] = tuple(
-        dict.fromkeys(word for text in words for word in split_names([text], r"[;\n]" if ";" in text else r"[,\n]"))
+        dict.fromkeys(
+            word
+            for text in words
+            for word in split_names([text], r"[;\n]" if ";" in text else r"[,\n]")
+        )
     )
     parts["pages"] = re.sub(r"\s*[-\u2013\u2014]+\s*", "-", parts["pages"])
     parts["authors"] = split_authors(" and ".join(values.get("AUTHOR", ())))
     parts["type"] = _TYPES.get(parts["type"].lower(), "GEN")
     parts["doi"] = normalise_doi(first(values, ("DOI",)).replace("\\", "")) or normalise_doi(
-        next((text for text in all_of(values, ("URL", "EE")) if "doi.org/" in text), "").replace("\\", "")
+        next((text for text in all_of(values, ("URL", "EE")) if "doi.org/" in text), "").replace(
+            "\\", ""
+        )
     )
     parts["url"] = re.sub(r"\\([_%&#~])", r"\1", parts["url"])
     month, day = first(values, ("MONTH",)), first(values, ("DAY",))
@@ -316,7 +365,9 @@ def refine_bibtex(parts: Parts, values: Values) -> None:
 
 def _pmid(values: Values) -> str:
     for text in all_of(values, ("NOTE", "ANNOTE", "EPRINT", "URL")):
-        match = re.search(r"(?:PMID:?\s*|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{1,8})\b", text, re.IGNORECASE)
+        match = re.search(
+            r"(?:PMID:?\s*|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{1,8})\b", text, re.IGNORECASE
+        )
         if match or ("pubmed" in " ".join(values.get("EPRINTTYPE", ())) and text.isdecimal()):
             return normalise_pmid(match[1] if match else text)
     return ""
@@ -338,7 +389,10 @@ def split_authors(text: str) -> tuple[str, ...]:
 def express_bibtex(reference: Reference) -> dict[str, Pairs]:
     """The parts of a record as fields of BibTeX."""
     chapter = reference.type in ("CONF", "CPAPER", "CHAP")
-    names = (f"{{{latex_text(name)}}}" if " and " in name else latex_text(name) for name in reference.authors)
+    names = (
+        f"{{{latex_text(name)}}}" if " and " in name else latex_text(name)
+        for name in reference.authors
+    )
     judgements = write_judgements(reference)
     known = {
         "type": [("@type", _NAMES.get(reference.type, "misc"))],

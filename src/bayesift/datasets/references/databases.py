@@ -1,4 +1,7 @@
-"""Plain text of Web of Science (.ciw, .txt; tables may have its tags as columns) and the Cochrane Library."""
+"""Plain text of Web of Science (.ciw, .txt.
+
+Tables may have its tags as columns) and the Cochrane Library.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from bayesift.datasets.references.lines import Block, Entry, Report, bounded_rec
 from bayesift.datasets.references.reference import Fields, Reference
 
 _WEB_OF_SCIENCE_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
-_WEB_OF_SCIENCE_LIKELY = re.compile(r"\AFN .*\nVR |^PT [A-Z]\n(?:AU|AF|BA|CA|ED|TI|SO|GP) ", re.MULTILINE)
+_WEB_OF_SCIENCE_LIKELY = re.compile(
+    r"\AFN .*\nVR |^PT [A-Z]\n(?:AU|AF|BA|CA|ED|TI|SO|GP) ", re.MULTILINE
+)
 _AROUND = frozenset({"FN", "VR", "EF"})
 _TYPES = {"J": "JOUR", "B": "BOOK", "S": "SER", "P": "PAT"}
 _CODES = {code: letter for letter, code in _TYPES.items()}
@@ -60,12 +65,19 @@ def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Ite
         return (match[1], match[2] or "") if match and match[1] not in _AROUND else None
 
     for entry in bounded_records(_within(lines), report, parse, start="PT", end="ER"):
-        yield Entry(entry.line, tuple((tag, re.sub(r"\n[ \t]+", "\n", value)) for tag, value in entry.fields))
+        yield Entry(
+            entry.line,
+            tuple((tag, re.sub(r"\n[ \t]+", "\n", value)) for tag, value in entry.fields),
+        )
 
 
 def _within(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """The lines without those that frame the file."""
-    return ((number, line) for number, line in lines if line[:2] not in _AROUND or not _WEB_OF_SCIENCE_TAG.match(line))
+    return (
+        (number, line)
+        for number, line in lines
+        if line[:2] not in _AROUND or not _WEB_OF_SCIENCE_TAG.match(line)
+    )
 
 
 def write_web_of_science(records: Iterable[Fields], stream: IO[str]) -> None:
@@ -80,9 +92,16 @@ def write_web_of_science(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def refine_web_of_science(parts: Parts, values: Values) -> None:
-    """A page range is in two tags; a type is a letter; a date has no year; keywords may be wrapped."""
+    """A page range is in two tags.
+
+    A type is a letter; a date has no year; keywords may be wrapped.
+    """
     start, end = first(values, ("BP",)), first(values, ("EP",))
-    parts["pages"] = f"{start}-{end}" if start and end and start != end else start or end or first(values, ("AR",))
+    parts["pages"] = (
+        f"{start}-{end}"
+        if start and end and start != end
+        else start or end or first(values, ("AR",))
+    )
     parts["type"] = _TYPES.get(parts["type"].upper(), "GEN" if parts["type"] else "")
     parts["date"] = parse_date(first(values, ("PD",)), parts["year"]) or parts["date"]
     wrapped = [text.replace("\n", " ") for text in all_of(values, ("DE", "ID", "MQ"))]
@@ -114,7 +133,9 @@ def express_web_of_science(reference: Reference) -> dict[str, Pairs]:
     return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
 
 
-WEB_OF_SCIENCE = Layout("web-of-science", WEB_OF_SCIENCE_TAGS, express_web_of_science, refine_web_of_science)
+WEB_OF_SCIENCE = Layout(
+    "web-of-science", WEB_OF_SCIENCE_TAGS, express_web_of_science, refine_web_of_science
+)
 
 
 _START = re.compile(r"Record #\d+ of \d+\s*$")

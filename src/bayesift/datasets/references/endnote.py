@@ -8,7 +8,15 @@ from typing import IO
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
-from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first, write_judgements
+from bayesift.datasets.references.layout import (
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    write_judgements,
+)
 from bayesift.datasets.references.lines import Block, Entry, Report
 from bayesift.datasets.references.reference import Fields, Reference, normalise_pmid
 
@@ -93,7 +101,9 @@ def refine_enw(parts: Parts, values: Values) -> None:
     parts["type"] = TYPES.get(parts["type"].lower(), "GEN" if parts["type"] else "")
     number = first(values, ("M",))
     database = " ".join(all_of(values, ("~", "W"))).lower()
-    parts["pmid"] = normalise_pmid(first(values, ("2",))) if first(values, ("2",)).isdecimal() else ""
+    parts["pmid"] = (
+        normalise_pmid(first(values, ("2",))) if first(values, ("2",)).isdecimal() else ""
+    )
     if number.isdecimal() and re.search("nlm|pubmed|medline", database):
         parts["pmid"] = normalise_pmid(number)
 
@@ -101,7 +111,9 @@ def refine_enw(parts: Parts, values: Values) -> None:
 def express_enw(reference: Reference) -> dict[str, Pairs]:
     """The parts of a record as fields of tagged text."""
     known = {
-        "type": [("0", NAMES.get(reference.type, "Generic" if reference.type else "Journal Article"))],
+        "type": [
+            ("0", NAMES.get(reference.type, "Generic" if reference.type else "Journal Article"))
+        ],
         "title": [("T", reference.title)],
         "authors": [("A", name) for name in reference.authors],
         "journal": [("B" if reference.type in ("CHAP", "CONF") else "J", reference.journal)],
@@ -128,7 +140,16 @@ ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
 _INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
 _ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_NUMBERS = {"JOUR": "17", "BOOK": "6", "CHAP": "5", "CONF": "10", "THES": "32", "RPRT": "27", "ELEC": "12", "GEN": "13"}
+_NUMBERS = {
+    "JOUR": "17",
+    "BOOK": "6",
+    "CHAP": "5",
+    "CONF": "10",
+    "THES": "32",
+    "RPRT": "27",
+    "ELEC": "12",
+    "GEN": "13",
+}
 
 ENDNOTE_XML_TAGS = {
     "id": ("accession-num", "label", "rec-number"),
@@ -137,7 +158,12 @@ ENDNOTE_XML_TAGS = {
     "authors": ("contributors/authors/author",),
     "year": ("dates/year",),
     "date": ("dates/pub-dates/date", "dates/year"),
-    "journal": ("periodical/full-title", "titles/secondary-title", "periodical/abbr-1", "alt-periodical/full-title"),
+    "journal": (
+        "periodical/full-title",
+        "titles/secondary-title",
+        "periodical/abbr-1",
+        "alt-periodical/full-title",
+    ),
     "volume": ("volume",),
     "issue": ("number", "issue"),
     "pages": ("pages", "electronic-pages"),
@@ -191,10 +217,16 @@ def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterat
             yield from _records_in(part + end, start, first_line, report)
             first_line += part.count("\n")
     if (cut := start.search(text)) is not None:
-        report(first_line + text.count("\n", 0, cut.start()), "record that is cut off, not read", lost=1)
+        report(
+            first_line + text.count("\n", 0, cut.start()),
+            "record that is cut off, not read",
+            lost=1,
+        )
 
 
-def _records_in(text: str, pattern: re.Pattern[str], line: int, report: Report) -> Iterator[tuple[int, str]]:
+def _records_in(
+    text: str, pattern: re.Pattern[str], line: int, report: Report
+) -> Iterator[tuple[int, str]]:
     starts = [match.start() for match in pattern.finditer(text)]
     if not starts:
         report(line, "record without its first tag, not read", lost=1)
@@ -231,13 +263,16 @@ def _nested(fields: Fields) -> Iterator[str]:
     for path, value in fields:
         if "@" in path:
             attributes[len(elements) - 1] = (
-                attributes.get(len(elements) - 1, "") + f" {path.partition('@')[2]}={quoteattr(_allowed(value))}"
+                attributes.get(len(elements) - 1, "")
+                + f" {path.partition('@')[2]}={quoteattr(_allowed(value))}"
             )
         else:
             elements.append((path, value))
     for index, (path, value) in enumerate(elements):
         *parents, name = path.split("/")
-        shared = next((i for i, (a, b) in enumerate(zip(opened, parents, strict=False)) if a != b), None)
+        shared = next(
+            (i for i, (a, b) in enumerate(zip(opened, parents, strict=False)) if a != b), None
+        )
         shared = min(len(opened), len(parents)) if shared is None else shared
         yield from (f"</{parent}>" for parent in reversed(opened[shared:]))
         yield from (f"<{parent}>" for parent in parents[shared:])
@@ -255,7 +290,9 @@ def refine_endnote_xml(parts: Parts, values: Values) -> None:
     name = first(values, ("ref-type@name",)).lower()
     parts["type"] = TYPES.get(name, "GEN" if name else "")
     number = first(values, ("accession-num",))
-    database = " ".join(all_of(values, ("remote-database-name", "remote-database-provider"))).lower()
+    database = " ".join(
+        all_of(values, ("remote-database-name", "remote-database-provider"))
+    ).lower()
     if number.isdecimal() and re.search("nlm|pubmed|medline", database):
         parts["pmid"] = normalise_pmid(number)
     elif not first(values, ("custom2",)).isdecimal():
@@ -264,9 +301,18 @@ def refine_endnote_xml(parts: Parts, values: Values) -> None:
 
 def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
     """The parts of a record as elements of EndNote XML."""
-    code = reference.type if reference.type in _NUMBERS else "GEN" if reference.type not in NAMES else reference.type
+    code = (
+        reference.type
+        if reference.type in _NUMBERS
+        else "GEN"
+        if reference.type not in NAMES
+        else reference.type
+    )
     known: dict[str, Pairs] = {
-        "type": [("ref-type", _NUMBERS.get(code, "13")), ("ref-type@name", NAMES.get(reference.type, "Generic"))],
+        "type": [
+            ("ref-type", _NUMBERS.get(code, "13")),
+            ("ref-type@name", NAMES.get(reference.type, "Generic")),
+        ],
         "authors": [("contributors/authors/author", name) for name in reference.authors],
         "title": [("titles/title", reference.title)],
         "journal": [("titles/secondary-title", reference.journal)],
@@ -287,4 +333,6 @@ def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
     return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
 
 
-ENDNOTE_XML = Layout("endnote-xml", ENDNOTE_XML_TAGS, express_endnote_xml, refine_endnote_xml, key=str)
+ENDNOTE_XML = Layout(
+    "endnote-xml", ENDNOTE_XML_TAGS, express_endnote_xml, refine_endnote_xml, key=str
+)

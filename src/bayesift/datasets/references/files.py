@@ -9,7 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from bayesift.datasets.loading import ProblemLog, Source, categories_of, check_encoding, guess_encoding
+from bayesift.datasets.loading import (
+    ProblemLog,
+    Source,
+    categories_of,
+    check_encoding,
+    guess_encoding,
+)
 from bayesift.datasets.references.arrow import write_json_lines, write_parquet
 from bayesift.datasets.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
 from bayesift.datasets.references.databases import (
@@ -47,7 +53,12 @@ from bayesift.datasets.references.pubmed import (
 )
 from bayesift.datasets.references.reference import Fields, Reference, ReferenceList, SourceFile
 from bayesift.datasets.references.ris import RIS, is_ris, read_ris, write_ris
-from bayesift.datasets.references.tables import is_reference_table, read_table, write_delimited, write_excel
+from bayesift.datasets.references.tables import (
+    is_reference_table,
+    read_table,
+    write_delimited,
+    write_excel,
+)
 from bayesift.datasets.tables import TableReader
 from bayesift.errors import DataError, RequestError
 from bayesift.files import whole_file
@@ -63,7 +74,8 @@ class Format:
     ----------
     name : of the format
     suffixes : of file names, for writing
-    recognises : whether the beginning of a text is of this format; None for tables, which have a reader of their own
+    recognises : whether the beginning of a text is of this format; None for tables, which have a
+        reader of their own
     read : the records of a file
     write : records to a stream; None if the format is only read
     binary : whether the stream is one of bytes
@@ -89,7 +101,9 @@ def _text(
         layout.name,
         suffixes,
         recognises,
-        lambda source: (layout.reference(entry, source.path) for entry in read(source.lines(), source.report)),
+        lambda source: (
+            layout.reference(entry, source.path) for entry in read(source.lines(), source.report)
+        ),
         write and (lambda references, stream: write(map(layout.fields, references), stream)),
     )
 
@@ -99,7 +113,13 @@ _FORMATS = (
     _text((".xml",), ENDNOTE_XML, is_endnote_xml, read_endnote_xml, write_endnote_xml),
     _text((".ris",), RIS, is_ris, read_ris, write_ris),
     _text((".nbib", ".medline"), MEDLINE, is_medline, read_medline, write_medline),
-    _text((".ciw", ".isi"), WEB_OF_SCIENCE, is_web_of_science, read_web_of_science, write_web_of_science),
+    _text(
+        (".ciw", ".isi"),
+        WEB_OF_SCIENCE,
+        is_web_of_science,
+        read_web_of_science,
+        write_web_of_science,
+    ),
     _text((".enw",), ENW, is_enw, read_enw, write_enw),
     _text((".bib", ".bibtex"), BIBTEX, is_bibtex, read_bibtex, write_bibtex),
     _text((), COCHRANE, is_cochrane, read_cochrane, None),
@@ -119,8 +139,9 @@ _BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1")
 def read_references(paths: str | Path | Iterable[str | Path]) -> ReferenceList:
     r"""Read the bibliographic records of one or several files.
 
-    The format is recognised by content: RIS, MEDLINE (PubMed), EndNote XML and .enw, BibTeX, Web of Science, CSV, TSV,
-    Excel, JSON lines and Parquet. What is not understood is kept in the record and listed in `problems`.
+    The format is recognised by content: RIS, MEDLINE (PubMed), EndNote XML and .enw, BibTeX, Web of
+    Science, CSV, TSV, Excel, JSON lines and Parquet. What is not understood is kept in the record
+    and listed in `problems`.
 
     Parameters
     ----------
@@ -142,7 +163,9 @@ def read_references(paths: str | Path | Iterable[str | Path]) -> ReferenceList:
     problems: list[Problem] = []
     refused: list[Problem] = []
     files = tuple(_read_file(Path(path), references, problems, refused) for path in paths)
-    return ReferenceList(tuple(_with_unique_ids(references)), files, tuple(problems), tuple(refused))
+    return ReferenceList(
+        tuple(_with_unique_ids(references)), files, tuple(problems), tuple(refused)
+    )
 
 
 def load_references(path: str | Path, *, skip_bad: bool = False) -> Corpus:
@@ -158,9 +181,13 @@ def load_references(path: str | Path, *, skip_bad: bool = False) -> Corpus:
         first = found.refused[0]
         raise DataError(first.message, file=first.file, line=first.line)
     documents = tuple(reference.document() for reference in found)
-    notes = tuple(note for file in found.files for note in (Note(RECORDS, file.format), *file.notes))
+    notes = tuple(
+        note for file in found.files for note in (Note(RECORDS, file.format), *file.notes)
+    )
     name = Path(path).name
-    return Corpus(documents, categories_of(documents), name=name, problems=found.refused, notes=notes)
+    return Corpus(
+        documents, categories_of(documents), name=name, problems=found.refused, notes=notes
+    )
 
 
 def holds_references(path: Path) -> bool:
@@ -182,19 +209,29 @@ def recognise(path: str | Path) -> tuple[str | None, str]:
     reader = TableReader(path, ProblemLog(skip=True))
     if reader.kind is None or not is_reference_table(next((row.values for row in reader), {})):
         return None, ""
-    return {"delimited": "csv", "spreadsheet": "xlsx", "parquet": "parquet"}.get(reader.kind, "jsonl"), ""
+    return {"delimited": "csv", "spreadsheet": "xlsx", "parquet": "parquet"}.get(
+        reader.kind, "jsonl"
+    ), ""
 
 
 def _recognise_text(source: Source) -> tuple[str | None, str]:
     if source.head.startswith(_BINARY):
         return None, ""
     encoding = guess_encoding(source.blocks())
-    head = source.head.decode(check_encoding(encoding), "replace").replace("\r\n", "\n").replace("\r", "\n")
-    texts = (form for form in FORMATS.values() if form.recognises is not None and form.recognises(head))
+    head = (
+        source.head.decode(check_encoding(encoding), "replace")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
+    texts = (
+        form for form in FORMATS.values() if form.recognises is not None and form.recognises(head)
+    )
     return next((form.name for form in texts), None), encoding
 
 
-def _read_file(path: Path, references: list[Reference], problems: list[Problem], refused: list[Problem]) -> SourceFile:
+def _read_file(
+    path: Path, references: list[Reference], problems: list[Problem], refused: list[Problem]
+) -> SourceFile:
     """Add what a file holds to the lists."""
     name, encoding = recognise(path)
     if name is None:
@@ -227,11 +264,17 @@ def _with_unique_ids(references: list[Reference]) -> Iterator[Reference]:
         yield reference if name == reference.id else replace(reference, id=name)
 
 
-def write_references(references: Iterable[Reference], path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+def write_references(
+    references: Iterable[Reference],
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+) -> None:
     """Write references to a file, completely or not at all.
 
-    A record that was read from the same format is written with all its fields as found, except for those that were
-    changed since. A record of another format is written with the parts that the format can hold.
+    A record that was read from the same format is written with all its fields as found, except for
+    those that were changed since. A record of another format is written with the parts that the
+    format can hold.
 
     Parameters
     ----------
@@ -248,9 +291,15 @@ def write_references(references: Iterable[Reference], path: str | Path, *, forma
 
 
 def _by_suffix(path: Path, format: str | None) -> Format:  # noqa: A002
-    found = [form for form in FORMATS.values() if path.suffix.lower() in form.suffixes and format is None]
+    found = [
+        form for form in FORMATS.values() if path.suffix.lower() in form.suffixes and format is None
+    ]
     if not found:
-        what = f"no format {format!r}" if format else f"{path.name}: its suffix names no format of records"
+        what = (
+            f"no format {format!r}"
+            if format
+            else f"{path.name}: its suffix names no format of records"
+        )
         known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
         raise RequestError(f"{what}; there are: {', '.join(FORMATS) if format else known}")
     return found[0]

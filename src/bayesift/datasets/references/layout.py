@@ -1,4 +1,7 @@
-"""From the fields of a file to the parts of a record and back: a table of tags for each format; decisions in notes."""
+"""From the fields of a file to the parts of a record and back: a table of tags for each format.
+
+Decisions in notes.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,37 @@ from bayesift.datasets.references.reference import (
 )
 
 _WORDS: dict[Verdict, tuple[str, ...]] = {
-    "included": ("1", "1.0", "true", "yes", "y", "in", "include", "included", "relevant", "accept", "accepted"),
-    "excluded": ("0", "0.0", "false", "no", "n", "out", "exclude", "excluded", "irrelevant", "reject", "rejected"),
+    "included": (
+        "1",
+        "1.0",
+        "true",
+        "yes",
+        "y",
+        "in",
+        "include",
+        "included",
+        "relevant",
+        "accept",
+        "accepted",
+    ),
+    "excluded": (
+        "0",
+        "0.0",
+        "false",
+        "no",
+        "n",
+        "out",
+        "exclude",
+        "excluded",
+        "irrelevant",
+        "reject",
+        "rejected",
+    ),
     "maybe": ("maybe", "unclear", "undecided", "conflict", "unsure"),
 }
-_VERDICTS: dict[str, Verdict] = {word: verdict for verdict, words in _WORDS.items() for word in words}
+_VERDICTS: dict[str, Verdict] = {
+    word: verdict for verdict, words in _WORDS.items() for word in words
+}
 
 _MARKUP = re.compile(
     r"\s*\|?\s*\b(?P<name>(?:RAYYAN|BAYESIFT)-[A-Z0-9_-]+)\s*:\s*"
@@ -54,7 +83,9 @@ def read_verdict(value: object) -> Verdict | None:
     ('excluded', 'included', None)
     """
     text = str(value).strip().lower()
-    return _VERDICTS.get(text) or _VERDICTS.get(text.split(" ")[0].rstrip(":;,.-")) if text else None
+    return (
+        _VERDICTS.get(text) or _VERDICTS.get(text.split(" ")[0].rstrip(":;,.-")) if text else None
+    )
 
 
 def read_judgements(texts: Iterable[str]) -> Judgements:
@@ -73,14 +104,20 @@ def read_judgements(texts: Iterable[str]) -> Judgements:
             marks += [(match["name"], match["value"]) for match in _MARKUP.finditer(text)]
             text = _MARKUP.sub("", text)
         if "asreview_" in text.lower():
-            seen += [Decision(verdict) for word in _ASREVIEW.findall(text) if (verdict := read_verdict(word))]
+            seen += [
+                Decision(verdict)
+                for word in _ASREVIEW.findall(text)
+                if (verdict := read_verdict(word))
+            ]
             text = _ASREVIEW.sub("", text)
         if text.strip():
             notes.append(text.strip())
     return _gather(tuple(notes), marks, seen)
 
 
-def _gather(notes: tuple[str, ...], marks: list[tuple[str, str]], seen: list[Decision]) -> Judgements:
+def _gather(
+    notes: tuple[str, ...], marks: list[tuple[str, str]], seen: list[Decision]
+) -> Judgements:
     pairs: list[tuple[str, str]] = []
     labels: list[str] = []
     reasons: list[str] = []
@@ -100,7 +137,8 @@ def _gather(notes: tuple[str, ...], marks: list[tuple[str, str]], seen: list[Dec
     if reasons:
         # Rayyan keeps one list of reasons for all reviewers.
         decisions = [
-            Decision(d.verdict, d.reviewer, tuple(reasons) if d.verdict == "excluded" else ()) for d in decisions
+            Decision(d.verdict, d.reviewer, tuple(reasons) if d.verdict == "excluded" else ())
+            for d in decisions
         ]
     return Judgements(notes, (*decisions, *seen), tuple(dict.fromkeys(labels)), tuple(annotations))
 
@@ -109,15 +147,21 @@ def write_judgements(reference: Reference) -> list[str]:
     """The decisions, labels and annotations of a record as notes that `read_judgements` and Rayyan read."""
     parts = []
     if reference.decisions:
-        pairs = (f'"{_escape(d.reviewer)}"=>"{d.verdict.capitalize()}"' for d in reference.decisions)
+        pairs = (
+            f'"{_escape(d.reviewer)}"=>"{d.verdict.capitalize()}"' for d in reference.decisions
+        )
         parts.append(f"RAYYAN-INCLUSION: {{{', '.join(pairs)}}}")
     if reference.labels:
         parts.append("RAYYAN-LABELS: " + ",".join(map(_plain, reference.labels)))
-    reasons = dict.fromkeys(_plain(reason) for decision in reference.decisions for reason in decision.reasons)
+    reasons = dict.fromkeys(
+        _plain(reason) for decision in reference.decisions for reason in decision.reasons
+    )
     if reasons:
         parts.append("RAYYAN-EXCLUSION-REASONS: " + ",".join(reasons))
     notes = [" | ".join(parts)] if parts else []
-    return notes + [f"BAYESIFT-{name.upper()}: {_plain(value)}" for name, value in reference.annotations]
+    return notes + [
+        f"BAYESIFT-{name.upper()}: {_plain(value)}" for name, value in reference.annotations
+    ]
 
 
 def _split(value: str) -> list[str]:
@@ -146,9 +190,14 @@ _GROUPS = ({"year", "date"}, {"notes", "labels", "decisions", "annotations"})
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d|2100)(?!\d)")
-_NUMERIC = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d)(?:[-/.](\d{1,2})(?!\d))?(?:[-/.](\d{1,2})(?!\d))?(?!\d)")
+_NUMERIC = re.compile(
+    r"(?<!\d)(1[4-9]\d\d|20\d\d)(?:[-/.](\d{1,2})(?!\d))?(?:[-/.](\d{1,2})(?!\d))?(?!\d)"
+)
 _COMPACT = re.compile(r"(1[4-9]\d\d|20\d\d)(\d\d)(\d\d)(?!\d)")
-_MONTH = re.compile(r"(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?![a-z])", re.IGNORECASE)
+_MONTH = re.compile(
+    r"(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?![a-z])",
+    re.IGNORECASE,
+)
 _DASHES = re.compile("[\u2010-\u2015\u2212]+")
 _DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 
@@ -198,7 +247,9 @@ def first(values: Values, tags: Iterable[str]) -> str:
 
 def all_of(values: Values, tags: Iterable[str]) -> list[str]:
     """All texts of some tags."""
-    return [text for tag in tags if tag in values for value in values[tag] if (text := value.strip())]
+    return [
+        text for tag in tags if tag in values for value in values[tag] if (text := value.strip())
+    ]
 
 
 def split_names(texts: Iterable[str], separators: str = r"\n|;") -> tuple[str, ...]:
@@ -232,23 +283,35 @@ class Layout:
         """The parts of a record that its fields say."""
         values: Values = {}
         key, decode = self.key, self.decode
-        for tag, text in fields if decode is None else (pair for field in fields for pair in decode(*field)):
+        for tag, text in (
+            fields if decode is None else (pair for field in fields for pair in decode(*field))
+        ):
             if text:
                 values.setdefault(key(tag), []).append(text)
         tags = self.tags
         parts: Parts = {part: first(values, tags.get(part, ())) for part in _SINGLE}
         parts["abstract"] = _abstract(values, tags["abstract"])
         parts["authors"] = _authors(values, tags["authors"])
-        parts["keywords"] = tuple(dict.fromkeys(split_names(all_of(values, tags.get("keywords", ())))))
+        parts["keywords"] = tuple(
+            dict.fromkeys(split_names(all_of(values, tags.get("keywords", ()))))
+        )
         parts["doi"] = normalise_doi(parts["doi"])
         parts["pmid"] = normalise_pmid(parts["pmid"])
         parts["url"] = parts["url"].split(" ")[0]
         date = first(values, tags.get("date", ()))
         parts["year"] = parse_year(parts["year"]) or parse_year(date)
-        parts["date"] = parse_date(date, parts["year"]) or (str(parts["year"]) if parts["year"] else "")
+        parts["date"] = parse_date(date, parts["year"]) or (
+            str(parts["year"]) if parts["year"] else ""
+        )
         said = read_judgements(all_of(values, tags.get("notes", ())))
-        parts["notes"], parts["decisions"], parts["annotations"] = said.notes, said.decisions, said.annotations
-        parts["labels"] = tuple(dict.fromkeys((*split_names(all_of(values, tags.get("labels", ()))), *said.labels)))
+        parts["notes"], parts["decisions"], parts["annotations"] = (
+            said.notes,
+            said.decisions,
+            said.annotations,
+        )
+        parts["labels"] = tuple(
+            dict.fromkeys((*split_names(all_of(values, tags.get("labels", ()))), *said.labels))
+        )
         self.refine(parts, values)
         parts["pages"] = _DASHES.sub("-", parts["pages"])
         return parts
@@ -256,14 +319,18 @@ class Layout:
     def reference(self, entry: Entry, path: Path) -> Reference:
         """The record of an entry of a file."""
         parts = self.interpret(entry.fields)
-        return Reference(**parts, format=self.name, file=str(path), line=entry.line, fields=entry.fields)
+        return Reference(
+            **parts, format=self.name, file=str(path), line=entry.line, fields=entry.fields
+        )
 
     def fields(self, reference: Reference) -> Fields:
         """The fields to write: as they were read, except for the parts of the record that were changed since."""
         if reference.format != self.name:
             return tuple(pair for pairs in self.express(reference).values() for pair in pairs)
         found = self.interpret(reference.fields)
-        changed = {part for part in STANDARD if part != "id" and found[part] != getattr(reference, part)}
+        changed = {
+            part for part in STANDARD if part != "id" and found[part] != getattr(reference, part)
+        }
         for group in _GROUPS:
             if changed & group:
                 changed |= group
@@ -271,7 +338,12 @@ class Layout:
             return reference.fields
         dropped = {tag for part in changed for tag in self.tags.get(part, ())}
         kept = [pair for pair in reference.fields if self.key(pair[0]) not in dropped]
-        added = [pair for part, pairs in self.express(reference).items() if part in changed for pair in pairs]
+        added = [
+            pair
+            for part, pairs in self.express(reference).items()
+            if part in changed
+            for pair in pairs
+        ]
         return (*kept, *added)
 
 
@@ -279,7 +351,9 @@ def _abstract(values: Values, tags: Iterable[str]) -> str:
     for tag in tags:
         texts = [tidy(text) for text in values.get(tag, ())]
         # EBSCO repeats the tag for a copyright notice.
-        if body := " ".join(text for text in texts if text and not text.startswith("Copyright of ")):
+        if body := " ".join(
+            text for text in texts if text and not text.startswith("Copyright of ")
+        ):
             return body
     return ""
 

@@ -16,7 +16,10 @@ from bayesift.records import Note
 
 
 class Report(Protocol):
-    """Names a line and what is wrong with it; `lost` is the number of records that are not read because of it."""
+    """Names a line and what is wrong with it.
+
+    `lost` is the number of records that are not read because of it.
+    """
 
     def __call__(self, line: int, message: str, *, lost: int = 0) -> None:
         """Report."""
@@ -36,7 +39,11 @@ class Entry(NamedTuple):
 def read_text_lines(path: Path, encoding: str, report: Report) -> Iterator[tuple[int, str]]:
     """Number and text of each line; what cannot be decoded is replaced by U+FFFD and reported."""
     codec = check_encoding(encoding)
-    errors = "surrogateescape" if encoding in ("utf-8", "latin-1") or encoding.startswith("cp") else "replace"
+    errors = (
+        "surrogateescape"
+        if encoding in ("utf-8", "latin-1") or encoding.startswith("cp")
+        else "replace"
+    )
     with open_bytes(path) as stream:
         text = io.TextIOWrapper(stream, codec, errors=errors, newline=None)
         for number, line in enumerate(text, 1):
@@ -46,18 +53,28 @@ def read_text_lines(path: Path, encoding: str, report: Report) -> Iterator[tuple
 
 
 def repair(line: str, encoding: str, number: int, report: Report) -> str:
-    """The line without NUL and with U+FFFD for bytes that could not be decoded; both are reported."""
+    """The line without NUL and with U+FFFD for bytes that could not be decoded.
+
+    Both are reported.
+    """
     match = _DAMAGE.search(line)
     if match is None:
         return line
-    what = "NUL bytes, left out" if match[0] == "\0" else f"bytes that are not {encoding}, replaced by U+FFFD"
+    what = (
+        "NUL bytes, left out"
+        if match[0] == "\0"
+        else f"bytes that are not {encoding}, replaced by U+FFFD"
+    )
     report(number, f"holds {what}")
     return re.sub("[\ud800-\udfff]", "\ufffd", line.replace("\0", ""))
 
 
 @dataclass
 class Input:
-    """A file that is being read; readers report what they do not understand and note what they guessed."""
+    """A file that is being read.
+
+    Readers report what they do not understand and note what they guessed.
+    """
 
     path: Path
     encoding: str
@@ -125,7 +142,9 @@ class Block:
             tag, value = self._fields[-1]
             self._fields[-1] = (
                 tag,
-                self.separator.join([value.rstrip(" ") if self.separator == " " else value, *self._lines]),
+                self.separator.join(
+                    [value.rstrip(" ") if self.separator == " " else value, *self._lines]
+                ),
             )
         self._lines = []
         self._blanks = 0
@@ -139,7 +158,9 @@ def bounded_records(
     start: str,
     end: str,
 ) -> Iterator[Entry]:
-    """Records between a line tagged `start` and one tagged `end`; one that lacks either is reported and read.
+    """Records between a line tagged `start` and one tagged `end`.
+
+    One that lacks either is reported and read.
 
     Lines before a record, such as "Record #3 of 18", are kept in a field without a tag.
     """
@@ -162,7 +183,10 @@ def bounded_records(
                 for _, text in heading.take().fields:
                     block.add(number, "", text)
             elif name in _TITLES and tag in block.tags:
-                report(number, "a second title in one record; are they two, and the line between them lost?")
+                report(
+                    number,
+                    "a second title in one record; are they two, and the line between them lost?",
+                )
             block.add(number, tag, value)
         elif block:
             block.extend(line)

@@ -1,8 +1,8 @@
 """PubMed: MEDLINE (also of Ovid and ERIC), the XML of its programming interface, and its plain text.
 
-MEDLINE is what PubMed saves as "PubMed" (.nbib, .txt), Ovid as "Reprint/Medlars" and ERIC as .nbib: tags of up to four
-letters, a hyphen in the fifth column, wrapped lines indented; a record starts with PMID. XML and plain text ("Abstract"
-and "Summary") are only read.
+MEDLINE is what PubMed saves as "PubMed" (.nbib, .txt), Ovid as "Reprint/Medlars" and ERIC as .nbib:
+tags of up to four letters, a hyphen in the fifth column, wrapped lines indented; a record starts
+with PMID. XML and plain text ("Abstract" and "Summary") are only read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,13 @@ from bayesift.datasets.references.layout import (
     write_judgements,
 )
 from bayesift.datasets.references.lines import Block, Entry, Report
-from bayesift.datasets.references.reference import Fields, Reference, normalise_doi, normalise_pmid, tidy
+from bayesift.datasets.references.reference import (
+    Fields,
+    Reference,
+    normalise_doi,
+    normalise_pmid,
+    tidy,
+)
 from bayesift.datasets.references.tables import split_people
 
 _TAG = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,2}(?<=....)-(?: (.*)|)$")
@@ -39,7 +45,13 @@ _SINGLE = frozenset({"OWN", "STAT", "TI", "DP", "UI", "VN", "SO"})
 
 _FIRST = frozenset({"PMID", "UI", "VN", "DB", "OWN"})
 
-_TYPES = {"journal article": "JOUR", "book": "BOOK", "book chapter": "CHAP", "preprint": "UNPB", "dataset": "DATA"}
+_TYPES = {
+    "journal article": "JOUR",
+    "book": "BOOK",
+    "book chapter": "CHAP",
+    "preprint": "UNPB",
+    "dataset": "DATA",
+}
 _NAMES = {code: name.title() for name, code in _TYPES.items()}
 
 MEDLINE_TAGS = {
@@ -81,7 +93,10 @@ def read_medline(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[E
             if not block and (tag not in _FIRST or (tag == "OWN" and value.strip() == "NLM")):
                 report(number, "record without PMID")
             if tag == "TI" and tag in block.tags:
-                report(number, "a second title in one record; are they two, and the line between them lost?")
+                report(
+                    number,
+                    "a second title in one record; are they two, and the line between them lost?",
+                )
             block.add(number, tag, value)
             after_blank = False
         elif not line.strip():
@@ -129,14 +144,18 @@ def refine_medline(parts: Parts, values: Values) -> None:
     full, short = values.get("FAU", []), values.get("AU", [])
     names = full if len(full) >= len(short) else short
     parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
-    marked = (match[1] for text in all_of(values, ("LID", "AID", "SO")) if (match := _DOI.search(text)))
-    parts["doi"] = next((doi for text in marked if (doi := normalise_doi(text))), "") or normalise_doi(
-        first(values, ("DO", "DI")) or first(values, ("SO",))
+    marked = (
+        match[1] for text in all_of(values, ("LID", "AID", "SO")) if (match := _DOI.search(text))
     )
+    parts["doi"] = next(
+        (doi for text in marked if (doi := normalise_doi(text))), ""
+    ) or normalise_doi(first(values, ("DO", "DI")) or first(values, ("SO",)))
     parts["keywords"] = tuple(dict.fromkeys(map(tidy, all_of(values, ("MH", "OT", "KW")))))
     types = [_TYPES[text.lower()] for text in all_of(values, ("PT",)) if text.lower() in _TYPES]
     parts["type"] = types[0] if types else "JOUR" if values.get("PT") else ""
-    if "PMID" not in values and not any("MEDLINE" in text.upper() for text in all_of(values, ("DB",))):
+    if "PMID" not in values and not any(
+        "MEDLINE" in text.upper() for text in all_of(values, ("DB",))
+    ):
         parts["pmid"] = normalise_pmid(first(values, ("PM",)))
     elif not parts["pmid"]:
         parts["pmid"] = normalise_pmid(first(values, ("UI",)))
@@ -145,7 +164,10 @@ def refine_medline(parts: Parts, values: Values) -> None:
 def _spelled_date(reference: Reference) -> str:
     year, month, day = (*reference.date.split("-"), "", "")[:3]
     return " ".join(
-        filter(None, (year or str(reference.year or ""), month and MONTHS[int(month) - 1], day.lstrip("0")))
+        filter(
+            None,
+            (year or str(reference.year or ""), month and MONTHS[int(month) - 1], day.lstrip("0")),
+        )
     )
 
 
@@ -201,7 +223,10 @@ def is_pubmed_xml(head: str) -> bool:
 
 
 def read_pubmed_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of PubMed XML; names and parts of the abstract are put together, all else is kept by its path."""
+    """Records of PubMed XML.
+
+    Names and parts of the abstract are put together, all else is kept by its path.
+    """
     for number, element in xml_records(lines, report, "PubmedArticle"):
         yield Entry(number, (*_joined(element), *flatten(element)))
 
@@ -249,7 +274,9 @@ _ASIDE = re.compile(
     r"|Copyright|Conflict of interest|Publisher|Dataset described in|Summary for patients in)\b|©|\(c\)",
     re.IGNORECASE,
 )
-_SUMMARY = re.compile(r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]*\.\s.*)", re.DOTALL)
+_SUMMARY = re.compile(
+    r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]*\.\s.*)", re.DOTALL
+)
 
 PUBMED_TEXT_TAGS = {
     "id": ("PMID",),
@@ -289,7 +316,9 @@ def _entry(number: int, block: list[str], report: Report) -> Entry:
         return Entry(number, tuple(_summary(tidy(paragraphs[0]))))
     fields = [("citation", tidy(paragraphs[0])), ("title", tidy(paragraphs[1]))]
     for place, paragraph in enumerate(paragraphs[2:]):
-        identifiers = [match for line in paragraph.split("\n") if (match := _IDENTIFIER.match(line.strip()))]
+        identifiers = [
+            match for line in paragraph.split("\n") if (match := _IDENTIFIER.match(line.strip()))
+        ]
         if identifiers:
             fields += [(match[1], match[2].split(" ")[0]) for match in identifiers]
         elif place == 0 and not _ASIDE.match(paragraph) and len(paragraphs) > 3:

@@ -65,7 +65,8 @@ class Reference:
 
     Parameters
     ----------
-    id : accession number or key, unique within its list; by default the name of the file and the line
+    id : accession number or key, unique within its list; by default the name of the file and the
+        line
     title, abstract : texts
     authors : names as the file has them, in order
     year : of publication
@@ -78,7 +79,8 @@ class Reference:
     keywords : of authors and of indexers
     url : the first that is given
     language : as the file names it
-    type : by the codes of RIS: "JOUR", "CHAP", "CONF", "BOOK", "THES", "RPRT", ...; "GEN" if unknown
+    type : by the codes of RIS: "JOUR", "CHAP", "CONF", "BOOK", "THES", "RPRT", ...; "GEN" if
+        unknown
     notes : remarks, without the decisions and labels found in them
     labels : tags that people gave
     decisions : of reviewers
@@ -122,7 +124,9 @@ class Reference:
     @property
     def text(self) -> str:
         """Title, abstract and keywords: the input of classifiers."""
-        return "\n".join(part for part in (self.title, self.abstract, "; ".join(self.keywords)) if part)
+        return "\n".join(
+            part for part in (self.title, self.abstract, "; ".join(self.keywords)) if part
+        )
 
     @property
     def included(self) -> bool | None:
@@ -160,7 +164,9 @@ class SourceFile:
 
     def __str__(self) -> str:
         refused = f", {self.refused:,} not read" if self.refused else ""
-        details = "; ".join(part for part in (self.format, self.encoding, *map(str, self.notes)) if part)
+        details = "; ".join(
+            part for part in (self.format, self.encoding, *map(str, self.notes)) if part
+        )
         return f"{self.file}: {self.records:,} records{refused} ({details})"
 
 
@@ -199,7 +205,9 @@ class ReferenceList(Sequence[Reference]):
 
 
 def normalise_doi(text: str) -> str:
-    """The DOI in a text, in lower case and without address, label or final punctuation; "" if there is none.
+    """The DOI in a text, in lower case and without address, label or final punctuation.
+
+    "" if there is none.
 
     Examples
     --------
@@ -210,7 +218,9 @@ def normalise_doi(text: str) -> str:
     if match is None:
         return ""
     doi = match[0].lower()
-    while doi[-1] in ".,;:'&" or (doi[-1] in ")]}" and doi.count(doi[-1]) > doi.count("([{"[")]}".index(doi[-1])])):
+    while doi[-1] in ".,;:'&" or (
+        doi[-1] in ")]}" and doi.count(doi[-1]) > doi.count("([{"[")]}".index(doi[-1])])
+    ):
         doi = doi[:-1]
     return doi
 
@@ -228,6 +238,9 @@ def normalise_pmid(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """The text with runs of white space as single spaces; the same object if it has none, to save memory."""
+    """The text with runs of white space as single spaces.
+
+    The same object if it has none, to save memory.
+    """
     tidied = " ".join(text.split())
     return text if tidied == text else tidied

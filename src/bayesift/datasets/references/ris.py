@@ -1,8 +1,9 @@
 """RIS: two-letter tags, two spaces, a hyphen; from TY to ER.
 
-The tags of Reference Manager, EndNote, Zotero, Mendeley, RefWorks, Embase, Ovid, Cochrane, EBSCO (CINAHL, PsycINFO),
-ProQuest, Scopus, Web of Science, Rayyan and Covidence are understood. TY and ER are found in every spelling; how other
-tags are spaced and capitalised is taken from the first TY, so that a line of text such as "IL - 6 levels" stays text.
+The tags of Reference Manager, EndNote, Zotero, Mendeley, RefWorks, Embase, Ovid, Cochrane, EBSCO
+(CINAHL, PsycINFO), ProQuest, Scopus, Web of Science, Rayyan and Covidence are understood. TY and ER
+are found in every spelling; how other tags are spaced and capitalised is taken from the first TY,
+so that a line of text such as "IL - 6 levels" stays text.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from bayesift.datasets.references.layout import Layout, Pairs, Parts, Values, all_of, first, write_judgements
+from bayesift.datasets.references.layout import (
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    write_judgements,
+)
 from bayesift.datasets.references.lines import Entry, Report, bounded_records
 from bayesift.datasets.references.reference import Fields, Reference, normalise_doi, normalise_pmid
 
@@ -22,11 +31,79 @@ _LIKELY = re.compile(r"^\s*TY[ \t]{0,4}-[ \t]*[A-Za-z]{2,}\s*$", re.MULTILINE | 
 # Types of RIS in a line of any spelling; a line in the file's own spelling may hold any type.
 TYPES = frozenset(
     (
-        *("ABST", "ADVS", "AGGR", "ANCIENT", "ART", "BILL", "BLOG", "BOOK", "CASE", "CHAP", "CHART", "CLSWK", "COMP"),
-        *("CONF", "CPAPER", "CTLG", "DATA", "DBASE", "DICT", "EBOOK", "ECHAP", "EDBOOK", "EJOUR", "ELEC", "ENCYC"),
-        *("EQUA", "FIGURE", "GEN", "GOVDOC", "GRANT", "GRNT", "HEAR", "ICOMM", "INPR", "INTV", "JFULL", "JOUR"),
-        *("LEGAL", "MANSCPT", "MAP", "MGZN", "MPCT", "MULTI", "MUSIC", "NEWS", "PAMP", "PAT", "PCOMM", "POD", "PRESS"),
-        *("RPRT", "SER", "SLIDE", "SOUND", "STAND", "STAT", "STD", "THES", "UNBILL", "UNPB", "UNPD", "VIDEO", "WEB"),
+        *(
+            "ABST",
+            "ADVS",
+            "AGGR",
+            "ANCIENT",
+            "ART",
+            "BILL",
+            "BLOG",
+            "BOOK",
+            "CASE",
+            "CHAP",
+            "CHART",
+            "CLSWK",
+            "COMP",
+        ),
+        *(
+            "CONF",
+            "CPAPER",
+            "CTLG",
+            "DATA",
+            "DBASE",
+            "DICT",
+            "EBOOK",
+            "ECHAP",
+            "EDBOOK",
+            "EJOUR",
+            "ELEC",
+            "ENCYC",
+        ),
+        *(
+            "EQUA",
+            "FIGURE",
+            "GEN",
+            "GOVDOC",
+            "GRANT",
+            "GRNT",
+            "HEAR",
+            "ICOMM",
+            "INPR",
+            "INTV",
+            "JFULL",
+            "JOUR",
+        ),
+        *(
+            "LEGAL",
+            "MANSCPT",
+            "MAP",
+            "MGZN",
+            "MPCT",
+            "MULTI",
+            "MUSIC",
+            "NEWS",
+            "PAMP",
+            "PAT",
+            "PCOMM",
+            "POD",
+            "PRESS",
+        ),
+        *(
+            "RPRT",
+            "SER",
+            "SLIDE",
+            "SOUND",
+            "STAND",
+            "STAT",
+            "STD",
+            "THES",
+            "UNBILL",
+            "UNPB",
+            "UNPD",
+            "VIDEO",
+            "WEB",
+        ),
     )
 )
 
@@ -80,7 +157,9 @@ def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry
 def _boundary(line: str) -> re.Match[str] | None:
     """A line with TY and a known type or with ER, in any spelling."""
     match = _BOUNDARY.match(line) if "-" in line[:12] else None
-    if match is None or (match[5] or "").upper() not in (TYPES if match[2].upper() == "TY" else ("",)):
+    if match is None or (match[5] or "").upper() not in (
+        TYPES if match[2].upper() == "TY" else ("",)
+    ):
         return None
     return match
 
@@ -108,7 +187,9 @@ def write_ris(records: Iterable[Fields], stream: IO[str]) -> None:
 def _continued(value: str) -> str:
     """The value without the line breaks before what would be taken for a tag."""
     first, *rest = value.split("\n")
-    return first + "".join(f"{' ' if _STRICT.match(line) or _boundary(line) else chr(10)}{line}" for line in rest)
+    return first + "".join(
+        f"{' ' if _STRICT.match(line) or _boundary(line) else chr(10)}{line}" for line in rest
+    )
 
 
 def refine_ris(parts: Parts, values: Values) -> None:
@@ -121,20 +202,32 @@ def refine_ris(parts: Parts, values: Values) -> None:
     )
     parts["type"] = parts["type"].upper()
     if not parts["doi"]:
-        links = (text for text in all_of(values, ("UR", "L1", "L2", "LK", "M3", "N1", "C6")) if "doi" in text.lower())
+        links = (
+            text
+            for text in all_of(values, ("UR", "L1", "L2", "LK", "M3", "N1", "C6"))
+            if "doi" in text.lower()
+        )
         parts["doi"] = next((doi for text in links if (doi := normalise_doi(text))), "")
     parts["pmid"] = parts["pmid"] or _pmid(values)
 
 
 _PUBMED = re.compile(
-    r"(?:PMID|PUBMED(?: ?ID)?)[:\s]{1,3}(\d{1,8})\b|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/(\d{1,8})\b", re.IGNORECASE
+    r"(?:PMID|PUBMED(?: ?ID)?)[:\s]{1,3}(\d{1,8})\b|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/(\d{1,8})\b",
+    re.IGNORECASE,
 )
 
 
-# Tags that hold PubMed's number if the database is one of these; EndNote's own numbers in ID are shorter.
+# Tags that hold PubMed's number if the database is one of these; EndNote's own numbers in ID are
+# shorter.
 _NUMBERS = (
     *(("C2", "scopus", 1), ("C5", "embase", 1), ("C5", "medline", 1)),
-    *(("AN", "nlm", 1), ("AN", "pubmed", 1), ("AN", "medline", 1), ("ID", "medline", 7), ("ID", "pubmed", 7)),
+    *(
+        ("AN", "nlm", 1),
+        ("AN", "pubmed", 1),
+        ("AN", "medline", 1),
+        ("ID", "medline", 7),
+        ("ID", "pubmed", 7),
+    ),
 )
 
 
@@ -153,7 +246,11 @@ def _pmid(values: Values) -> str:
 def express_ris(reference: Reference) -> dict[str, Pairs]:
     """The parts of a record as fields of RIS."""
     start, dash, end = reference.pages.partition("-")
-    pages = [("SP", start), ("EP", end)] if dash and end and "-" not in end else [("SP", reference.pages)]
+    pages = (
+        [("SP", start), ("EP", end)]
+        if dash and end and "-" not in end
+        else [("SP", reference.pages)]
+    )
     known = {
         "type": [("TY", reference.type or "GEN")],
         "id": [("ID", reference.id)],

@@ -83,7 +83,10 @@ TAGS = {part: tuple(names.split()) for part, names in _NAMES.items()}
 
 
 def squeeze(name: str) -> str:
-    """The name of a column without case, spaces and signs; annotations of bayesift keep their names."""
+    """The name of a column without case, spaces and signs.
+
+    Annotations of bayesift keep their names.
+    """
     return name.lower() if name.startswith(OWN_PREFIX) else re.sub(r"[\W_]+", "", name).lower()
 
 
@@ -94,7 +97,14 @@ def is_reference_table(columns: Iterable[str]) -> bool:
     return "title" in parts and len(parts) > 1
 
 
-_REASONS = ("exclusionreason", "exclusionreasons", "reasonforexclusion", "reasonsforexclusion", "reason", "reasons")
+_REASONS = (
+    "exclusionreason",
+    "exclusionreasons",
+    "reasonforexclusion",
+    "reasonsforexclusion",
+    "reason",
+    "reasons",
+)
 _RANGES = (
     ("startpage", "endpage"),
     ("firstpage", "lastpage"),
@@ -141,21 +151,37 @@ def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         match = _EXCEL.match(value)
         yield column, match[1] if match else value
-    elif isinstance(value, dict) and column == "abstract_inverted_index":  # of OpenAlex: the places of each word
+    elif (
+        isinstance(value, dict) and column == "abstract_inverted_index"
+    ):  # of OpenAlex: the places of each word
         yield (
             column,
-            " ".join(word for _, word in sorted((place, word) for word in value for place in value[word] or ())),
+            " ".join(
+                word
+                for _, word in sorted(
+                    (place, word) for word in value for place in value[word] or ()
+                )
+            ),
         )
     elif isinstance(value, dict):
         for name, part in value.items():
             yield from decode_cell(f"{column}.{name}", part)
     elif isinstance(value, list | tuple):
         if value and all(isinstance(part, list) for part in value):  # date-parts of CSL
-            yield column, "-".join(f"{part:02d}" if isinstance(part, int) else str(part) for part in value[0])
+            yield (
+                column,
+                "-".join(
+                    f"{part:02d}" if isinstance(part, int) else str(part) for part in value[0]
+                ),
+            )
         else:
             yield column, "\n".join(text for part in value if (text := _named(part)))
     elif value is not None and value == value:
-        number = int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value
+        number = (
+            int(value)
+            if isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
+            else value
+        )
         yield column, str(number)
 
 
@@ -164,29 +190,43 @@ def _named(value: Any) -> str:
     if isinstance(value, dict):
         if value.get("family"):
             return ", ".join(str(part) for part in (value["family"], value.get("given")) if part)
-        names = (value.get(name) for name in ("name", "display_name", "literal", "full_name", "value"))
+        names = (
+            value.get(name) for name in ("name", "display_name", "literal", "full_name", "value")
+        )
         found = next((name for name in names if isinstance(name, str)), None)
-        return found or (_named(value["author"]) if "author" in value else json.dumps(value, ensure_ascii=False))
+        return found or (
+            _named(value["author"]) if "author" in value else json.dumps(value, ensure_ascii=False)
+        )
     return "" if value is None else str(value)
 
 
 def refine_table(parts: Parts, values: Values) -> None:
     """Names and keywords in one cell, pages in two, decisions in columns of their own."""
-    parts["authors"] = next((split_people(text) for tag in TAGS["authors"] for text in values.get(tag, ())), ())
+    parts["authors"] = next(
+        (split_people(text) for tag in TAGS["authors"] for text in values.get(tag, ())), ()
+    )
     parts["keywords"] = tuple(
-        dict.fromkeys(word for text in all_of(values, TAGS["keywords"]) for word in split_keywords(text))
+        dict.fromkeys(
+            word for text in all_of(values, TAGS["keywords"]) for word in split_keywords(text)
+        )
     )
     for start, end in _RANGES:
         limits = [first(values, (start,)), first(values, (end,))]
         if limits[0] and not first(values, TAGS["pages"][:6]):
             parts["pages"] = "-".join(dict.fromkeys(filter(None, limits)))
             break
-    if match := _CITATION.search(first(values, ("citation",))):  # PubMed's CSV has volume, issue and pages in it
+    if match := _CITATION.search(
+        first(values, ("citation",))
+    ):  # PubMed's CSV has volume, issue and pages in it
         for part, text in zip(("volume", "issue", "pages"), match.groups(), strict=True):
             parts[part] = parts[part] or text or ""
     month, day = first(values, ("publishedmonth", "month")), first(values, ("day",))
     if month and parts["year"] and len(parts["date"]) <= 4:
-        date = "-".join(filter(None, (str(parts["year"]), month, day))) if month.isdecimal() else f"{month} {day}"
+        date = (
+            "-".join(filter(None, (str(parts["year"]), month, day)))
+            if month.isdecimal()
+            else f"{month} {day}"
+        )
         parts["date"] = parse_date(date, parts["year"])
     parts["type"] = _type(parts["type"])
     parts["pmid"] = parts["pmid"] if parts["pmid"] != "0" else ""
@@ -201,7 +241,9 @@ def _type(text: str) -> str:
     if text.isupper() and text.isalpha():
         return _LETTERS.get(text, text)
     words = re.split(r"[;|\n]", text)
-    return next((_TYPES[squeeze(word)] for word in words if squeeze(word) in _TYPES), "GEN" if text else "")
+    return next(
+        (_TYPES[squeeze(word)] for word in words if squeeze(word) in _TYPES), "GEN" if text else ""
+    )
 
 
 def _annotations(values: Values) -> tuple[tuple[str, str], ...]:
@@ -210,7 +252,9 @@ def _annotations(values: Values) -> tuple[tuple[str, str], ...]:
 
 
 def _decisions(values: Values) -> tuple[Decision, ...]:
-    if "internalid" in values and "consensus" in values:  # Abstrackr: 1, 0 and -1, by the consensus or by reviewers
+    if (
+        "internalid" in values and "consensus" in values
+    ):  # Abstrackr: 1, 0 and -1, by the consensus or by reviewers
         return _abstrackr(values)
     for column in TAGS["decisions"]:
         for text in values.get(column, ()):
@@ -246,9 +290,14 @@ def split_people(text: str) -> tuple[str, ...]:
             return split_names([text], separator)
     parts = [tidy(part) for part in text.split(",") if part.strip()]
     if len(parts) > 1 and all(" " in part for part in parts):
-        return tuple(part.removesuffix(".") if part is parts[-1] and part[-2:-1].isupper() else part for part in parts)
+        return tuple(
+            part.removesuffix(".") if part is parts[-1] and part[-2:-1].isupper() else part
+            for part in parts
+        )
     if len(parts) > 2 and len(parts) % 2 == 0 and all(map(_INITIALS.match, parts[1::2])):
-        return tuple(f"{last}, {initials}" for last, initials in zip(parts[::2], parts[1::2], strict=True))
+        return tuple(
+            f"{last}, {initials}" for last, initials in zip(parts[::2], parts[1::2], strict=True)
+        )
     return (tidy(text).strip("; "),)
 
 
@@ -312,7 +361,10 @@ def read_table(source: Input) -> Iterator[Reference]:
 
 
 def table_rows(references: Iterable[Reference]) -> tuple[list[str], list[dict[str, str]]]:
-    """Columns and rows of references; columns as found if all records are from tables, else the same for all."""
+    """Columns and rows of references.
+
+    Columns as found if all records are from tables, else the same for all.
+    """
     rows = [dict(TABLE.fields(reference)) for reference in references]
     columns = dict.fromkeys(name for row in rows for name in row)
     return list(columns), [{name: _cell(value) for name, value in row.items()} for row in rows]
@@ -343,7 +395,9 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
         cells = [_FORBIDDEN.sub(" ", row.get(name, "")) for name in columns]
         longest = max(range(len(cells)), key=lambda place: len(cells[place]))
         if len(cells[longest]) > _CELL:
-            message = f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
+            message = (
+                f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
+            )
             raise DataError(f"{message}, and a cell of Excel holds {_CELL:,}; write CSV instead")
         sheet.append([_text_cell(sheet, cell) if cell.startswith("=") else cell for cell in cells])
     book.save(stream)

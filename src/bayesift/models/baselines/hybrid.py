@@ -35,23 +35,25 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
 
         w = (1 - alpha) w_first / |w_first|_1 + alpha w_second / |w_second|_1
 
-    By default the first is naive Bayes (features that are common in a category) and the second a support vector machine
-    (features that tell it from others).
+    By default the first is naive Bayes (features that are common in a category) and the second a
+    support vector machine (features that tell it from others).
 
     Parameters
     ----------
-    alpha : the share of the second model; None chooses it among 0, 0.05, ..., 1 on documents held out, by accuracy for
-        class labels and by mean average precision for an indicator matrix; ties go to the middle one. "likelihood"
-        chooses any share from 0 to 1, by the likelihood of documents held out: P = 1/(1 + exp(-a s - b)) of the mixed
-        score s, with the best a >= 0 and b of each category
+    alpha : the share of the second model; None chooses it among 0, 0.05, ..., 1 on documents held
+        out, by accuracy for class labels and by mean average precision for an indicator matrix;
+        ties go to the middle one. "likelihood" chooses any share from 0 to 1, by the likelihood of
+        documents held out: P = 1/(1 + exp(-a s - b)) of the mixed score s, with the best a >= 0 and
+        b of each category
     keep : the share of each model's features that stays, those with the largest weights
-    bias : which intercepts are mixed in: none (False; the paper ignores them), both (True), that of the "first" (the
-        prior of naive Bayes) or of the "second" model (the bias of the support vector machine)
+    bias : which intercepts are mixed in: none (False; the paper ignores them), both (True), that of
+        the "first" (the prior of naive Bayes) or of the "second" model (the bias of the support
+        vector machine)
     loss : of the default second model: "squared_hinge", or "hinge", the paper's C sum xi
     validation : number of folds to choose alpha on, or the share of documents to hold out once
     C, dual, tol : of the default second model, a `LinearSVM`
-    first, second : other linear classifiers, with `coef_` and `intercept_` (or the `log_odds_coef_` of
-        `NaiveBayesClassifier`)
+    first, second : other linear classifiers, with `coef_` and `intercept_` (or the `log_odds_coef_`
+        of `NaiveBayesClassifier`)
     random_state : seed of the splits
 
     Attributes
@@ -61,7 +63,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
 
     References
     ----------
-    Nandanwar & Murty (2013). Halving comes before scaling here; naive Bayes adds one to every count.
+    Nandanwar & Murty (2013). Halving comes before scaling here; naive Bayes adds one to every
+    count.
 
     Examples
     --------
@@ -116,7 +119,9 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             truth, found = self._held_out(rows, Y, weights)
             self.alphas_ = _GRID
             mixed = (_mixed(found[0], found[1], alpha) for alpha in _GRID)
-            self.validation_scores_ = np.array([_quality(truth, scores, targets.multilabel) for scores in mixed])
+            self.validation_scores_ = np.array(
+                [_quality(truth, scores, targets.multilabel) for scores in mixed]
+            )
             self.alpha_ = _middle_of_best(self.alphas_, self.validation_scores_)
         elif isinstance(self.alpha, str):
             self.alphas_, self.validation_scores_ = _likeliest(*self._held_out(rows, Y, weights))
@@ -125,12 +130,16 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             self.alpha_ = float(self.alpha)
         first, second = self._parts(rows, Y, weights)
         coefficients = _mixed(first[0], second[0], self.alpha_)
-        return self._set_hyperplanes(targets, coefficients, _mixed(first[1], second[1], self.alpha_))
+        return self._set_hyperplanes(
+            targets, coefficients, _mixed(first[1], second[1], self.alpha_)
+        )
 
     def _check_settings(self) -> None:
         if isinstance(self.alpha, str):
             if self.alpha != "likelihood":
-                raise ValueError(f"alpha must be a number, None or 'likelihood', got {self.alpha!r}")
+                raise ValueError(
+                    f"alpha must be a number, None or 'likelihood', got {self.alpha!r}"
+                )
         elif self.alpha is not None and not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha!r}")
         if self.bias not in (False, True, "first", "second"):
@@ -143,10 +152,18 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         first = NaiveBayesClassifier() if self.first is None else clone(self.first)
         machine = LinearSVM(C=self.C, loss=self.loss, dual=self.dual, tol=self.tol)
         second = machine if self.second is None else clone(self.second)
-        planes = [(name, _fitted(model, rows, Y, weights)) for name, model in (("first", first), ("second", second))]
-        return [_scaled(*parts, keep=self.keep, bias=self.bias in (True, name)) for name, parts in planes]
+        planes = [
+            (name, _fitted(model, rows, Y, weights))
+            for name, model in (("first", first), ("second", second))
+        ]
+        return [
+            _scaled(*parts, keep=self.keep, bias=self.bias in (True, name))
+            for name, parts in planes
+        ]
 
-    def _held_out(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> tuple[Array, Array]:
+    def _held_out(
+        self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array
+    ) -> tuple[Array, Array]:
         """Labels of documents held out, and their scores by both models."""
         scores, held_out = np.zeros((2, *Y.shape)), np.zeros(Y.shape[0], dtype=bool)
         for train, test in self._splits(Y.shape[0]):
@@ -162,9 +179,13 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             folds = min(int(self.validation), n_documents)
             splitter: Any = KFold(folds, shuffle=True, random_state=self.random_state)
         elif 0 < self.validation < 1:
-            splitter = ShuffleSplit(1, test_size=float(self.validation), random_state=self.random_state)
+            splitter = ShuffleSplit(
+                1, test_size=float(self.validation), random_state=self.random_state
+            )
         else:
-            raise ValueError(f"validation must be a number of folds or a share below 1, got {self.validation!r}")
+            raise ValueError(
+                f"validation must be a number of folds or a share below 1, got {self.validation!r}"
+            )
         yield from splitter.split(np.empty(n_documents))
 
     def _post_load(self) -> None:
@@ -200,8 +221,12 @@ def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Ar
     weighted = {"sample_weight": weights} if has_fit_parameter(model, "sample_weight") else {}
     if get_tags(model).classifier_tags.multi_label:
         return hyperplanes_of(model.fit(rows, Y, **weighted))
-    planes = [hyperplanes_of(clone(model).fit(rows, column, **weighted)) for column in Y.toarray().T]
-    return np.vstack([weights for weights, _ in planes]), np.concatenate([intercepts for _, intercepts in planes])
+    planes = [
+        hyperplanes_of(clone(model).fit(rows, column, **weighted)) for column in Y.toarray().T
+    ]
+    return np.vstack([weights for weights, _ in planes]), np.concatenate(
+        [intercepts for _, intercepts in planes]
+    )
 
 
 def _scaled(weights: Array, intercepts: Array, *, keep: float, bias: bool) -> Planes:

@@ -1,4 +1,7 @@
-"""Nearest neighbours: the search among points and among documents, votes, the classifier; and nearest centroids."""
+"""Nearest neighbours: the search among points and among documents, votes, the classifier.
+
+And nearest centroids.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,13 @@ from bayesift.errors import DataError
 from bayesift.kernels.ranking import nearest_rows
 from bayesift.models.base import LinearScoresMixin, compact_row, models_of, stack_rows
 from bayesift.state import StateMixin, check_classes, storable
-from bayesift.validation import TermTagsMixin, check_sample_weight, check_targets, check_terms, check_two_classes
+from bayesift.validation import (
+    TermTagsMixin,
+    check_sample_weight,
+    check_targets,
+    check_terms,
+    check_two_classes,
+)
 
 _BLOCK_VALUES = 4_000_000  # distances in memory at a time
 
@@ -31,7 +40,9 @@ def squared_distances(points: Array, others: Array) -> Array:
 
 
 def nearest_points(points: Array, others: Array, n_neighbors: int) -> tuple[Array, Array]:
-    """The indices of the nearest of `others` for each point, and their squared distances; ties go to the earlier.
+    """The indices of the nearest of `others` for each point, and their squared distances.
+
+    Ties go to the earlier.
 
     Equal points are compared once, since a matrix product may round their distances differently.
     """
@@ -71,10 +82,15 @@ def _lowest(values: Array, k: int) -> Array:
 
 
 def weighted_votes(neighbors: Array, weights: Array, members: sparse.csr_array) -> Array:
-    """The sum of the neighbours' weights in each category, documents x categories; `members` has a row per document."""
+    """The sum of the neighbours' weights in each category, documents x categories.
+
+    `members` has a row per document.
+    """
     n_documents, k = neighbors.shape
     shape, indptr = (n_documents, members.shape[0]), np.arange(n_documents + 1) * k
-    sums: Array = (sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=shape) @ members).toarray()
+    sums: Array = (
+        sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=shape) @ members
+    ).toarray()
     return sums
 
 
@@ -82,10 +98,11 @@ def weighted_votes(neighbors: Array, weights: Array, members: sparse.csr_array) 
 class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstimator):
     """The categories of the most similar training documents.
 
-        P(c | d) = (sum of cos(d, n) over neighbours n in c + prior · share of c) / (sum over all neighbours + prior)
+        P(c | d) = (sum of cos(d, n) over neighbours n in c + prior · share of c) / (sum over all
+        neighbours + prior)
 
-    with the share of c among the training documents, (n_c + 1/2) / (n + 1). A document without a term in common with
-    any other gets these shares.
+    with the share of c among the training documents, (n_c + 1/2) / (n + 1). A document without a
+    term in common with any other gets these shares.
 
     Parameters
     ----------
@@ -219,8 +236,8 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
 
         w_c = max(0, positive · mean of members - negative · mean of the rest), scaled to length 1
 
-    Documents are scaled to length 1 first, so that the score of such a document is its cosine with the prototype. Two
-    classes share one hyperplane, the difference of their prototypes.
+    Documents are scaled to length 1 first, so that the score of such a document is its cosine with
+    the prototype. Two classes share one hyperplane, the difference of their prototypes.
 
     Parameters
     ----------
@@ -259,7 +276,9 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
             prototypes = (second - first)[np.newaxis] / np.sqrt(2.0)
         return self._set_hyperplanes(targets, prototypes, np.zeros(prototypes.shape[0]))
 
-    def _prototypes(self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array) -> Iterator[Array]:
+    def _prototypes(
+        self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array
+    ) -> Iterator[Array]:
         """The prototypes of a few categories at a time."""
         from sklearn.preprocessing import normalize
 

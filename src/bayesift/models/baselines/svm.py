@@ -14,7 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.models.base import LinearScoresMixin, Row, compact_row, for_each_model, models_of, stack_rows, terms_of
+from bayesift.models.base import (
+    LinearScoresMixin,
+    Row,
+    compact_row,
+    for_each_model,
+    models_of,
+    stack_rows,
+    terms_of,
+)
 from bayesift.models.linear.links import SquaredHinge
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, document_weights
@@ -33,20 +41,24 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         w, b = argmin  |w|^2 / 2 + b^2 / 2 + C sum_i loss(y_i (x_i w + b))
         loss(m) = max(0, 1 - m)^2  or  max(0, 1 - m)
 
-    The dual problem of the squared hinge is solved for blocks of categories at once (`bayesift.kernels.dual`), where
-    entries x categories are a million or more; all else by scikit-learn's `LinearSVC` (liblinear).
+    The dual problem of the squared hinge is solved for blocks of categories at once
+    (`bayesift.kernels.dual`), where entries x categories are a million or more; all else by
+    scikit-learn's `LinearSVC` (liblinear).
 
-    Scores are margins, not probabilities: decide with a rule that is fitted to scores (`scut`, `max-f1`), or by sign.
+    Scores are margins, not probabilities: decide with a rule that is fitted to scores (`scut`,
+    `max-f1`), or by sign.
 
     Parameters
     ----------
-    C : cost of margins below 1; "scale" is SVMlight's default, one over the mean squared length of the documents
+    C : cost of margins below 1; "scale" is SVMlight's default, one over the mean squared length of
+        the documents
     loss : "squared_hinge" or "hinge"
     class_weight : None, "balanced", or with class labels one weight per class
-    dual : solve the dual problem, which copes with long and short documents alike, or the primal one, which is slow on
-        raw counts and precise to many digits; "auto" is the dual where there are more terms than documents. The hinge
-        loss has the dual only
-    tol : tolerance of liblinear; of blocks of categories the objective is within tol^2 of its minimum
+    dual : solve the dual problem, which copes with long and short documents alike, or the primal
+        one, which is slow on raw counts and precise to many digits; "auto" is the dual where there
+        are more terms than documents. The hinge loss has the dual only
+    tol : tolerance of liblinear; of blocks of categories the objective is within tol^2 of its
+        minimum
     random_state : seed of the order in which liblinear's dual solver takes the documents
 
     Examples
@@ -74,7 +86,10 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Self:
-        """Find the hyperplanes; `feature_mask` (hyperplanes x terms) limits the terms of each, all without it."""
+        """Find the hyperplanes.
+
+        `feature_mask` (hyperplanes x terms) limits the terms of each, all without it.
+        """
         check_cost(self.C)
         if self.loss not in _MAX_ITER:
             raise ValueError(f"loss must be one of {', '.join(_MAX_ITER)}, got {self.loss!r}")
@@ -87,7 +102,15 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         costs = self._costs(rows, terms, weights, members.shape[0])
         balance = costs if balance is None else costs * balance
         if self._by_blocks(rows, members.shape[0]):
-            given = rows, members, importance, SquaredHinge(), prior_of("gaussian"), np.array([1.0, 1.0, 0.0]), terms
+            given = (
+                rows,
+                members,
+                importance,
+                SquaredHinge(),
+                prior_of("gaussian"),
+                np.array([1.0, 1.0, 0.0]),
+                terms,
+            )
             found = _hyperplanes(Problem(*given, self.tol, _MAX_ITER[self.loss], balance=balance))
         else:
             limits = [None] * members.shape[0] if terms is None else terms
@@ -96,13 +119,16 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         coefficients, intercepts = zip(*found, strict=True)
         return self._set_hyperplanes(targets, stack_rows(list(coefficients)), np.array(intercepts))
 
-    def _costs(self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int) -> Array:
+    def _costs(
+        self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int
+    ) -> Array:
         """The cost of documents inside and outside of each category, 2 x categories."""
         if self.C != "scale":
             return np.full((2, n_models), float(self.C))
         parts = [rows] if terms is None else (rows[:, chosen] for chosen in terms)
         return np.tile(
-            [scaled_cost(squared_lengths(part), weights) for part in parts], (2, n_models if terms is None else 1)
+            [scaled_cost(squared_lengths(part), weights) for part in parts],
+            (2, n_models if terms is None else 1),
         )
 
     def _by_blocks(self, rows: sparse.csr_array, n_models: int) -> bool:
@@ -110,7 +136,12 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         return bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LARGE
 
     def _hyperplane(
-        self, rows: sparse.csr_array, members: sparse.csr_array, importance: Array, costs: Array, terms: Array | None
+        self,
+        rows: sparse.csr_array,
+        members: sparse.csr_array,
+        importance: Array,
+        costs: Array,
+        terms: Array | None,
     ) -> tuple[Row, float]:
         """The hyperplane of one category, by liblinear."""
         from sklearn.svm import LinearSVC
@@ -120,7 +151,12 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         counted = weights > 0
         if positive[counted].all() or not positive[counted].any():  # nothing to separate
             return compact_row(np.zeros(rows.shape[1])), 1.0 if positive[counted].any() else -1.0
-        settings = {"loss": self.loss, "dual": self.dual, "tol": self.tol, "random_state": self.random_state}
+        settings = {
+            "loss": self.loss,
+            "dual": self.dual,
+            "tol": self.tol,
+            "random_state": self.random_state,
+        }
         machine = LinearSVC(C=1.0, max_iter=_MAX_ITER[self.loss], **settings)
         part = rows if terms is None else rows[:, terms]
         machine.fit(part[counted], positive[counted], sample_weight=weights[counted])
@@ -129,17 +165,24 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
 
 
 def _hyperplanes(problem: Problem) -> list[tuple[Row, float]]:
-    """The hyperplanes of all categories, by blocks of them; those with nothing to separate have no weights."""
+    """The hyperplanes of all categories, by blocks of them.
+
+    Those with nothing to separate have no weights.
+    """
     counted = (problem.importance > 0).astype(np.int64)
     inside = problem.members @ counted
     found = [(compact_row(np.zeros(problem.n_terms)), 1.0 if size else -1.0) for size in inside]
     separable = np.flatnonzero((inside > 0) & (inside < counted.sum()))
-    solutions = solve_all(problem, "dual", [None] * len(separable), None, categories=separable.tolist())
+    solutions = solve_all(
+        problem, "dual", [None] * len(separable), None, categories=separable.tolist()
+    )
     for c, solution in zip(separable, solutions, strict=True):
         found[c] = solution.weights, solution.intercept
     late = sum(not solution.converged for solution in solutions)
     if late:
-        warnings.warn(f"{late} machines did not converge; raise tol", ConvergenceWarning, stacklevel=3)
+        warnings.warn(
+            f"{late} machines did not converge; raise tol", ConvergenceWarning, stacklevel=3
+        )
     return found
 
 
@@ -174,22 +217,25 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
 
         r = log (p(t | c) + eps) / (p(t | not c) + eps),   eps = 2 alpha / all counts
         w, b = argmin SVM on x ∘ r,   score = x · (r ∘ w') + b'
-        w' = (1 - beta) m + beta w,   b' = (1 - beta) m log P(c) / P(not c) + beta b,   m = mean(|w|)
+        w' = (1 - beta) m + beta w,   b' = (1 - beta) m log P(c) / P(not c) + beta b,   m =
+        mean(|w|)
 
-    so that weights far from the mean, which rest on few documents, are drawn towards naive Bayes. Meant for binary
-    weights (presence of terms).
+    so that weights far from the mean, which rest on few documents, are drawn towards naive Bayes.
+    Meant for binary weights (presence of terms).
 
     Parameters
     ----------
-    alpha : pseudo-count of every term, shared between the category and the rest in proportion to their counts
+    alpha : pseudo-count of every term, shared between the category and the rest in proportion to
+        their counts
     beta : 1 is the plain machine on scaled features, 0 naive Bayes
     C, dual, tol, random_state : as in `LinearSVM`
 
     Notes
     -----
-    Wang & Manning have two classes of equal size: they add alpha to the counts of each and leave the machine's b as it
-    is. Against a rest that is many times larger the first makes words that a category lacks speak for it, and the
-    second sets a threshold for weights that are no longer there. For equal counts the ratios are theirs.
+    Wang & Manning have two classes of equal size: they add alpha to the counts of each and leave
+    the machine's b as it is. Against a rest that is many times larger the first makes words that a
+    category lacks speak for it, and the second sets a threshold for weights that are no longer
+    there. For equal counts the ratios are theirs.
 
     References
     ----------
@@ -227,23 +273,33 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
-        planes = [self._hyperplane(rows, members, weights) for members in models_of(targets).toarray()]
+        planes = [
+            self._hyperplane(rows, members, weights) for members in models_of(targets).toarray()
+        ]
         coefficients, intercepts = zip(*planes, strict=True)
         return self._set_hyperplanes(targets, np.stack(coefficients), np.array(intercepts))
 
-    def _hyperplane(self, rows: sparse.csr_array, members: Array, weights: Array) -> tuple[Array, float]:
+    def _hyperplane(
+        self, rows: sparse.csr_array, members: Array, weights: Array
+    ) -> tuple[Array, float]:
         """The hyperplane of one category, its weights those of the unscaled features."""
         counts = np.stack([(weights * members) @ rows, (weights * (1 - members)) @ rows])
         totals = counts.sum(axis=1, keepdims=True)
-        shares = counts / np.where(totals > 0, totals, 1.0) + 2.0 * self.alpha / max(totals.sum(), 1.0)
+        shares = counts / np.where(totals > 0, totals, 1.0) + 2.0 * self.alpha / max(
+            totals.sum(), 1.0
+        )
         ratios = np.log(shares[0]) - np.log(shares[1])
         machine = LinearSVM(C=self.C, dual=self.dual, tol=self.tol, random_state=self.random_state)
-        scaled = sparse.csr_array((rows.data * ratios[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
+        scaled = sparse.csr_array(
+            (rows.data * ratios[rows.indices], rows.indices, rows.indptr), shape=rows.shape
+        )
         machine.fit(scaled, sparse.csr_array(members[:, np.newaxis]), weights)
         found = machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
         mean, positive = (1.0 - self.beta) * np.mean(np.abs(found)), weights @ members
         prior = logit((positive + 0.5) / (weights.sum() + 1.0))
-        return ratios * (mean + self.beta * found), float(mean * prior + self.beta * machine.intercept_[0])
+        return ratios * (mean + self.beta * found), float(
+            mean * prior + self.beta * machine.intercept_[0]
+        )
 
 
 _PARAMETERS: dict[str, dict[str, Any]] = {
@@ -256,16 +312,19 @@ _BLOCK = 1_000  # documents whose kernel values are computed together
 
 
 class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
-    """Support vector machine with a kernel and hinge loss, by scikit-learn's `SVC`; scores are margins.
+    """Support vector machine with a kernel and hinge loss, by scikit-learn's `SVC`.
 
-    With an indicator matrix each category has its own machine. With class labels there is one for two classes, and one
-    per class against the rest for more. `LinearSVM` has the linear kernel.
+    Scores are margins.
+
+    With an indicator matrix each category has its own machine. With class labels there is one for
+    two classes, and one per class against the rest for more. `LinearSVM` has the linear kernel.
 
     Parameters
     ----------
-    kernel : "polynomial", (x.x' + 1)^2, or "rbf", exp(-|x - x'|^2 / 2): SVM-2 and SVM-R1 of Chai, Ng & Chieu (2002)
-    C : cost of margins below 1; "scale" is SVMlight's default, one over the mean squared distance of documents from the
-        origin in the kernel's space
+    kernel : "polynomial", (x.x' + 1)^2, or "rbf", exp(-|x - x'|^2 / 2): SVM-2 and SVM-R1 of Chai,
+        Ng & Chieu (2002)
+    C : cost of margins below 1; "scale" is SVMlight's default, one over the mean squared distance
+        of documents from the origin in the kernel's space
     n_jobs : threads over categories; -1 for all cores
 
     Attributes
@@ -288,14 +347,21 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
     terms_: list[Array] | None
 
     def __init__(
-        self, *, kernel: str = "rbf", C: float | Literal["scale"] = "scale", n_jobs: int | None = None
+        self,
+        *,
+        kernel: str = "rbf",
+        C: float | Literal["scale"] = "scale",
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
-        """Fit the machines; `feature_mask` (models x terms) limits the terms of each, all without it."""
+        """Fit the machines.
+
+        `feature_mask` (models x terms) limits the terms of each, all without it.
+        """
         if self.kernel not in _PARAMETERS:
             raise ValueError(f"kernel must be one of {', '.join(_PARAMETERS)}, got {self.kernel!r}")
         check_cost(self.C)
@@ -305,7 +371,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         self.terms_ = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         self._constants = np.where(np.diff(members.indptr) == members.shape[1], 1.0, -1.0)
-        share_values = self.terms_ is None and members.shape[0] > 1 and members.shape[1] <= _LARGEST_SHARED
+        share_values = (
+            self.terms_ is None and members.shape[0] > 1 and members.shape[1] <= _LARGEST_SHARED
+        )
         self._documents = rows if share_values else None
         columns = sparse.csc_array(rows)
         values = None if self._documents is None else self._values(rows, rows)
@@ -320,7 +388,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
             if values is not None:
                 return SVC(C=cost, kernel="precomputed", cache_size=_CACHE).fit(values, positive)
             part = self._part(columns, c)
-            return SVC(C=self._cost(part), cache_size=_CACHE, **_PARAMETERS[self.kernel]).fit(part, positive)
+            return SVC(C=self._cost(part), cache_size=_CACHE, **_PARAMETERS[self.kernel]).fit(
+                part, positive
+            )
 
         self.machines_ = for_each_model(learn, members.shape[0], self.n_jobs)
         return self
@@ -329,7 +399,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         """Margins, documents x models; one dimension for two classes."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
-        margins = self._separate_margins(rows) if self._documents is None else self._shared_margins(rows)
+        margins = (
+            self._separate_margins(rows) if self._documents is None else self._shared_margins(rows)
+        )
         return margins[:, 0] if self._is_binary() else margins
 
     def predict(self, X: Any) -> Array:
@@ -337,7 +409,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         margins = self.decision_function(X)
         if self.multilabel_:
             return (margins > 0).astype(np.int64)
-        classes: Array = self.classes_[(margins > 0).astype(int) if self._is_binary() else np.argmax(margins, axis=1)]
+        classes: Array = self.classes_[
+            (margins > 0).astype(int) if self._is_binary() else np.argmax(margins, axis=1)
+        ]
         return classes
 
     def _values(self, rows: sparse.csr_array, others: sparse.csr_array) -> Array:
@@ -389,7 +463,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
             return float(self.C)
         squares = squared_lengths(X)
         polynomial = self.kernel == "polynomial"
-        return scaled_cost((squares + 1.0) ** 2 - 1.0 if polynomial else 2.0 - 2.0 * np.exp(-0.5 * squares))
+        return scaled_cost(
+            (squares + 1.0) ** 2 - 1.0 if polynomial else 2.0 - 2.0 * np.exp(-0.5 * squares)
+        )
 
     def _part(self, columns: sparse.csc_array, model: int) -> Any:
         part = columns if self.terms_ is None else columns[:, self.terms_[model]]

@@ -53,20 +53,29 @@ _INTERCEPT = GaussianPrior(variance=10.0)
 _FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
 _KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
 _ENOUGH = 1000  # documents for which a second prior of words and vectors pays
-_WORTH_A_TRY = 1.02  # loss with word pairs relative to that without, up to which more members are given them
-# By the kind of richer columns, in the order in which they are tried: the loss of the whole stack relative to that
-# without them, up to which the model uses them, and the log prior odds that they help. A few documents cannot say that
-# vectors do not.
+_WORTH_A_TRY = (
+    1.02  # loss with word pairs relative to that without, up to which more members are given them
+)
+# By the kind of richer columns, in the order in which they are tried: the loss of the whole stack
+# relative to that without them, up to which the model uses them, and the log prior odds that they
+# help. A few documents cannot say that vectors do not.
 _WORTH = {TABLE: (0.995, 0.0), VECTORS: (0.995, 3.0), CHARACTERS: (0.995, 0.0), PAIRS: (0.99, 0.0)}
 _NAMES = {PAIRS: "word pairs", VECTORS: "vectors", CHARACTERS: "characters", TABLE: "columns"}
 
 
-def _candidates(effort: Effort, *, exclusive: bool, kinds: Array, n_documents: int) -> list[Candidate]:
-    """The candidates, the most useful first; classes that exclude one another share a softmax model."""
+def _candidates(
+    effort: Effort, *, exclusive: bool, kinds: Array, n_documents: int
+) -> list[Candidate]:
+    """The candidates, the most useful first.
+
+    Classes that exclude one another share a softmax model.
+    """
     words = _word_candidates(effort, exclusive=exclusive, pairs=PAIRS in kinds)
     main = SoftmaxMember if exclusive else LogisticMember
     first = sum(PAIRS not in candidate.kinds for candidate in words)
-    richer = [Candidate(main(30.0), (WORDS, kind)) for kind in _WORTH if kind in kinds and kind != PAIRS]
+    richer = [
+        Candidate(main(30.0), (WORDS, kind)) for kind in _WORTH if kind in kinds and kind != PAIRS
+    ]
     if VECTORS in kinds and n_documents >= _ENOUGH:
         richer.append(Candidate(main(3.0), (WORDS, VECTORS)))
     return words[:first] + richer + words[first:]
@@ -75,7 +84,10 @@ def _candidates(effort: Effort, *, exclusive: bool, kinds: Array, n_documents: i
 def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Candidate]:
     main = SoftmaxMember if exclusive else LogisticMember
     if effort == "quick":
-        return [Candidate(m, (WORDS,)) for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))]
+        return [
+            Candidate(m, (WORDS,))
+            for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))
+        ]
     words: list[Member] = [
         main(100.0),
         NaiveBayesMember(0.5),
@@ -85,9 +97,17 @@ def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Ca
     ]
     both: list[Member] = [main(100.0), NaiveBayesMember(0.5), NBLogisticMember(10.0)]
     if effort == "thorough":
-        words += [main(10.0), SVMMember(1.0), SVMMember(0.3), NBLogisticMember(10.0, 0.5), PerceptronMember()]
+        words += [
+            main(10.0),
+            SVMMember(1.0),
+            SVMMember(0.3),
+            NBLogisticMember(10.0, 0.5),
+            PerceptronMember(),
+        ]
         both += [LogisticMember(3.0), main(10.0), SVMMember(1.0)]
-    return [Candidate(m, (WORDS,)) for m in words] + [Candidate(m, (WORDS, PAIRS)) for m in both if pairs]
+    return [Candidate(m, (WORDS,)) for m in words] + [
+        Candidate(m, (WORDS, PAIRS)) for m in both if pairs
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,17 +134,20 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
         z(d, c) = sum_m w_m s_m(d, c) + b,    w_m >= 0
 
-    The members are logistic regressions under a weak and a strong Gaussian prior, one of them a softmax model where
-    classes exclude one another, logistic regression with the prior of naive Bayes, and naive Bayes itself. All are
-    fitted to shared folds. Their weights are those of a `StackedClassifier` with weights of at least 0, which also
-    calibrate: z are log odds, or for classes the logarithms of probabilities. Where the stack is not better than the
-    best calibrated member, by the loss of documents that neither members nor weights have seen, that member is the
-    model. In the end it is one linear model, as quick as any. Meant for term weights such as `sublinear-tf-idf`.
+    The members are logistic regressions under a weak and a strong Gaussian prior, one of them a
+    softmax model where classes exclude one another, logistic regression with the prior of naive
+    Bayes, and naive Bayes itself. All are fitted to shared folds. Their weights are those of a
+    `StackedClassifier` with weights of at least 0, which also calibrate: z are log odds, or for
+    classes the logarithms of probabilities. Where the stack is not better than the best calibrated
+    member, by the loss of documents that neither members nor weights have seen, that member is the
+    model. In the end it is one linear model, as quick as any. Meant for term weights such as
+    `sublinear-tf-idf`.
 
     Parameters
     ----------
     effort : "quick", "normal" or "thorough": how many members and folds
-    budget : seconds to stay within, by fewer members; the result then depends on the speed of the machine
+    budget : seconds to stay within, by fewer members; the result then depends on the speed of the
+        machine
     random_state : seed of the folds
     n_jobs : threads over categories; -1 for all cores
     progress : called with the number of fits done and their total
@@ -132,17 +155,19 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     members_, weights_, offset_ : the members of the model, their weights in the score, and b
-    uses_pairs_, uses_vectors_, uses_characters_, uses_table_ : whether it uses columns of several words, of vectors, of
-        n-grams of characters, and of a table
-    calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose weights calibrate
+    uses_pairs_, uses_vectors_, uses_characters_, uses_table_ : whether it uses columns of several
+        words, of vectors, of n-grams of characters, and of a table
+    calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose
+        weights calibrate
     shares_ : the root mean square that each member adds to the score
-    held_out_ : the held-out probabilities, a `HeldOut`; None in a model that was loaded, or where there were none
+    held_out_ : the held-out probabilities, a `HeldOut`; None in a model that was loaded, or where
+        there were none
     classes_, multilabel_, coef_, intercept_ : as in `LinearScoresMixin`
 
     References
     ----------
-    Wolpert (1992), Stacked generalization. Breiman (1996), Stacked regressions (weights of at least 0). Wang & Manning
-    (2012), Baselines and bigrams.
+    Wolpert (1992), Stacked generalization. Breiman (1996), Stacked regressions (weights of at least
+    0). Wang & Manning (2012), Baselines and bigrams.
 
     Examples
     --------
@@ -186,9 +211,10 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, ngram_lengths: Any = None) -> Self:
         """Compare the members on documents held out, then fit those of the model to all documents.
 
-        Documents of weight 0 are left out. `ngram_lengths` has the number of words that each column joins; columns of
-        several words, of vectors (0), of n-grams of characters (-1) and of a table (-2, numbers and categories beside
-        the texts) are used only where they lower the loss. Without it all columns are words.
+        Documents of weight 0 are left out. `ngram_lengths` has the number of words that each column
+        joins; columns of several words, of vectors (0), of n-grams of characters (-1) and of a
+        table (-2, numbers and categories beside the texts) are used only where they lower the loss.
+        Without it all columns are words.
         """
         self._check_parameters()
         start = time.perf_counter()
@@ -201,7 +227,9 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
         used = np.flatnonzero(weights)
         kinds = np.array([WORDS]) if lengths is None else np.unique(np.minimum(lengths, PAIRS))
-        candidates = _candidates(self.effort, exclusive=exclusive, kinds=kinds, n_documents=len(used))
+        candidates = _candidates(
+            self.effort, exclusive=exclusive, kinds=kinds, n_documents=len(used)
+        )
         fitting = CrossFitting(
             candidates,
             Sample(rows / size, labels, weights).take(used),
@@ -225,14 +253,22 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         used_kinds = {kind for place in kept for kind in candidates[place].kinds}
         self.uses_pairs_, self.uses_vectors_ = PAIRS in used_kinds, VECTORS in used_kinds
         self.uses_characters_, self.uses_table_ = CHARACTERS in used_kinds, TABLE in used_kinds
-        self.weights_, self.shares_, self.offset_ = choice.weights[kept], choice.shares[kept], choice.offset
+        self.weights_, self.shares_, self.offset_ = (
+            choice.weights[kept],
+            choice.shares[kept],
+            choice.offset,
+        )
         self.calibration_, scores = None, choice.scores
         if targets.multilabel and len(scores):
             self.calibration_, scores = stacker.correct(scores, BetaCalibration.fit)
         self.held_out_ = _kept(scores, stacker.held_out, used, exclusive=exclusive)
-        return self._set_hyperplanes(targets, linear.weights / size, linear.intercepts + self.offset_)
+        return self._set_hyperplanes(
+            targets, linear.weights / size, linear.intercepts + self.offset_
+        )
 
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the score of a category, and the remainder: the intercept and the calibration."""
         terms, intercepts = super().contributions(X, category, against=against)
         if self.calibration_ is None:
@@ -246,7 +282,10 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def column_kinds_(self) -> tuple[int, ...]:
-        """The kinds of columns that the model uses, as in the `ngram_lengths` of `fit`; 2 for all of several words."""
+        """The kinds of columns that the model uses, as in the `ngram_lengths` of `fit`.
+
+        2 for all of several words.
+        """
         check_is_fitted(self)
         used = {
             PAIRS: self.uses_pairs_,
@@ -270,20 +309,28 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         'logistic regression'
         """
         check_is_fitted(self)
-        text = self.members_[0].kind if len(self.members_) == 1 else f"a stack of {self._shares_of_kinds()}"
+        text = (
+            self.members_[0].kind
+            if len(self.members_) == 1
+            else f"a stack of {self._shares_of_kinds()}"
+        )
         columns = ["words", *(_NAMES[kind] for kind in self.column_kinds_[1:])]
         return f"{text}; {', '.join(columns[:-1])} and {columns[-1]}" if len(columns) > 1 else text
 
     def _shares_of_kinds(self) -> str:
         of_kind: dict[str, float] = defaultdict(float)
-        for member, share in zip(self.members_, 100 * self.shares_ / self.shares_.sum(), strict=True):
+        for member, share in zip(
+            self.members_, 100 * self.shares_ / self.shares_.sum(), strict=True
+        ):
             of_kind[member.kind] += share
         largest = sorted(of_kind.items(), key=lambda kind: -kind[1])
         return ", ".join(f"{kind} {share:.0f}%" for kind, share in largest if share >= 0.5)
 
     def _check_parameters(self) -> None:
         if self.effort not in get_args(Effort):
-            raise ValueError(f"effort must be one of {', '.join(get_args(Effort))}, got {self.effort!r}")
+            raise ValueError(
+                f"effort must be one of {', '.join(get_args(Effort))}, got {self.effort!r}"
+            )
         if self.budget is not None and not self.budget > 0:
             raise ValueError(f"budget must be a number of seconds above 0, got {self.budget!r}")
 
@@ -321,15 +368,19 @@ def _typical_length(rows: sparse.csr_array) -> float:
 
 
 def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
-    """The stack of members by words, and by richer columns that lower its loss; or the best of its members.
+    """The stack of members by words, and by richer columns that lower its loss.
 
-    Each kind of columns is compared with words alone, so that one does not keep out another. Where columns other than
-    pairs are used, a member alone is one of those that use them.
+    Or the best of its members.
+
+    Each kind of columns is compared with words alone, so that one does not keep out another. Where
+    columns other than pairs are used, a member alone is one of those that use them.
     """
     scores = stacker.held_out.scores
     tried = [place for place, member in enumerate(scores) if np.any(member)]
     if not tried:  # no document could be held out: the prior odds decide
-        helpful = [any(_WORTH[kind][1] > 0 for kind in candidate.kinds[1:]) for candidate in candidates]
+        helpful = [
+            any(_WORTH[kind][1] > 0 for kind in candidate.kinds[1:]) for candidate in candidates
+        ]
         weights = np.zeros(len(candidates))
         weights[int(np.argmax(helpful))] = 1.0
         return Choice(weights, weights, 0.0, scores[0], np.nan)
@@ -338,7 +389,11 @@ def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
     choices = []
     for kind, (worth, odds) in _WORTH.items():
         of_kind = [place for place in tried if kind in candidates[place].kinds]
-        if of_kind and (choice := stacker.judge(np.array(words + of_kind))).loss < worth * plain.loss + odds:
+        if (
+            of_kind
+            and (choice := stacker.judge(np.array(words + of_kind))).loss
+            < worth * plain.loss + odds
+        ):
             choices.append(choice)
             more += of_kind
             richer += of_kind if kind != PAIRS else []

@@ -1,7 +1,7 @@
 """Corrections of the log odds of categories that do not exclude one another, fitted to documents held out.
 
-Both look at the other categories of the document and have a few numbers, the same for all categories, that maximise
-the posterior of the labels.
+Both look at the other categories of the document and have a few numbers, the same for all
+categories, that maximise the posterior of the labels.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ _FLOOR = 1e-6  # odds of all other categories, at least
 class LabelCoupling:
     """The log odds z of a category corrected by the probabilities of the others.
 
-        z'(d, c) = a z(d, c) + b log(e + sum_{k != c} p(d, k)) + g sum_k J(c, k) (p(d, k) - pi(k)) + h
+        z'(d, c) = a z(d, c) + b log(e + sum_{k != c} p(d, k)) + g sum_k J(c, k) (p(d, k) - pi(k)) +
+        h
 
-    with p = 1 / (1 + exp(-z)) and the relative frequencies pi of the categories. J(c, k) is the log odds ratio of two
-    categories among the training labels, with half a document added to each cell of their table, and 0 for c = k. The
-    second term is low for a document that belongs to no other category. The priors are a ~ N(1, 1) and b, g, h ~
-    N(0, 1), so that without data z' = z.
+    with p = 1 / (1 + exp(-z)) and the relative frequencies pi of the categories. J(c, k) is the log
+    odds ratio of two categories among the training labels, with half a document added to each cell
+    of their table, and 0 for c = k. The second term is low for a document that belongs to no other
+    category. The priors are a ~ N(1, 1) and b, g, h ~ N(0, 1), so that without data z' = z.
 
     Parameters
     ----------
@@ -97,10 +98,12 @@ def _coupling_features(scores: Array, couplings: Array, rates: Array) -> Array:
 class BetaCalibration:
     """Corrects log odds z of a category by a beta calibration and by the odds of the other categories.
 
-        z'(c) = positive ln p(c) - negative ln(1 - p(c)) - others ln sum_(k != c) p(k) / (1 - p(k)) + offset
+        z'(c) = positive ln p(c) - negative ln(1 - p(c)) - others ln sum_(k != c) p(k) / (1 - p(k))
+        + offset
 
-    with p = 1 / (1 + exp(-z)). The first two terms are beta calibration (Kull, Silva Filho & Flach 2017): one slope
-    where the category is unlikely and another where it is likely. The third lowers a category where others are likely.
+    with p = 1 / (1 + exp(-z)). The first two terms are beta calibration (Kull, Silva Filho & Flach
+    2017): one slope where the category is unlikely and another where it is likely. The third lowers
+    a category where others are likely.
     """
 
     positive: float
@@ -132,5 +135,9 @@ class BetaCalibration:
 def _beta_features(scores: Array) -> Array:
     z = np.clip(scores, -_LARGEST, _LARGEST)
     odds = np.exp(z)
-    others = np.maximum(odds.sum(axis=1, keepdims=True) - odds, _FLOOR) if z.shape[1] > 1 else np.ones_like(z)
+    others = (
+        np.maximum(odds.sum(axis=1, keepdims=True) - odds, _FLOOR)
+        if z.shape[1] > 1
+        else np.ones_like(z)
+    )
     return np.stack([-np.logaddexp(0.0, -z), np.logaddexp(0.0, z), -np.log(others)])

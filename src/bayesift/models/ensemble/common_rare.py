@@ -26,17 +26,20 @@ def _have_probabilities(self: CommonRareClassifier) -> bool:
 
 
 @storable("common-rare")
-class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CommonRareClassifier(
+    TermTagsMixin, StateMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     """One classifier for categories with many documents, another for those with few.
 
-    Chai, Ng & Chieu (2002) conclude that Bayesian classifiers do better on common categories and margin classifiers on
-    rare ones. Where common begins is chosen on the training documents: both classifiers decide documents that they
-    were not trained on, fold by fold, and the boundary is the one with the highest F1. For indicator matrices only.
+    Chai, Ng & Chieu (2002) conclude that Bayesian classifiers do better on common categories and
+    margin classifiers on rare ones. Where common begins is chosen on the training documents: both
+    classifiers decide documents that they were not trained on, fold by fold, and the boundary is
+    the one with the highest F1. For indicator matrices only.
 
     Parameters
     ----------
-    common, rare : any two classifiers that take indicator matrices, such as an `OnlineGaussianProcess` and a
-        `KernelSVM`, alone or within a `ThresholdedClassifier`
+    common, rare : any two classifiers that take indicator matrices, such as an
+        `OnlineGaussianProcess` and a `KernelSVM`, alone or within a `ThresholdedClassifier`
     boundary : the number of documents from which a category is common; None chooses it
     criterion : what the boundary is chosen by, "macro" or "micro" F1
     cv : number of folds
@@ -45,14 +48,16 @@ class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstim
     Attributes
     ----------
     boundary_ : the number of documents from which a category is common
-    boundaries_, criteria_ : the boundaries that were tried and their F1; None when the boundary was given
+    boundaries_, criteria_ : the boundaries that were tried and their F1; None when the boundary was
+        given
     is_common_ : of each category
     common_, rare_ : the fitted classifiers, each of its own categories; None when it has none
     classes_ : the numbers of the categories
 
     Notes
     -----
-    It can be stored when both parts can (`bayesift.models.STORABLE`): scikit-learn's and `KernelSVM` cannot.
+    It can be stored when both parts can (`bayesift.models.STORABLE`): scikit-learn's and
+    `KernelSVM` cannot.
 
     Examples
     --------
@@ -92,8 +97,8 @@ class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstim
     def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
         """Choose the boundary and fit both parts to their categories; y is an indicator matrix.
 
-        `feature_mask` (categories x terms) limits the terms of the common part; a function of X and y that gives it is
-        called again in every fold.
+        `feature_mask` (categories x terms) limits the terms of the common part; a function of X and
+        y that gives it is called again in every fold.
         """
         if self.criterion not in ("macro", "micro"):
             raise ValueError(f"criterion must be 'macro' or 'micro', got {self.criterion!r}")
@@ -111,7 +116,9 @@ class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstim
             self.boundaries_ = self.criteria_ = None
             self.boundary_ = int(self.boundary)
         self.classes_, self.is_common_ = targets.classes, sizes >= self.boundary_
-        self.common_ = self._fitted("common", rows, Y, np.flatnonzero(self.is_common_), feature_mask)
+        self.common_ = self._fitted(
+            "common", rows, Y, np.flatnonzero(self.is_common_), feature_mask
+        )
         self.rare_ = self._fitted("rare", rows, Y, np.flatnonzero(~self.is_common_), None)
         return self
 
@@ -139,7 +146,10 @@ class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstim
         n_categories = len(expect_array(self.is_common_, "is_common_", np.bool_, (None,)))
         check_classes(self.classes_, n_categories, multilabel=True)
         self.boundaries_ = self.criteria_ = None
-        for part, size in ((self.common_, self.is_common_.sum()), (self.rare_, (~self.is_common_).sum())):
+        for part, size in (
+            (self.common_, self.is_common_.sum()),
+            (self.rare_, (~self.is_common_).sum()),
+        ):
             known = 0 if part is None else len(part.classes_)
             if known != size or (known and not part.multilabel_):
                 raise DataError("the parts do not fit the categories")
@@ -155,13 +165,17 @@ class CommonRareClassifier(TermTagsMixin, StateMixin, ClassifierMixin, MetaEstim
         target = sparse.csr_array(chosen) if len(categories) == 1 else chosen
         if feature_mask is None:
             return clone(getattr(self, name)).fit(X, target)
-        terms = sparse.csr_array(feature_mask(X, Y) if callable(feature_mask) else feature_mask)[categories]
+        terms = sparse.csr_array(feature_mask(X, Y) if callable(feature_mask) else feature_mask)[
+            categories
+        ]
         return clone(getattr(self, name)).fit(X, target, feature_mask=terms)
 
     def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
         from sklearn.model_selection import KFold
 
-        yield from KFold(self.cv, shuffle=True, random_state=self.random_state).split(np.empty(n_documents))
+        yield from KFold(self.cv, shuffle=True, random_state=self.random_state).split(
+            np.empty(n_documents)
+        )
 
     def _try_boundaries(self, X: Any, Y: Array, feature_mask: Any) -> tuple[Array, Array]:
         """All boundaries between categories of different sizes, and the F1 of each over documents held out."""

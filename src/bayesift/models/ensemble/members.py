@@ -18,7 +18,9 @@ from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassi
 from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.state import storable
 
-_MOST_COMPARED = 30_000  # numbers that a search for neighbours may look at, per document and category
+_MOST_COMPARED = (
+    30_000  # numbers that a search for neighbours may look at, per document and category
+)
 _SMALL = 1 << 18  # entries x categories
 _LEAST_RATIO = 0.03  # keeps the prior variance of terms without a log-count ratio above 0
 
@@ -35,7 +37,9 @@ class Sample:
     def counts(self) -> sparse.csr_array:
         """The terms for naive Bayes: negative values are 0."""
         values = np.maximum(self.rows.data, 0.0)
-        return sparse.csr_array((values, self.rows.indices, self.rows.indptr), shape=self.rows.shape)
+        return sparse.csr_array(
+            (values, self.rows.indices, self.rows.indptr), shape=self.rows.shape
+        )
 
     def take(self, documents: Array) -> Sample:
         """Some of the documents."""
@@ -134,7 +138,9 @@ class NeighborsMember(Member):
 
     def fit(self, sample: Sample, settings: Settings) -> NeighborOdds:
         """Store the documents."""
-        return NeighborOdds(NeighborsClassifier(n_neighbors=self.n_neighbors).fit(sample.rows, sample.labels))
+        return NeighborOdds(
+            NeighborsClassifier(n_neighbors=self.n_neighbors).fit(sample.rows, sample.labels)
+        )
 
     def is_affordable(self, sample: Sample) -> bool:
         """Whether a document shares its terms with so few others that comparing it with all is quick."""
@@ -147,7 +153,10 @@ class NeighborsMember(Member):
 @storable("perceptron-member")
 @dataclass(frozen=True)
 class PerceptronMember(Member):
-    """The posterior mean of an `OnlinePerceptron` after three epochs in random order; it has no sample weights."""
+    """The posterior mean of an `OnlinePerceptron` after three epochs in random order.
+
+    It has no sample weights.
+    """
 
     kind: ClassVar[str] = "Bayesian perceptron"
     prior_variance: float = 4.0
@@ -167,7 +176,10 @@ class PerceptronMember(Member):
 @storable("online-stack-member")
 @dataclass(frozen=True)
 class OnlineStackMember(Member):
-    """An `OnlineStackedClassifier` after one pass in random order; it is not linear and has no sample weights."""
+    """An `OnlineStackedClassifier` after one pass in random order.
+
+    It is not linear and has no sample weights.
+    """
 
     kind: ClassVar[str] = "online stack"
 
@@ -210,9 +222,12 @@ class LogisticMember(Member):
 @storable("softmax-member")
 @dataclass(frozen=True)
 class SoftmaxMember(Member):
-    """Softmax regression of classes that exclude one another, under a Gaussian prior; found from one against the rest.
+    """Softmax regression of classes that exclude one another, under a Gaussian prior.
 
-    The classes together are the last step: from the modes of each against the rest it is a third of the way.
+    Found from one against the rest.
+
+    The classes together are the last step: from the modes of each against the rest it is a third of
+    the way.
     """
 
     kind: ClassVar[str] = "softmax regression"
@@ -223,10 +238,14 @@ class SoftmaxMember(Member):
         prior = GaussianPrior(variance=self.variance)
         labels = np.asarray(sample.labels.argmax(axis=1)).ravel()
         n_documents, n_classes = sample.labels.shape
-        if len(np.unique(labels)) < n_classes or 2 * n_classes > n_documents:  # nothing that classes could share
+        if (
+            len(np.unique(labels)) < n_classes or 2 * n_classes > n_documents
+        ):  # nothing that classes could share
             return _logistic_mode(sample, prior, settings)
         model = _logistic(prior, settings, sample).fit(sample.rows, labels, sample.weights)
-        model.set_params(multiclass="softmax", warm_start=True, solver="auto").fit(sample.rows, labels, sample.weights)
+        model.set_params(multiclass="softmax", warm_start=True, solver="auto").fit(
+            sample.rows, labels, sample.weights
+        )
         return Hyperplanes(_dense(model.coef_), model.intercept_)
 
 
@@ -235,9 +254,10 @@ class SoftmaxMember(Member):
 class NBLogisticMember(Member):
     """Logistic regression whose prior is scaled by the log-count ratios of naive Bayes.
 
-    The standard deviation of a term's weight is |log P(t | c) / P(t | not c)| times the root of `variance`: terms that
-    are as common in a category as outside it are held near 0. `alpha` is added to every count. Wang & Manning (2012)
-    scale the features by these ratios, which is the same prior.
+    The standard deviation of a term's weight is |log P(t | c) / P(t | not c)| times the root of
+    `variance`: terms that are as common in a category as outside it are held near 0. `alpha` is
+    added to every count. Wang & Manning (2012) scale the features by these ratios, which is the
+    same prior.
     """
 
     kind: ClassVar[str] = "logistic regression"
@@ -258,10 +278,15 @@ def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> 
 
 
 def _logistic(prior: GaussianPrior, settings: Settings, sample: Sample) -> SparseBayesClassifier:
-    # On little data Newton's method is about as quick as the default, and nothing is compiled for it.
+    # On little data Newton's method is about as quick as the default, and nothing is compiled for
+    # it.
     solver = "newton" if sample.rows.nnz * sample.labels.shape[1] <= _SMALL else "auto"
     return SparseBayesClassifier(
-        prior=prior, intercept=settings.intercept, tol=settings.tol, n_jobs=settings.n_jobs, solver=solver
+        prior=prior,
+        intercept=settings.intercept,
+        tol=settings.tol,
+        n_jobs=settings.n_jobs,
+        solver=solver,
     )
 
 

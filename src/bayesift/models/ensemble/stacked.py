@@ -42,7 +42,9 @@ JURY: tuple[Member, ...] = (
     NaiveBayesMember(0.9),
     NBLogisticMember(),
 )
-_ENOUGH = 3_000  # documents to fit the weights to; folds that are not needed for them are not held out
+_ENOUGH = (
+    3_000  # documents to fit the weights to; folds that are not needed for them are not held out
+)
 _NOT_LINEAR: tuple[type[Member], ...] = (NeighborsMember, OnlineStackMember)
 COMMITTEE: tuple[Member, ...] = (LogisticMember(), NBLogisticMember(), NaiveBayesMember(0.9))
 
@@ -53,18 +55,18 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
         z(d, c) = sum_m w_m s_m(d, c) + b
 
-    The weights are the same for all categories (see `stacking_weights`). Linear members are combined into one linear
-    model. With an indicator matrix and `couple_labels`, z is then corrected by the probabilities of the other
-    categories (`LabelCoupling`). Meant for term weights such as ltc; naive Bayes takes
-    negative ones for 0.
+    The weights are the same for all categories (see `stacking_weights`). Linear members are
+    combined into one linear model. With an indicator matrix and `couple_labels`, z is then
+    corrected by the probabilities of the other categories (`LabelCoupling`). Meant for term weights
+    such as ltc; naive Bayes takes negative ones for 0.
 
-    Two presets are learners: `StackedClassifier.jury()` is the most accurate; it keeps the training documents for its
-    neighbours. `StackedClassifier.committee()` is one linear model.
+    Two presets are learners: `StackedClassifier.jury()` is the most accurate; it keeps the training
+    documents for its neighbours. `StackedClassifier.committee()` is one linear model.
 
     Parameters
     ----------
-    members : the models, of `bayesift.models.ensemble`: `JURY`, `COMMITTEE` or others, at most one `NeighborsMember`
-        and one `OnlineStackMember`
+    members : the models, of `bayesift.models.ensemble`: `JURY`, `COMMITTEE` or others, at most one
+        `NeighborsMember` and one `OnlineStackMember`
     weights : one per member, at least 0; None fits them to out-of-fold scores
     signed : whether fitted weights may be negative, which corrects errors that members share
     scale_scores : fit the weights to scores divided by the root mean square of their member
@@ -77,10 +79,11 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    weights_, offset_ : w and b; weights are None in committees of bayesift 0.1, which did not store them
+    weights_, offset_ : w and b; weights are None in committees of bayesift 0.1, which did not store
+        them
     label_coupling_ : the fitted `LabelCoupling`, or None
-    neighbors_ : the fitted `NeighborsClassifier`, or None, also where documents are many and long: neighbours then
-        take longer than the other members together, and have the weight 0
+    neighbors_ : the fitted `NeighborsClassifier`, or None, also where documents are many and long:
+        neighbours then take longer than the other members together, and have the weight 0
     online_stack_ : the fitted `OnlineStackedClassifier`, or None
     classes_, multilabel_ : as in `LinearScoresMixin`
     coef_, intercept_ : the weighted sum of the linear members
@@ -97,7 +100,14 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     ['grain', 'crude']
     """
 
-    FITTED = (*LogOddsMixin.FITTED, "weights_", "offset_", "neighbors_", "online_stack_", "label_coupling_")
+    FITTED = (
+        *LogOddsMixin.FITTED,
+        "weights_",
+        "offset_",
+        "neighbors_",
+        "online_stack_",
+        "label_coupling_",
+    )
 
     weights_: Array | None
     offset_: float
@@ -136,7 +146,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
         C is that of the SVM; `parameters` are those of `StackedClassifier`.
         """
-        return cls(**{"members": (SVMMember(C), NeighborsMember(n_neighbors), *JURY[2:]), **parameters})
+        return cls(
+            **{"members": (SVMMember(C), NeighborsMember(n_neighbors), *JURY[2:]), **parameters}
+        )
 
     @classmethod
     def committee(
@@ -150,17 +162,22 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Two logistic regressions and naive Bayes, with weights of at least 0: one linear model that takes weights.
 
-        `variance` is that of a `LogisticMember`; `informed_variance` and `alpha` of a `NBLogisticMember`; `mixing` of
-        naive Bayes; `parameters` are those of `StackedClassifier`.
+        `variance` is that of a `LogisticMember`; `informed_variance` and `alpha` of a
+        `NBLogisticMember`; `mixing` of naive Bayes; `parameters` are those of `StackedClassifier`.
         """
-        members = LogisticMember(variance), NBLogisticMember(informed_variance, alpha), NaiveBayesMember(mixing)
+        members = (
+            LogisticMember(variance),
+            NBLogisticMember(informed_variance, alpha),
+            NaiveBayesMember(mixing),
+        )
         fixed = {"members": members, "signed": False, "scale_scores": False, "couple_labels": False}
         return cls(**{**fixed, **parameters})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights to out-of-fold scores, then the members to all documents.
 
-        Documents of weight 0 are left out. To members that learn online or compare documents all others have weight 1.
+        Documents of weight 0 are left out. To members that learn online or compare documents all
+        others have weight 1.
         """
         self._check_members()
         if self.weights is None and self.n_folds < 2:
@@ -182,7 +199,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         )
         self.label_coupling_ = None
         given = self.weights is not None
-        weights, self.offset_ = (self._given_weights(), 0.0) if given else self._stack(fitting, targets)
+        weights, self.offset_ = (
+            (self._given_weights(), 0.0) if given else self._stack(fitting, targets)
+        )
         self.weights_ = weights
         linear, others = fitting.combine(weights)
         models: dict[type[Odds], Any] = {type(odds): odds.model for odds in others}
@@ -190,8 +209,13 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         return self._set_hyperplanes(targets, linear.weights, linear.intercepts + self.offset_)
 
     def _stack(self, fitting: CrossFitting, targets: Targets) -> tuple[Array, float]:
-        """Weights and offset by out-of-fold scores, and the label coupling; unaffordable members have the weight 0."""
-        affordable = [m for m, member in enumerate(self.members) if member.is_affordable(fitting.whole)]
+        """Weights and offset by out-of-fold scores, and the label coupling.
+
+        Unaffordable members have the weight 0.
+        """
+        affordable = [
+            m for m, member in enumerate(self.members) if member.is_affordable(fitting.whole)
+        ]
         places = np.array(affordable or [0])
         for place in places:
             fitting.score(place)
@@ -209,10 +233,13 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             self.label_coupling_ = LabelCoupling.fit(scores, held_out, fitting.whole)
         return weights, offset
 
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the score of a category through the linear members, and the remainder.
 
-        The remainder is what the intercept, neighbours, an online stack and the other categories of the document add.
+        The remainder is what the intercept, neighbours, an online stack and the other categories of
+        the document add.
         """
         terms, intercepts = super().contributions(X, category, against=against)
         if not self._others() and self.label_coupling_ is None:
@@ -229,7 +256,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def _check_members(self) -> None:
         members = self.members
         are_members = bool(members) and all(isinstance(member, Member) for member in members)
-        if not are_members or any(sum(isinstance(m, kind) for m in members) > 1 for kind in _NOT_LINEAR):
+        if not are_members or any(
+            sum(isinstance(m, kind) for m in members) > 1 for kind in _NOT_LINEAR
+        ):
             raise ValueError(
                 f"members must be models of an ensemble, at most one of neighbours and one online, got {members!r}"
             )
@@ -252,7 +281,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def _given_weights(self) -> Array:
         given = np.asarray(self.weights, dtype=float)
         if given.shape != (len(self.members),) or not np.all(given >= 0.0):
-            raise ValueError(f"weights must be {len(self.members)} numbers of at least 0, got {self.weights!r}")
+            raise ValueError(
+                f"weights must be {len(self.members)} numbers of at least 0, got {self.weights!r}"
+            )
         return given
 
     def _scores(self, X: Any) -> Array:
@@ -274,7 +305,10 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
                 raise DataError(f"its {kind.kind} is not that of its members")
         for odds in others.values():
             check_fitted(odds.model)
-            if len(odds.model.classes_) != n_models or odds.model.n_features_in_ != self.n_features_in_:
+            if (
+                len(odds.model.classes_) != n_models
+                or odds.model.n_features_in_ != self.n_features_in_
+            ):
                 raise DataError("a member has other categories or terms")
         if self.label_coupling_ is not None:
             expect_array(self.label_coupling_.rates, "rates", np.float64, (n_models,))

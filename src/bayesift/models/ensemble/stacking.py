@@ -25,7 +25,8 @@ _FEWEST = 2_000  # documents that weights are fitted to, however many categories
 _DENSE = 0.1  # the cost of an entry of a dense column, which BLAS multiplies, relative to that of another
 _NEGLIGIBLE = 1e-3  # share of the score below which a member is left out
 
-# The kinds of columns, by the number of words that each joins; for n-grams of more words the kind is that of pairs.
+# The kinds of columns, by the number of words that each joins; for n-grams of more words the kind
+# is that of pairs.
 PAIRS, WORDS, VECTORS, CHARACTERS, TABLE = 2, 1, 0, -1, -2
 
 
@@ -48,7 +49,10 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """Scores, members x documents x categories, by fits without the documents; which these are, and what they are."""
+    """Scores, members x documents x categories, by fits without the documents.
+
+    Which these are, and what they are.
+    """
 
     scores: Array
     documents: Array
@@ -77,8 +81,9 @@ class ProgressCounter:
 class CrossFitting:
     """Fits candidates to folds, then those that are kept to all documents, within the time there is.
 
-    Every document is held out once, except those that `deal_folds` keeps in training for a rare category. `enough`
-    documents are scored at most: by `some_folds` all of as many folds as hold them, otherwise some of each fold.
+    Every document is held out once, except those that `deal_folds` keeps in training for a rare
+    category. `enough` documents are scored at most: by `some_folds` all of as many folds as hold
+    them, otherwise some of each fold.
 
     Parameters
     ----------
@@ -88,8 +93,8 @@ class CrossFitting:
     n_folds : how many folds; below 2 nothing is held out
     enough : documents to score, at most
     some_folds : whether the folds that are not needed for `enough` documents are left out
-    ngram_lengths : the number of words that each column joins, or its kind: `VECTORS`, `CHARACTERS` (n-grams of them)
-        or `TABLE` (numbers and categories beside texts); 1 for all without it
+    ngram_lengths : the number of words that each column joins, or its kind: `VECTORS`, `CHARACTERS`
+        (n-grams of them) or `TABLE` (numbers and categories beside texts); 1 for all without it
     progress : called with the number of fits done and their total
     deadline : what `time.perf_counter` will say when the fits should be done
     """
@@ -107,7 +112,12 @@ class CrossFitting:
         progress: Progress | None = None,
         deadline: float | None = None,
     ) -> None:
-        self.candidates, self.whole, self.settings, self.ngram_lengths = candidates, sample, settings, ngram_lengths
+        self.candidates, self.whole, self.settings, self.ngram_lengths = (
+            candidates,
+            sample,
+            settings,
+            ngram_lengths,
+        )
         self.parts: dict[tuple[int, ...], Sample] = {}
         labels = sample.labels.toarray() != 0
         self.folds = _folds_of(labels, n_folds, settings.random_state)
@@ -118,21 +128,34 @@ class CrossFitting:
         self.held_out = OutOfFold(scores, documents, labels[documents], sample.weights[documents])
         self.used_folds = np.unique(self.folds[documents])
         self.counter = ProgressCounter(progress, len(candidates) * (len(self.used_folds) + 1))
-        self.deadline, self.promised = deadline, 0.0  # seconds that the last fits of the candidates so far will take
+        self.deadline, self.promised = (
+            deadline,
+            0.0,
+        )  # seconds that the last fits of the candidates so far will take
         self.paces: dict[type[Member], float] = {}  # seconds of a fit by its size
 
     def score(self, place: int) -> bool:
         """Write the scores of a candidate; False, and scores of 0, when the time would not suffice.
 
-        That is judged before the first fit by the pace of such members so far, then by the fits themselves. The first
-        candidate is always scored.
+        That is judged before the first fit by the pace of such members so far, then by the fits
+        themselves. The first candidate is always scored.
         """
-        candidate, documents, out = self.candidates[place], self.held_out.documents, self.held_out.scores[place]
+        candidate, documents, out = (
+            self.candidates[place],
+            self.held_out.documents,
+            self.held_out.scores[place],
+        )
         begin, sample = time.perf_counter(), self._sample(candidate)
         size, kind = _size_of(sample), type(candidate.member)
-        if place > 0 and self._is_late(size * self.paces.get(kind, 0.0) * (len(self.used_folds) + 1)):
+        if place > 0 and self._is_late(
+            size * self.paces.get(kind, 0.0) * (len(self.used_folds) + 1)
+        ):
             return False
-        lengths = None if self.ngram_lengths is None else self.ngram_lengths[candidate.columns(self.ngram_lengths)]
+        lengths = (
+            None
+            if self.ngram_lengths is None
+            else self.ngram_lengths[candidate.columns(self.ngram_lengths)]
+        )
         for done, fold in enumerate(self.used_folds, 1):
             part = np.flatnonzero(self.folds[documents] == fold)
             rest = sample.take(np.flatnonzero(self.folds != fold))
@@ -149,10 +172,15 @@ class CrossFitting:
 
     def _is_late(self, seconds: float) -> bool:
         """Whether so many more seconds, and the last fits, end after the deadline."""
-        return self.deadline is not None and time.perf_counter() + seconds + self.promised > self.deadline
+        return (
+            self.deadline is not None
+            and time.perf_counter() + seconds + self.promised > self.deadline
+        )
 
     def combine(self, weights: Array) -> tuple[Hyperplanes, list[Odds]]:
-        """The weighted sum of the linear candidates fitted to all documents, over all columns; and the other ones.
+        """The weighted sum of the linear candidates fitted to all documents, over all columns.
+
+        And the other ones.
 
         Candidates of weight 0 are not fitted.
         """
@@ -181,7 +209,9 @@ class CrossFitting:
         if self.ngram_lengths is None:
             return self.whole
         if candidate.kinds not in self.parts:
-            self.parts[candidate.kinds] = self.whole.of_columns(candidate.columns(self.ngram_lengths))
+            self.parts[candidate.kinds] = self.whole.of_columns(
+                candidate.columns(self.ngram_lengths)
+            )
         return self.parts[candidate.kinds]
 
     def _join_training_after(self, enough: int) -> None:
@@ -194,7 +224,9 @@ class CrossFitting:
         documents = np.flatnonzero(self.folds >= 0)
         if len(documents) <= enough:
             return documents
-        return np.sort(np.random.default_rng(self.settings.random_state).permutation(documents)[:enough])
+        return np.sort(
+            np.random.default_rng(self.settings.random_state).permutation(documents)[:enough]
+        )
 
 
 def _size_of(sample: Sample) -> float:
@@ -212,14 +244,18 @@ def _folds_of(labels: Array, n_folds: int, random_state: int | None) -> Array:
     return deal_folds(classes, n_folds=n_folds, random_state=random_state)
 
 
-def as_new(rows: sparse.csr_array, training: sparse.csr_array, ngram_lengths: Array | None = None) -> sparse.csr_array:
+def as_new(
+    rows: sparse.csr_array, training: sparse.csr_array, ngram_lengths: Array | None = None
+) -> sparse.csr_array:
     """Rows as they would be if only the training documents were known: without terms that those lack.
 
-    Columns of several words (`ngram_lengths` above 1) must be in two training documents. Rows whose words, pairs or
-    n-grams of characters have one length keep it, as a vectorizer would give it to what is left of them. Vectors and
-    columns of a table stay.
+    Columns of several words (`ngram_lengths` above 1) must be in two training documents. Rows whose
+    words, pairs or n-grams of characters have one length keep it, as a vectorizer would give it to
+    what is left of them. Vectors and columns of a table stay.
     """
-    kinds = np.full(rows.shape[1], WORDS) if ngram_lengths is None else np.minimum(ngram_lengths, PAIRS)
+    kinds = (
+        np.full(rows.shape[1], WORDS) if ngram_lengths is None else np.minimum(ngram_lengths, PAIRS)
+    )
     known = np.bincount(training.indices, minlength=training.shape[1]) > (kinds == PAIRS)
     known |= np.isin(kinds, (VECTORS, TABLE))
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -240,7 +276,10 @@ def _keep_lengths(data: Array, original: Array, owners: Array, entries: Array) -
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The weights of members, 0 for those that are not in the model; cross-fitted scores, and their loss."""
+    """The weights of members, 0 for those that are not in the model.
+
+    Cross-fitted scores, and their loss.
+    """
 
     weights: Array
     shares: Array  # of members in the size of the score
@@ -270,7 +309,12 @@ class Stacker:
         scaled: bool = True,
         random_state: int | None = 0,
     ) -> None:
-        self.held_out, self.exclusive, self.signed, self.scaled = held_out, exclusive, signed, scaled
+        self.held_out, self.exclusive, self.signed, self.scaled = (
+            held_out,
+            exclusive,
+            signed,
+            scaled,
+        )
         n_documents, n_categories = held_out.labels.shape
         self.order = np.random.default_rng(random_state).permutation(n_documents)
         self.halves = self.order[::2], self.order[1::2]
@@ -287,16 +331,26 @@ class Stacker:
         return Choice(weights, weights * _sizes(self.held_out.scores), offset, scores, loss)
 
     def fit(self, places: Array, documents: Array | None = None) -> tuple[Array, float]:
-        """Weights and offset by documents in random order; a member that hardly moves the score has the weight 0."""
+        """Weights and offset by documents in random order.
+
+        A member that hardly moves the score has the weight 0.
+        """
         chosen = np.sort((self.order if documents is None else documents)[: self.most])
-        scores, importance = self.held_out.scores[np.ix_(places, chosen)], self.held_out.weights[chosen]
+        scores, importance = (
+            self.held_out.scores[np.ix_(places, chosen)],
+            self.held_out.weights[chosen],
+        )
         scales = np.ones(len(places))
         if self.scaled:
             scales = _sizes(scores, importance)
             scales[scales == 0.0] = 1.0
             scores /= scales[:, np.newaxis, np.newaxis]
         found, offset = stacking_weights(
-            scores, self.held_out.labels[chosen], importance, exclusive=self.exclusive, signed=self.signed
+            scores,
+            self.held_out.labels[chosen],
+            importance,
+            exclusive=self.exclusive,
+            signed=self.signed,
         )
         if self.scaled:
             found[np.abs(found) < _NEGLIGIBLE * np.abs(found).sum()] = 0.0
@@ -304,7 +358,9 @@ class Stacker:
         weights[places] = found / scales
         return weights, offset
 
-    def correct(self, scores: Array, fit: Callable[[Array, Array, Array], Corrected]) -> tuple[Corrected, Array]:
+    def correct(
+        self, scores: Array, fit: Callable[[Array, Array, Array], Corrected]
+    ) -> tuple[Corrected, Array]:
         """The correction of cross-fitted scores, and the scores corrected by the other half of the documents."""
         corrected = np.empty_like(scores)
         for half, other in (self.halves, self.halves[::-1]):
@@ -319,7 +375,10 @@ class Stacker:
 
     def _scores(self, weights: Array, offset: float, documents: Array) -> Array:
         places = np.flatnonzero(weights)
-        scores: Array = np.tensordot(weights[places], self.held_out.scores[np.ix_(places, documents)], 1) + offset
+        scores: Array = (
+            np.tensordot(weights[places], self.held_out.scores[np.ix_(places, documents)], 1)
+            + offset
+        )
         return scores
 
 
@@ -344,26 +403,35 @@ def stacking_weights(
 
         sum log P(labels of d | z),   z(d, c) = sum_m w_m s_m(d, c) + b
 
-    P is the logistic function of each category's z, or for class labels the softmax over categories (without offset,
-    which would cancel). The priors are w_m ~ N(1/M, 1), or of other means, and b ~ N(0, 1), so that without data z is
-    the mean of the members. Scores are members x documents x categories; weights may be negative if `signed`.
+    P is the logistic function of each category's z, or for class labels the softmax over categories
+    (without offset, which would cancel). The priors are w_m ~ N(1/M, 1), or of other means, and b ~
+    N(0, 1), so that without data z is the mean of the members. Scores are members x documents x
+    categories; weights may be negative if `signed`.
     """
-    start = np.full(len(scores), 1.0 / len(scores)) if prior_means is None else np.array(prior_means)
+    start = (
+        np.full(len(scores), 1.0 / len(scores)) if prior_means is None else np.array(prior_means)
+    )
     flat = scores.reshape(len(scores), -1)
 
     def objective(point: Array) -> tuple[float, Array]:
         weights, offset = point[:-1], point[-1]
         z = np.einsum("m,mk->k", weights, flat).reshape(labels.shape) + offset
         value, slopes = stacking_loss(z, labels, importance, exclusive=exclusive)
-        gradient = np.append(np.einsum("mk,k->m", flat, slopes.ravel()) + weights - start, slopes.sum() + offset)
+        gradient = np.append(
+            np.einsum("mk,k->m", flat, slopes.ravel()) + weights - start, slopes.sum() + offset
+        )
         return value + 0.5 * float(np.sum((weights - start) ** 2) + offset**2), gradient
 
-    bounds = [(None if signed else 0.0, None)] * len(scores) + [(0.0, 0.0) if exclusive else (None, None)]
+    bounds = [(None if signed else 0.0, None)] * len(scores) + [
+        (0.0, 0.0) if exclusive else (None, None)
+    ]
     found = minimize(objective, np.append(start, 0.0), jac=True, bounds=bounds, method="L-BFGS-B")
     return found.x[:-1], float(found.x[-1])
 
 
-def stacking_loss(z: Array, labels: Array, importance: Array, *, exclusive: bool) -> tuple[float, Array]:
+def stacking_loss(
+    z: Array, labels: Array, importance: Array, *, exclusive: bool
+) -> tuple[float, Array]:
     """Minus the log-likelihood of the labels at scores z, and its derivatives."""
     return (_softmax_loss if exclusive else _logistic_loss)(z, labels, importance)
 
@@ -371,7 +439,9 @@ def stacking_loss(z: Array, labels: Array, importance: Array, *, exclusive: bool
 def _logistic_loss(z: Array, labels: Array, importance: Array) -> tuple[float, Array]:
     margins = np.where(labels, z, -z)
     losses, wrong = -log_expit(margins), expit(-margins)
-    return inner(importance, losses.sum(axis=1)), np.where(labels, -wrong, wrong) * importance[:, np.newaxis]
+    return inner(importance, losses.sum(axis=1)), np.where(labels, -wrong, wrong) * importance[
+        :, np.newaxis
+    ]
 
 
 def _softmax_loss(z: Array, labels: Array, importance: Array) -> tuple[float, Array]:

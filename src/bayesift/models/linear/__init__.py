@@ -1,7 +1,7 @@
 """Linear models at the mode of their posterior: links, priors, solvers, one classifier.
 
-Conventions, here and in the kernels: the objective is minus the log posterior, a sum over documents (never a mean);
-labels are -1 and +1; the intercept has no prior unless one is given.
+Conventions, here and in the kernels: the objective is minus the log posterior, a sum over documents
+(never a mean); labels are -1 and +1; the intercept has no prior unless one is given.
 """
 
 from bayesift.models.linear.classifier import SparseBayesClassifier
@@ -9,7 +9,14 @@ from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
 from bayesift.models.linear.path import Path, Validation, default_scales
 from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
-from bayesift.models.linear.priors import PRIORS, GammaPrior, GaussianPrior, JeffreysPrior, LaplacePrior, Prior
+from bayesift.models.linear.priors import (
+    PRIORS,
+    GammaPrior,
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    Prior,
+)
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.scale import (
     SCALE_RULES,

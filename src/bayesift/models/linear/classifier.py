@@ -17,10 +17,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.base import LinearScoresMixin, models_of, rows_of, scores_of, stack_rows, terms_of
+from bayesift.models.base import (
+    LinearScoresMixin,
+    models_of,
+    rows_of,
+    scores_of,
+    stack_rows,
+    terms_of,
+)
 from bayesift.models.linear.links import Link, link_of, log_likelihoods, probabilities
 from bayesift.models.linear.path import Choice, Path, Progress, default_scales, follow
-from bayesift.models.linear.posterior import Posterior, normalised_bounds, posterior_of, score_interval, variances_of
+from bayesift.models.linear.posterior import (
+    Posterior,
+    normalised_bounds,
+    posterior_of,
+    score_interval,
+    variances_of,
+)
 from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, Solution, document_weights
 from bayesift.models.linear.scale import FixedScale, scale_rule_of
@@ -62,7 +75,10 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         return deviations[:, 0] if self._is_binary() else deviations
 
     def probability_interval(self, X: Any, *, mass: float = 0.9) -> tuple[Array, Array]:
-        """The ends of the credible interval of each P(c | d); of several classes, the other scores stay at the mode."""
+        """The ends of the credible interval of each P(c | d).
+
+        Of several classes, the other scores stay at the mode.
+        """
         scores = self._scores(X)
         low, high = score_interval(scores, self._deviations(X), mass)
         if not (self.multilabel_ or self._is_binary()):
@@ -75,43 +91,58 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         self._check_has_posterior()
         X = check_terms(self, X, reset=False)
         row = self.coef_variance_[[self._place(category)[0]]].toarray()[0]
-        return sparse.csr_array((np.abs(X.data) * np.sqrt(row[X.indices]), X.indices, X.indptr), shape=X.shape)
+        return sparse.csr_array(
+            (np.abs(X.data) * np.sqrt(row[X.indices]), X.indices, X.indptr), shape=X.shape
+        )
 
     def _check_posterior(self) -> None:
         if self.posterior not in ("mode", "normal"):
             raise ValueError(f"posterior must be 'mode' or 'normal', got {self.posterior!r}")
         if self.posterior == "normal" and not prior_of(self.prior).convex:
-            raise ValueError(f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one")
+            raise ValueError(
+                f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one"
+            )
 
     def _posteriors_of(self, problem: Problem) -> list[Posterior] | None:
         if self.posterior != "normal":
             return None
         if problem.coupled:
             shares = softmax(scores_of(problem.rows, self.coef_, self.intercept_), axis=1)
-            curvatures: list[Any] = list((problem.importance[:, np.newaxis] * shares * (1.0 - shares)).T)
+            curvatures: list[Any] = list(
+                (problem.importance[:, np.newaxis] * shares * (1.0 - shares)).T
+            )
         else:
             curvatures = [None] * len(self.solutions_)
         pairs = enumerate(zip(self.solutions_, curvatures, strict=True))
-        return [posterior_of(problem, category, solution, given) for category, (solution, given) in pairs]
+        return [
+            posterior_of(problem, category, solution, given)
+            for category, (solution, given) in pairs
+        ]
 
     def _keep_posteriors(self, posteriors: list[Posterior] | None) -> None:
         if posteriors is not None:
             self.posteriors_ = posteriors
-            self.coef_variance_, self.intercept_variance_ = variances_of(posteriors, self.coef_.shape[1])
+            self.coef_variance_, self.intercept_variance_ = variances_of(
+                posteriors, self.coef_.shape[1]
+            )
         elif hasattr(self, "posteriors_"):
             del self.posteriors_, self.coef_variance_, self.intercept_variance_
 
     def _deviations(self, X: Any) -> Array:
         self._check_has_posterior()
         columns = sparse.csc_array(check_terms(self, X, reset=False))
-        variances = np.column_stack([posterior.score_variances(columns) for posterior in self.posteriors_])
+        variances = np.column_stack(
+            [posterior.score_variances(columns) for posterior in self.posteriors_]
+        )
         deviations: Array = np.sqrt(variances)
         return deviations
 
     def _check_has_posterior(self) -> None:
         check_is_fitted(self)
         if not hasattr(self, "posteriors_"):
-            raise ValueError("the model was fitted without its posterior; fit it with posterior='normal'")
+            raise ValueError(
+                "the model was fitted without its posterior; fit it with posterior='normal'"
+            )
 
     def _log_potentials(self, scores: Array) -> Array:
         """Unnormalised log probabilities of the classes."""
@@ -121,7 +152,11 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         if self._is_binary():
             return self._log_potentials(scores * [[-1.0, 1.0]])
         logarithms = self._log_potentials(scores)
-        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        return (
+            logarithms
+            if self.multilabel_
+            else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        )
 
 
 def _is_streamed(model: SparseBayesClassifier) -> bool:
@@ -136,30 +171,38 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
         beta, b = argmax  sum_i w_i log psi(y_i (x_i beta + b)) + sum_j log p(beta_j)
 
-    With an indicator matrix each category has a model of its own. Two class labels share one model; of more
-    each is set against the rest and probabilities are normalised, or they share one softmax model.
+    With an indicator matrix each category has a model of its own. Two class labels share one model;
+    of more each is set against the rest and probabilities are normalised, or they share one softmax
+    model.
 
     Parameters
     ----------
     link : psi: "logit", "probit" or `LogF(shape)`, the family that holds both
-    prior : `LaplacePrior` or `GaussianPrior`, with numbers or arrays that broadcast to models x terms, `JeffreysPrior`
-        or `GammaPrior`; or "laplace", "gaussian", "jeffreys" or "gamma"
-    prior_scale : the factor of the standard deviations of the prior: 1 (None), a number, or a rule that chooses it:
-        "norm", "cross-validation", "one-standard-error", "search", "evidence", or `NormBased`,
-        `CrossValidation`, `ScaleSearch` or `Evidence` with parameters; or `BlockScales`, one for each block of columns
+    prior : `LaplacePrior` or `GaussianPrior`, with numbers or arrays that broadcast to models x
+        terms, `JeffreysPrior` or `GammaPrior`; or "laplace", "gaussian", "jeffreys" or "gamma"
+    prior_scale : the factor of the standard deviations of the prior: 1 (None), a number, or a rule
+        that chooses it: "norm", "cross-validation", "one-standard-error", "search", "evidence", or
+        `NormBased`, `CrossValidation`, `ScaleSearch` or `Evidence` with parameters; or
+        `BlockScales`, one for each block of columns
     intercept : "flat" (no prior), a `GaussianPrior`, or None for no intercept
-    solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is unique
-    tol : when a model has converged. Gaussian priors: at most tol^2 of the objective is left to gain. Laplace priors:
-        no optimality condition is violated by more than tol times the rate. `bayesift.models.linear.solvers` has a
-        table of all solvers. A model that does not converge is warned about
+    solver : "auto" or one of `SOLVERS`; all but "variational" reach the same mode where it is
+        unique
+    tol : when a model has converged. Gaussian priors: at most tol^2 of the objective is left to
+        gain. Laplace priors: no optimality condition is violated by more than tol times the rate.
+        `bayesift.models.linear.solvers` has a table of all solvers. A model that does not converge
+        is warned about
     max_iter : the largest number of rounds of the solver
-    multiclass : for more than two class labels "one-vs-rest", or "softmax" (logit link): one model of all classes
+    multiclass : for more than two class labels "one-vs-rest", or "softmax" (logit link): one model
+        of all classes
     class_weight : None, "balanced", or with class labels a weight per class
     warm_start : start from the weights of the last fit
-    n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled, uses one
-    posterior : "mode" keeps the weights at the mode alone; "normal" also their uncertainty, by the normal (Laplace)
-        approximation about the mode; classes of a softmax model count as independent there
-    progress : called with the number of steps that are done and of all steps, for the choice of a scale and for the fit
+    n_jobs : threads over categories; -1 for all cores; a softmax model, whose classes are coupled,
+        uses one
+    posterior : "mode" keeps the weights at the mode alone; "normal" also their uncertainty, by the
+        normal (Laplace) approximation about the mode; classes of a softmax model count as
+        independent there
+    progress : called with the number of steps that are done and of all steps, for the choice of a
+        scale and for the fit
 
     Attributes
     ----------
@@ -174,8 +217,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
     stream_ : after `partial_fit`, the `OnlineLaplaceClassifier` that has learned
-    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of each model, and the
-        variances of the weights (sparse, 0 for those that count as known) and of the intercepts
+    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of
+        each model, and the variances of the weights (sparse, 0 for those that count as known) and
+        of the intercepts
 
     References
     ----------
@@ -190,7 +234,13 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     ['grain', 'crude']
     """
 
-    FITTED = (*LinearProbabilitiesMixin.FITTED, "softmax_", "prior_scale_", "posteriors_", "stream_")
+    FITTED = (
+        *LinearProbabilitiesMixin.FITTED,
+        "softmax_",
+        "prior_scale_",
+        "posteriors_",
+        "stream_",
+    )
 
     softmax_: bool
     prior_scale_: Array
@@ -228,7 +278,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Self:
-        """Find the mode; `feature_mask` (models x terms) says which terms each model may use, by default all.
+        """Find the mode.
+
+        `feature_mask` (models x terms) says which terms each model may use, by default all.
 
         An error or an interrupt leaves the classifier as it was.
         """
@@ -240,14 +292,26 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             if self.prior_scale is not None:
                 problem = problem.varied(prior=choice.rescale(problem.prior))
             solutions = solve_all(
-                problem, self.solver, self._starts(problem), self.n_jobs, progress=self._report(problem)
+                problem,
+                self.solver,
+                self._starts(problem),
+                self.n_jobs,
+                progress=self._report(problem),
             )
         except BaseException:
             self.__dict__ = before
             raise
         self.__dict__.pop("stream_", None)
-        self.classes_, self.multilabel_, self.softmax_ = targets.classes, targets.multilabel, problem.coupled
-        self.prior_scale_, self.validation_, self.column_scales_ = choice.scales, choice.validation, choice.factors
+        self.classes_, self.multilabel_, self.softmax_ = (
+            targets.classes,
+            targets.multilabel,
+            problem.coupled,
+        )
+        self.prior_scale_, self.validation_, self.column_scales_ = (
+            choice.scales,
+            choice.validation,
+            choice.factors,
+        )
         self._keep(solutions)
         self._keep_posteriors(self._posteriors_of(problem))
         return self
@@ -256,24 +320,28 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, new_pass: bool = False) -> Self:
         """Learn from the next documents of a stream, each once, by steps towards the mode of all documents so far.
 
-        For the logit link, a Laplace prior of one gamma and a flat intercept. The result does not depend on how a
-        stream is cut. X may have more columns than before, y further classes or columns. After `fit` it goes on from
-        the mode, whose weights then move as freely as those of a new stream.
+        For the logit link, a Laplace prior of one gamma and a flat intercept. The result does not
+        depend on how a stream is cut. X may have more columns than before, y further classes or
+        columns. After `fit` it goes on from the mode, whose weights then move as freely as those of
+        a new stream.
 
         Parameters
         ----------
         X, y : the documents and their labels
         classes : further labels that may come
-        new_pass : say that documents from here on were learned before: the prior then counts once for each pass, as
-            each document does. After many passes the weights are those of `fit`: over 4,000 documents of Reuters-21578
-            the objective is 13% above its minimum after 3 passes, 4% after 10 and 1% after 30 with gamma 0.04, 1.5%,
-            0.3% and 0.1% with gamma 1
+        new_pass : say that documents from here on were learned before: the prior then counts once
+            for each pass, as each document does. After many passes the weights are those of `fit`:
+            over 4,000 documents of Reuters-21578 the objective is 13% above its minimum after 3
+            passes, 4% after 10 and 1% after 30 with gamma 0.04, 1.5%, 0.3% and 0.1% with gamma 1
         """
         from bayesift.models.online.laplace import extended_stream
 
         stream = extended_stream(self, X, y, classes, new_pass=new_pass)
         pairs = zip(rows_of(stream.coef_), stream.intercept_, strict=True)
-        solutions = [Solution(row, float(b), np.empty(0), math.ceil(stream.n_passes_), True) for row, b in pairs]
+        solutions = [
+            Solution(row, float(b), np.empty(0), math.ceil(stream.n_passes_), True)
+            for row, b in pairs
+        ]
         self.fit_solutions(solutions, stream.classes_, multilabel=stream.multilabel_)
         self.stream_ = stream
         return self
@@ -283,7 +351,11 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         if self.posterior != "mode":
             raise ValueError("without the documents only the mode is known; use posterior='mode'")
         self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
-        self.prior_scale_, self.validation_, self.column_scales_ = np.ones(len(solutions)), None, None
+        self.prior_scale_, self.validation_, self.column_scales_ = (
+            np.ones(len(solutions)),
+            None,
+            None,
+        )
         self.n_features_in_ = len(solutions[0].coefficients)
         self.__dict__.pop("stream_", None)
         self._keep([solution.compacted() for solution in solutions])
@@ -299,13 +371,15 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         sample_weight: Any = None,
         feature_mask: Any = None,
     ) -> Path:
-        """Weights along a sequence of scales of the prior, each found from the one before; fits nothing.
+        """Weights along a sequence of scales of the prior, each found from the one before.
+
+        Fits nothing.
 
         Parameters
         ----------
         X, y, sample_weight, feature_mask : as in `fit`
-        scales : factors of the standard deviations of the prior, ascending: one row per step, for all models or one
-            column per model; by default those of `default_scales`
+        scales : factors of the standard deviations of the prior, ascending: one row per step, for
+            all models or one column per model; by default those of `default_scales`
 
         Examples
         --------
@@ -319,10 +393,14 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             steps = default_scales(problem, n_scales)
         else:
             given = np.asarray(scales, dtype=float)
-            steps = np.broadcast_to(given[:, np.newaxis] if given.ndim == 1 else given, (len(given), n_models))
+            steps = np.broadcast_to(
+                given[:, np.newaxis] if given.ndim == 1 else given, (len(given), n_models)
+            )
         return follow(problem, self.solver, steps, self.n_jobs, self.progress)
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Problem:
+    def problem(
+        self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None
+    ) -> Problem:
         """The problem that `fit` would solve, with the prior as given; fits nothing."""
         unfitted: Self = clone(self)
         return unfitted._read(X, y, sample_weight, feature_mask)[1]
@@ -340,7 +418,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             raise DataError("a softmax model has three class labels or more")
         posteriors, self.validation_, self.column_scales_ = self.posteriors_, None, None
         del self.posteriors_
-        if self.posterior == "normal" and not (fits(posteriors, list[Posterior]) and len(posteriors) == n_models):
+        if self.posterior == "normal" and not (
+            fits(posteriors, list[Posterior]) and len(posteriors) == n_models
+        ):
             raise DataError("the posterior is not one per model")
         if any(np.any(posterior.terms >= n_terms) for posterior in posteriors or ()):
             raise DataError("the terms of the posterior are not columns of the model")
@@ -350,14 +430,20 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         elif not np.array_equal(getattr(self.stream_, "intercept_", ()), self.intercept_):
             raise DataError("the weights are not those of its stream")
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, feature_mask: Any) -> tuple[Targets, Problem]:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, feature_mask: Any
+    ) -> tuple[Targets, Problem]:
         """The labels, and the problem with the prior as given."""
         targets = check_targets(y)
         weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
         rows = check_terms(self, X, n_documents=targets.n_documents)
         members, link = models_of(targets), link_of(self.link)
-        coupled = _is_softmax(self.multiclass, link, members.shape[0], multilabel=targets.multilabel)
-        importance, balance = document_weights(self.class_weight, targets, None if coupled else members, weights)
+        coupled = _is_softmax(
+            self.multiclass, link, members.shape[0], multilabel=targets.multilabel
+        )
+        importance, balance = document_weights(
+            self.class_weight, targets, None if coupled else members, weights
+        )
         problem = Problem(
             rows=rows,
             members=members,
@@ -387,7 +473,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             return np.zeros(3)
         if isinstance(self.intercept, str):
             if self.intercept != "flat":
-                raise ValueError(f"intercept must be 'flat', a GaussianPrior or None, got {self.intercept!r}")
+                raise ValueError(
+                    f"intercept must be 'flat', a GaussianPrior or None, got {self.intercept!r}"
+                )
             return np.array([1.0, 0.0, 0.0])
         absolute, square = self.intercept.strengths
         if absolute:
@@ -396,7 +484,11 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
     def _starts(self, problem: Problem) -> list[Solution | None]:
         n_models = problem.members.shape[0]
-        if not (self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_models, problem.n_terms)):
+        if not (
+            self.warm_start
+            and hasattr(self, "coef_")
+            and self.coef_.shape == (n_models, problem.n_terms)
+        ):
             return [None] * n_models
         pairs = zip(rows_of(self.coef_), self.intercept_, strict=True)
         return [Solution(row, float(intercept), np.empty(0), 0, True) for row, intercept in pairs]

@@ -1,7 +1,8 @@
 """Products of a matrix that is sparse in most columns and dense in some, such as words beside vectors of meaning.
 
-Dense columns are multiplied by BLAS and the others by the kernels of sparse matrices, each in its own storage, so that
-neither pays for the other. A matrix without dense columns is multiplied by the kernels alone.
+Dense columns are multiplied by BLAS and the others by the kernels of sparse matrices, each in its
+own storage, so that neither pays for the other. A matrix without dense columns is multiplied by the
+kernels alone.
 """
 
 from __future__ import annotations

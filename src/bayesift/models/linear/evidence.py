@@ -2,26 +2,29 @@
 
 log p(y | scale) ~ log p(y | mode) + log p(mode) + (k / 2) log 2 pi - 1/2 log |X'HX + P|
 
-P holds the precisions of a Gaussian prior, H the curvatures at the mode, k the number of weights. What is left of the
-determinant is that of I + B, B = H^1/2 X P^-1 X' H^1/2, times the one number that the intercept adds, its precision +
-h^1/2' (I + B)^-1 h^1/2. A flat intercept has density 1.
+P holds the precisions of a Gaussian prior, H the curvatures at the mode, k the number of weights.
+What is left of the determinant is that of I + B, B = H^1/2 X P^-1 X' H^1/2, times the one number
+that the intercept adds, its precision + h^1/2' (I + B)^-1 h^1/2. A flat intercept has density 1.
 
-Up to a size both come from a Cholesky factor, of terms or of documents, whichever are fewer. Beyond, by Lanczos
-quadrature: log |I + B| is the mean of z' log(I + B) z over random signs z (Ubaru, Chen & Saad 2017), the same signs at
-every scale, so that what is compared is not noise.
+Up to a size both come from a Cholesky factor, of terms or of documents, whichever are fewer.
+Beyond, by Lanczos quadrature: log |I + B| is the mean of z' log(I + B) z over random signs z
+(Ubaru, Chen & Saad 2017), the same signs at every scale, so that what is compared is not noise.
 
-Under a Laplace prior of rate r the posterior has a kink at the prior's mode, where most weights stand. Along one of
-them, the others at the mode, its integral is known: with s and h the slope and the curvature of the log-likelihood,
+Under a Laplace prior of rate r the posterior has a kink at the prior's mode, where most weights
+stand. Along one of them, the others at the mode, its integral is known: with s and h the slope and
+the curvature of the log-likelihood,
 
-    J = integral of exp(s u - h u^2 / 2 - r (|b + u| - |b|)) du,    b the distance of the weight from its prior's mode
+    J = integral of exp(s u - h u^2 / 2 - r (|b + u| - |b|)) du,    b the distance of the weight
+    from its prior's mode
 
-by two normal distribution functions. The evidence is p(y | mode) p(mode) times the product of all J, corrected for the
-correlation of the weights as if the prior were normal, of its own precision r^2 / 2: times the square root of
-prod (h_j + r^2 / 2) / |X'HX + r^2 / 2|. Weights at the kink count, too: what documents say of one of them they do not
-say of another once more. (Correcting for those off the kink alone prefers priors that are too strong.)
+by two normal distribution functions. The evidence is p(y | mode) p(mode) times the product of all
+J, corrected for the correlation of the weights as if the prior were normal, of its own precision
+r^2 / 2: times the square root of prod (h_j + r^2 / 2) / |X'HX + r^2 / 2|. Weights at the kink
+count, too: what documents say of one of them they do not say of another once more. (Correcting for
+those off the kink alone prefers priors that are too strong.)
 
-A softmax model has one evidence for all classes, with the Hessian of all classes and terms. Flat intercepts have a
-density of 1 on each direction but the common one, which changes no probability.
+A softmax model has one evidence for all classes, with the Hessian of all classes and terms. Flat
+intercepts have a density of 1 on each direction but the common one, which changes no probability.
 """
 
 from __future__ import annotations
@@ -41,13 +44,19 @@ from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.softmax import NormalModel, labels_of
 
 _LARGEST = 1500  # terms or documents of an exact determinant
-_PROBES, _STEPS, _CHECK = 7, 150, 3  # of Lanczos quadrature: columns, steps at most, steps between two looks
+_PROBES, _STEPS, _CHECK = (
+    7,
+    150,
+    3,
+)  # of Lanczos quadrature: columns, steps at most, steps between two looks
 _NATS = 0.02  # that they may still change
 _LITTLE = 1e-12
 _NOISE = 1e-10  # of the largest diagonal: a step that leads nowhere
 
 
-def log_evidence(problem: Problem, category: int, solution: Solution, *, largest: int = _LARGEST) -> float:
+def log_evidence(
+    problem: Problem, category: int, solution: Solution, *, largest: int = _LARGEST
+) -> float:
     """The log evidence of one model with a Gaussian or Laplace prior at its mode.
 
     Its determinant is exact up to `largest` terms or documents.
@@ -79,24 +88,38 @@ def log_evidence(problem: Problem, category: int, solution: Solution, *, largest
         deviations[terms] = integrals.deviations
         value += integrals.log_total
     exact = min(len(terms), problem.rows.shape[0]) <= largest
-    determinant, form = _exact(problem, roots, deviations, terms) if exact else _by_lanczos(problem, roots, deviations)
+    determinant, form = (
+        _exact(problem, roots, deviations, terms)
+        if exact
+        else _by_lanczos(problem, roots, deviations)
+    )
     value -= 0.5 * determinant
     free, precision, _ = problem.intercept
     if not free:
         return float(value)
-    return float(value + 0.5 * np.log(precision if precision else 2.0 * np.pi) - 0.5 * np.log(precision + form))
+    return float(
+        value
+        + 0.5 * np.log(precision if precision else 2.0 * np.pi)
+        - 0.5 * np.log(precision + form)
+    )
 
 
 def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> tuple[float, float]:
     """Log |I + B| and h^1/2' (I + B)^-1 h^1/2; on the side of terms by Woodbury's identity."""
     used = problem.columns[:, terms] if len(terms) < problem.n_terms else problem.columns
-    design = sparse.csr_array(sparse.diags_array(roots) @ used @ sparse.diags_array(deviations[terms]))
+    design = sparse.csr_array(
+        sparse.diags_array(roots) @ used @ sparse.diags_array(deviations[terms])
+    )
     if design.shape[0] <= design.shape[1]:
-        factor = linalg.cholesky(np.eye(design.shape[0]) + (design @ design.T).toarray(), lower=True)
+        factor = linalg.cholesky(
+            np.eye(design.shape[0]) + (design @ design.T).toarray(), lower=True
+        )
         half = linalg.solve_triangular(factor, roots, lower=True)
         form = half @ half
     else:
-        factor = linalg.cholesky(np.eye(design.shape[1]) + (design.T @ design).toarray(), lower=True)
+        factor = linalg.cholesky(
+            np.eye(design.shape[1]) + (design.T @ design).toarray(), lower=True
+        )
         half = linalg.solve_triangular(factor, design.T @ roots, lower=True)
         form = roots @ roots - half @ half
     return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(form)
@@ -143,8 +166,9 @@ class Spectrum:
 def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Spectrum]:
     """The spectra of a positive definite matrix, given as a product with columns, for each column of `starts`.
 
-    Steps end when they hardly change z' log(A) z. The basis is not kept orthogonal: what rounding adds are copies of
-    eigenvalues that are found already, which share their weight (Golub & Meurant 2010, section 4.1).
+    Steps end when they hardly change z' log(A) z. The basis is not kept orthogonal: what rounding
+    adds are copies of eigenvalues that are found already, which share their weight (Golub & Meurant
+    2010, section 4.1).
     """
     sizes = np.sum(starts**2, axis=0)
     vector, before, side = starts / np.sqrt(sizes), np.zeros_like(starts), np.zeros(len(sizes))
@@ -206,7 +230,9 @@ class KinkIntegrals:
         sides = np.where(self.distances < 0, -1.0, 1.0)
         roots, far = np.sqrt(curvatures), np.abs(self.distances) * np.sqrt(curvatures)
         same = _half((self.rates - sides * self.slopes) / roots, far)
-        other = _half((self.rates + sides * self.slopes) / roots, -far) + 2.0 * self.rates * np.abs(self.distances)
+        other = _half((self.rates + sides * self.slopes) / roots, -far) + 2.0 * self.rates * np.abs(
+            self.distances
+        )
         heights = np.logaddexp(same, other) + 0.5 * np.log(2.0 * np.pi / curvatures)
         scaled = np.log1p(2.0 * self.curvatures / self.rates**2)
         return float(np.sum(np.log(self.rates / 2.0) + heights) + 0.5 * np.sum(scaled))
@@ -215,7 +241,9 @@ class KinkIntegrals:
 def _half(pull: Array, far: Array) -> Array:
     """The log integral of exp(-pull v - v^2 / 2) / sqrt(2 pi) over v > -far, stable for a large pull."""
     end = far - pull
-    tail = np.log(0.5 * erfcx(np.maximum(-end, 0.0) / np.sqrt(2.0))) + 0.5 * far * (2.0 * pull - far)
+    tail = np.log(0.5 * erfcx(np.maximum(-end, 0.0) / np.sqrt(2.0))) + 0.5 * far * (
+        2.0 * pull - far
+    )
     return np.asarray(np.where(end < 0, tail, log_ndtr(end) + 0.5 * pull**2))
 
 
@@ -224,7 +252,9 @@ def squared(columns: sparse.csc_array) -> sparse.csc_array:
     return sparse.csc_array((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
 
 
-def softmax_log_evidence(problem: Problem, solutions: list[Solution], *, largest: int = _LARGEST) -> float:
+def softmax_log_evidence(
+    problem: Problem, solutions: list[Solution], *, largest: int = _LARGEST
+) -> float:
     """The log evidence of a softmax model with a Gaussian or Laplace prior at its mode, one solution per class.
 
     Its determinant is exact up to `largest` weights and intercepts.
@@ -250,14 +280,19 @@ def softmax_log_evidence(problem: Problem, solutions: list[Solution], *, largest
         height, deviations[c] = _class_height(problem, c, solution.coefficients, shares[:, c])
         value += height
     if free:
-        value += 0.5 * (n_classes * np.log(precision) if precision else (n_classes - 1) * np.log(2.0 * np.pi))
+        value += 0.5 * (
+            n_classes * np.log(precision) if precision else (n_classes - 1) * np.log(2.0 * np.pi)
+        )
     hessian = _SoftmaxHessian(problem, deviations, shares)
     small = np.count_nonzero(deviations) + n_classes <= largest
     return float(value - 0.5 * (hessian.exact() if small else hessian.by_lanczos()))
 
 
 def _class_height(problem: Problem, c: int, weights: Array, shares: Array) -> tuple[float, Array]:
-    """The log prior of a class at the mode, with integrals J under a Laplace prior; and deviations of its weights."""
+    """The log prior of a class at the mode, with integrals J under a Laplace prior.
+
+    And deviations of its weights.
+    """
     terms, penalty = problem.terms_of(c), problem.penalty(c)
     distances, deviations = np.zeros(problem.n_terms), np.zeros(problem.n_terms)
     distances[terms] = (weights - penalty[2])[terms]
@@ -295,8 +330,12 @@ class _SoftmaxHessian:
             parts.append(sparse.csc_array(sparse.hstack([columns, last])))
 
         def block(a: int, b: int) -> Array:
-            curvatures = self.problem.importance * self.shares[:, a] * (float(a == b) - self.shares[:, b])
-            return np.asarray((parts[a].T @ sparse.csc_array(parts[b] * curvatures[:, np.newaxis])).toarray())
+            curvatures = (
+                self.problem.importance * self.shares[:, a] * (float(a == b) - self.shares[:, b])
+            )
+            return np.asarray(
+                (parts[a].T @ sparse.csc_array(parts[b] * curvatures[:, np.newaxis])).toarray()
+            )
 
         whole: Array = np.block([[block(a, b) for b in range(n_classes)] for a in range(n_classes)])
         ends = np.cumsum([part.shape[1] for part in parts]) - 1
@@ -308,7 +347,9 @@ class _SoftmaxHessian:
 
     def by_lanczos(self) -> float:
         """The mean over seven columns of random signs, each by Lanczos quadrature of the logarithm."""
-        model = NormalModel(self.problem, self.problem.rows, np.zeros_like(self.deviations), self.deviations)
+        model = NormalModel(
+            self.problem, self.problem.rows, np.zeros_like(self.deviations), self.deviations
+        )
         shares = np.zeros((len(self.shares), model.spread.shape[1]))
         shares[:, : model.n_classes] = self.shares
         moves = model.spread > 0

@@ -76,7 +76,8 @@ class LogF:
 
     Parameters
     ----------
-    shape : 1 is the logit link, 0 the probit link, everything between lies between; log-concave throughout
+    shape : 1 is the logit link, 0 the probit link, everything between lies between; log-concave
+        throughout
 
     Examples
     --------
@@ -150,7 +151,11 @@ def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
         small = np.exp(-np.abs(margins))
         near = 1.0 / (1.0 + small)
         far = small * near
-        return np.minimum(margins, 0.0) - np.log1p(small), np.where(margins > 0.0, far, near), near * far
+        return (
+            np.minimum(margins, 0.0) - np.log1p(small),
+            np.where(margins > 0.0, far, near),
+            near * far,
+        )
     if link.code == SQUARED_HINGE:
         below = np.maximum(1.0 - margins, 0.0)
         return -(below**2), 2.0 * below, 2.0 * (below > 0.0)

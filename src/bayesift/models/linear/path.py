@@ -1,6 +1,7 @@
 """The mode along scales of the prior: paths, each mode found from the one before, searches for the best scale, a chart.
 
-A scale multiplies the standard deviations of the prior about its modes, for all weights of a model alike.
+A scale multiplies the standard deviations of the prior about its modes, for all weights of a model
+alike.
 """
 
 from __future__ import annotations
@@ -35,12 +36,15 @@ _TOLERANCE = 0.1  # of the logarithm of the scale
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """The loss of each scale that was evaluated; one column per model, or one for all where they share a scale.
+    """The loss of each scale that was evaluated.
+
+    One column per model, or one for all where they share a scale.
 
     Parameters
     ----------
     scales : what the standard deviations of the prior were multiplied by, steps x models
-    losses : minus the mean held-out log-likelihood, or minus the log evidence; NaN where a search ended before
+    losses : minus the mean held-out log-likelihood, or minus the log evidence; NaN where a search
+        ended before
     errors : the standard error of each loss over the folds; NaN for the evidence
     chosen : the scale of each column
     """
@@ -53,7 +57,10 @@ class Validation:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One scale per model, and how it was found; with blocks of columns also a factor of the scale for each column."""
+    """One scale per model, and how it was found.
+
+    With blocks of columns also a factor of the scale for each column.
+    """
 
     scales: Array
     validation: Validation | None = None
@@ -76,10 +83,18 @@ class Path:
     @property
     def sizes(self) -> Array:
         """How many weights are not 0, steps x models."""
-        return np.array([np.diff(sparse.csr_array(weights).indptr) for weights in self.coefficients])
+        return np.array(
+            [np.diff(sparse.csr_array(weights).indptr) for weights in self.coefficients]
+        )
 
 
-def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, progress: Progress | None = None) -> Path:
+def follow(
+    problem: Problem,
+    solver: str,
+    scales: Array,
+    n_jobs: int | None,
+    progress: Progress | None = None,
+) -> Path:
     """The modes of all models at each row of `scales`, which is steps x models, the strongest prior first."""
     n_models = problem.members.shape[0]
     solutions: list[Solution | None] = [None] * n_models
@@ -87,7 +102,9 @@ def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, pro
     coefficients, intercepts, converged = [], [], []
     for first in range(0, len(scales), AHEAD):
         report = _reporter(progress, first * n_models, n_models * len(scales))
-        for found in solve_path(problems[first : first + AHEAD], solver, solutions, n_jobs, progress=report):
+        for found in solve_path(
+            problems[first : first + AHEAD], solver, solutions, n_jobs, progress=report
+        ):
             coefficients.append(stack_rows([solution.weights for solution in found]))
             intercepts.append([solution.intercept for solution in found])
             converged.append([solution.converged for solution in found])
@@ -98,8 +115,9 @@ def follow(problem: Problem, solver: str, scales: Array, n_jobs: int | None, pro
 def default_scales(problem: Problem, n_scales: int, *, shared: bool = False) -> Array:
     """Scales in geometric progression, steps x models; the last is a thousand times the first.
 
-    The first leaves all weights at their modes (Laplace) or gives scores a standard deviation of 0.1 (Gaussian). Shared
-    scales begin where no model has left its modes and end a thousand times the median.
+    The first leaves all weights at their modes (Laplace) or gives scores a standard deviation of
+    0.1 (Gaussian). Shared scales begin where no model has left its modes and end a thousand times
+    the median.
 
     Examples
     --------
@@ -137,7 +155,9 @@ def prior_spread(problem: Problem) -> Array:
     """The mean over documents of the variance that the prior gives their scores, one per model."""
     weights = problem.mean_importance()
     per_entry = np.repeat(weights / weights.sum(), np.diff(problem.rows.indptr))
-    squares = np.bincount(problem.rows.indices, weights=problem.rows.data**2 * per_entry, minlength=problem.n_terms)
+    squares = np.bincount(
+        problem.rows.indices, weights=problem.rows.data**2 * per_entry, minlength=problem.n_terms
+    )
     n_models = problem.members.shape[0]
     spread = np.empty(n_models)
     for c in range(n_models):
@@ -158,12 +178,17 @@ def rescaled(prior: Prior, scales: Array, factors: Array | None = None) -> Prior
 
 
 def _gradients_at_modes(problem: Problem, models: list[int]) -> Array:
-    """Minus the derivative of the likelihood for each weight, all at their modes; terms x models."""
+    """Minus the derivative of the likelihood for each weight, all at their modes.
+
+    Terms x models.
+    """
     modes = np.stack([problem.mode(c) for c in models], axis=1)
     scores = problem.start_intercepts[models] + (problem.rows @ modes if np.any(modes) else 0.0)
     signs = np.stack([problem.signs(c) for c in models], axis=1)
     importance = np.stack([problem.importance_of(c) for c in models], axis=1)
-    residuals = np.ascontiguousarray(importance * signs * log_likelihoods(problem.link, signs * scores)[1])
+    residuals = np.ascontiguousarray(
+        importance * signs * log_likelihoods(problem.link, signs * scores)[1]
+    )
     out = np.empty((problem.n_terms, len(models)))
     transposed_times(problem.rows.indptr, problem.rows.indices, problem.rows.data, residuals, out)
     return out
@@ -176,11 +201,14 @@ def _reporter(progress: Progress | None, before: int, total: int) -> Callable[[i
 class MinimumSearch:
     """Finds the minimum of a function of one variable: gives the next point to evaluate, and takes its value.
 
-    Steps lead downhill from `start` until the minimum lies between two neighbours; parabolas through the three, or
-    golden sections where those say little, then close in on it, until its neighbours are within the tolerance.
+    Steps lead downhill from `start` until the minimum lies between two neighbours; parabolas
+    through the three, or golden sections where those say little, then close in on it, until its
+    neighbours are within the tolerance.
     """
 
-    def __init__(self, start: float, step: float, bounds: tuple[float, float], tolerance: float) -> None:
+    def __init__(
+        self, start: float, step: float, bounds: tuple[float, float], tolerance: float
+    ) -> None:
         self.start, self.step, self.bounds, self.tolerance = start, step, bounds, tolerance
         self.seen: list[tuple[float, float]] = []
 
@@ -205,7 +233,10 @@ class MinimumSearch:
         return self._beyond(1.0 if best or len(self.seen) == 1 else -1.0)
 
     def _beyond(self, direction: float) -> float | None:
-        """The next step downhill; at the bound, between it and its neighbour while they are far apart."""
+        """The next step downhill.
+
+        At the bound, between it and its neighbour while they are far apart.
+        """
         last, *others = self.seen[::-1] if direction > 0 else self.seen
         place = float(np.clip(last[0] + direction * self.step, *self.bounds))
         if place != last[0]:
@@ -218,7 +249,9 @@ class MinimumSearch:
         if max(b - a, c - b) <= self.tolerance:
             return None
         below, above = (b - a) * (fb - fc), (b - c) * (fb - fa)
-        place = b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
+        place = (
+            b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
+        )
         if abs(place - b) < 0.5 * self.tolerance or not a < place < c:
             place = b + _GOLDEN * (c - b) if c - b > b - a else b - _GOLDEN * (b - a)
         return place
@@ -268,16 +301,26 @@ def validation_figure(validation: Validation, model: int = 0, *, title: str = ""
     """The loss of a model (`validation_`) over the scale of its prior, with standard errors and the scale chosen."""
     finite = np.flatnonzero(np.isfinite(validation.losses[:, model]))
     order = finite[np.argsort(validation.scales[finite, model])]
-    scales, losses = validation.scales[order, model].tolist(), validation.losses[order, model].tolist()
+    scales, losses = (
+        validation.scales[order, model].tolist(),
+        validation.losses[order, model].tolist(),
+    )
     errors = np.nan_to_num(validation.errors[order, model]).tolist()
     points = list(zip(scales, losses, strict=True))
-    ranges = [(x, loss - error, loss + error) for x, loss, error in zip(scales, losses, errors, strict=True)]
+    ranges = [
+        (x, loss - error, loss + error)
+        for x, loss, error in zip(scales, losses, errors, strict=True)
+    ]
     chosen = float(validation.chosen[model])
     x = Axis.over("scale of the prior", [*scales, chosen], log=True)
-    y = Axis.over("held-out loss, or negative log evidence", [end for _, *ends in ranges for end in ends])
+    y = Axis.over(
+        "held-out loss, or negative log evidence", [end for _, *ends in ranges for end in ends]
+    )
     rule = Rule(x=chosen, style="series-2", name=f"chosen: {chosen:.3g}")
     layers: list[Layer] = [Points(points), Line(points), Intervals(ranges), rule]
-    return Figure(title or "Choice of the scale", [Panel(x, y, layers, _FRAME)], width=504, height=334)
+    return Figure(
+        title or "Choice of the scale", [Panel(x, y, layers, _FRAME)], width=504, height=334
+    )
 
 
 def path_figure(path: Path, model: int = 0, *, title: str = "") -> Figure:
@@ -293,4 +336,6 @@ def path_figure(path: Path, model: int = 0, *, title: str = "") -> Figure:
     ]
     x = Axis.over("scale of the prior", scales, log=True)
     y = Axis.over("weight", steps.ravel().tolist())
-    return Figure(title or "Regularization path", [Panel(x, y, lines, _FRAME)], width=504, height=334)
+    return Figure(
+        title or "Regularization path", [Panel(x, y, lines, _FRAME)], width=504, height=334
+    )

@@ -1,9 +1,9 @@
 """The Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
 
-About the mode the posterior of the weights that are off their prior's mode (the active set) is close to normal, with
-precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0, or at a bound, count as known. At another mode the
-prior counts as a normal one of its variance. The score of a document is then normal, with mean f and variance
-v = x' S x, and its probability
+About the mode the posterior of the weights that are off their prior's mode (the active set) is
+close to normal, with precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0, or at a
+bound, count as known. At another mode the prior counts as a normal one of its variance. The score
+of a document is then normal, with mean f and variance v = x' S x, and its probability
 
     probit   Phi(f / sqrt(1 + v)), exactly
     logit    1 / (1 + exp(-f / sqrt(1 + pi v / 8))), MacKay (1992)
@@ -25,7 +25,9 @@ from bayesift.models.linear.links import Link, log_likelihoods, probabilities
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.state import expect_array, storable
 
-_LARGEST = 1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
+_LARGEST = (
+    1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
+)
 _ROWS = 4096  # documents whose score variances are computed at a time
 
 
@@ -37,7 +39,8 @@ class Posterior:
     Parameters
     ----------
     terms : the active columns
-    covariance : of their weights and, last, of the intercept; for very many terms their variances alone
+    covariance : of their weights and, last, of the intercept; for very many terms their variances
+        alone
     """
 
     terms: Array
@@ -53,7 +56,12 @@ class Posterior:
         if self.terms.dtype.kind != "i":
             raise DataError("the terms of the posterior must be whole numbers")
         n_weights = 1 + len(expect_array(self.terms, "terms", self.terms.dtype, (None,)))
-        expect_array(self.covariance, "covariance", np.float64, (n_weights,) * max(1, min(2, self.covariance.ndim)))
+        expect_array(
+            self.covariance,
+            "covariance",
+            np.float64,
+            (n_weights,) * max(1, min(2, self.covariance.ndim)),
+        )
         if np.any(np.diff(self.terms) <= 0) or np.any(self.terms < 0):
             raise DataError("the terms of the posterior are not in order")
         if np.any(self.variances < 0):
@@ -67,13 +75,19 @@ class Posterior:
             spread: Array = design.multiply(design) @ self.covariance
             return spread
         blocks = [design[start : start + _ROWS] for start in range(0, X.shape[0], _ROWS)]
-        forms = [np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel() for block in blocks]
+        forms = [
+            np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel()
+            for block in blocks
+        ]
         variances: Array = np.maximum(np.concatenate(forms), 0.0)
         return variances
 
 
 def variances_of(posteriors: list[Posterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
-    """The variances of the weights, models x terms, 0 where a weight counts as known; and of the intercepts."""
+    """The variances of the weights, models x terms, 0 where a weight counts as known.
+
+    And of the intercepts.
+    """
     indptr = np.cumsum([0, *(len(posterior.terms) for posterior in posteriors)])
     indices = np.concatenate([posterior.terms for posterior in posteriors]).astype(np.int32)
     values = np.concatenate([posterior.variances[:-1] for posterior in posteriors])
@@ -82,11 +96,13 @@ def variances_of(posteriors: list[Posterior], n_terms: int) -> tuple[sparse.csr_
     return sparse.csr_array((values, indices, indptr.astype(np.int32)), shape=shape), intercepts
 
 
-def posterior_of(problem: Problem, category: int, solution: Solution, curvatures: Array | None = None) -> Posterior:
+def posterior_of(
+    problem: Problem, category: int, solution: Solution, curvatures: Array | None = None
+) -> Posterior:
     """The Laplace approximation about a mode.
 
-    `curvatures` are minus the second derivatives of the log-likelihood by each document's score, times its importance;
-    by default those of the link.
+    `curvatures` are minus the second derivatives of the log-likelihood by each document's score,
+    times its importance; by default those of the link.
 
     Examples
     --------
@@ -112,7 +128,9 @@ def posterior_of(problem: Problem, category: int, solution: Solution, curvatures
     varies = np.append(np.ones(len(terms)), free)
     if len(terms) > _LARGEST:
         return Posterior(terms, varies / (design.multiply(design).T @ curvatures + ridge))
-    hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(ridge)
+    hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(
+        ridge
+    )
     covariance = varies[:, np.newaxis] * linalg.pinvh(hessian) * varies
     return Posterior(terms, (covariance + covariance.T) / 2)
 

@@ -1,8 +1,9 @@
 """Priors of weights: what is believed of each before a document is seen.
 
-Every (category, term) may have a mode, a scale and a sign of its own: parameters are numbers or arrays that broadcast
-to categories x terms. Priors with a concave logarithm have the `penalty` of `bayesift.kernels.linear`; every prior is a
-scale mixture of normals, which is what EM needs: `spread` gives the standard deviation it expects of a weight.
+Every (category, term) may have a mode, a scale and a sign of its own: parameters are numbers or
+arrays that broadcast to categories x terms. Priors with a concave logarithm have the `penalty` of
+`bayesift.kernels.linear`; every prior is a scale mixture of normals, which is what EM needs:
+`spread` gives the standard deviation it expects of a weight.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ class Prior(Protocol):
         """Of the weights about their modes."""
 
     def rescaled(self, factor: Any) -> Prior:
-        """The prior with all standard deviations multiplied; a column of factors has one per category."""
+        """The prior with all standard deviations multiplied.
+
+        A column of factors has one per category.
+        """
 
     def spread(self, distance: Array, category: int) -> Array:
         """1 / sqrt(E[1 / tau | distance]), with tau the variance of each weight and distance = beta - mode."""
@@ -100,7 +104,9 @@ class GaussianPrior:
 @storable("laplace-prior")
 @dataclass(frozen=True)
 class LaplacePrior:
-    """Double exponential, exp(-sqrt(gamma) |beta - mode|): the lasso; most weights end at their mode exactly.
+    """Double exponential, exp(-sqrt(gamma) |beta - mode|): the lasso.
+
+    Most weights end at their mode exactly.
 
     Parameters
     ----------
@@ -147,12 +153,17 @@ class LaplacePrior:
         return replace(self, gamma=self.gamma / factor**2)
 
     def spread(self, distance: Array, category: int) -> Array:
-        """E[1 / tau] = sqrt(gamma) / |distance| (Figueiredo & Jain; the paper's gamma / |beta| is a misprint)."""
+        """E[1 / tau] = sqrt(gamma) / |distance| (Figueiredo & Jain.
+
+        The paper's gamma / |beta| is a misprint).
+        """
         return np.sqrt(np.abs(distance)) / row_of(self.gamma, category, len(distance)) ** 0.25
 
     def cost(self, distance: Array, category: int) -> float:
         """The sum of sqrt(gamma) |distance|."""
-        return float(np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance)))
+        return float(
+            np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance))
+        )
 
 
 @storable("jeffreys-prior")
@@ -160,8 +171,8 @@ class LaplacePrior:
 class JeffreysPrior:
     """Jeffreys' prior of the variance, p(tau) ~ 1/tau, so that p(beta) ~ 1/|beta|: sparse without a parameter.
 
-    The posterior is unbounded at 0 and has many local modes; the one found is that which EM reaches from the ridge
-    solution (eq. 14 of Eyheramendy et al.).
+    The posterior is unbounded at 0 and has many local modes; the one found is that which EM reaches
+    from the ridge solution (eq. 14 of Eyheramendy et al.).
 
     Examples
     --------
@@ -203,9 +214,10 @@ class JeffreysPrior:
 class GammaPrior:
     """A gamma prior of the precision 1 / tau of each weight, whose own prior is then Student's t (Tipping 2001).
 
-    Two solvers take it. "ard" (automatic relevance determination) integrates weights out and finds the variance tau of
-    each that makes the labels most probable: most variances, and with them weights, end at 0. "em" finds a mode of the
-    weights under Student's t. With shape and rate 0, Tipping's choice, the latter is Jeffreys' prior.
+    Two solvers take it. "ard" (automatic relevance determination) integrates weights out and finds
+    the variance tau of each that makes the labels most probable: most variances, and with them
+    weights, end at 0. "em" finds a mode of the weights under Student's t. With shape and rate 0,
+    Tipping's choice, the latter is Jeffreys' prior.
 
     Parameters
     ----------
@@ -228,7 +240,11 @@ class GammaPrior:
     def __post_init__(self) -> None:
         for name in ("shape", "rate"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not 0 <= value < np.inf
+            ):
                 raise ValueError(f"{name} must be a number of at least 0, got {value!r:.60}")
 
     @property
@@ -239,24 +255,33 @@ class GammaPrior:
     @property
     def variances(self) -> Any:
         """They are what is estimated."""
-        raise ValueError("the gamma prior estimates the scale of each weight; there is none to choose")
+        raise ValueError(
+            "the gamma prior estimates the scale of each weight; there is none to choose"
+        )
 
     def rescaled(self, factor: Any) -> GammaPrior:
         """There is none: the scale of each weight is estimated."""
-        raise ValueError("the gamma prior estimates the scale of each weight; there is none to choose")
+        raise ValueError(
+            "the gamma prior estimates the scale of each weight; there is none to choose"
+        )
 
     def spread(self, distance: Array, category: int) -> Array:
         """E[1 / tau] = (shape + 1/2) / (rate + distance^2 / 2)."""
         return np.sqrt((self.rate + 0.5 * distance**2) / (self.shape + 0.5))
 
     def cost(self, distance: Array, category: int) -> float:
-        """The sum of (shape + 1/2) log(1 + distance^2 / (2 rate)); of (2 shape + 1) log |distance| if rate is 0."""
+        """The sum of (shape + 1/2) log(1 + distance^2 / (2 rate)).
+
+        Of (2 shape + 1) log |distance| if rate is 0.
+        """
         if self.rate == 0:
             return float((2.0 * self.shape + 1.0) * np.sum(np.log(np.abs(distance[distance != 0]))))
         return float((self.shape + 0.5) * np.sum(np.log1p(distance**2 / (2.0 * self.rate))))
 
 
-PRIORS: dict[str, type[Any]] = {prior.kind: prior for prior in (GaussianPrior, LaplacePrior, JeffreysPrior, GammaPrior)}
+PRIORS: dict[str, type[Any]] = {
+    prior.kind: prior for prior in (GaussianPrior, LaplacePrior, JeffreysPrior, GammaPrior)
+}
 
 
 def prior_of(prior: Any) -> Prior:
@@ -303,5 +328,9 @@ def _check_numbers(**parameters: Any) -> None:
 
 
 def _check_positive(name: str, value: Any) -> None:
-    if np.asarray(value).dtype.kind not in "iuf" or not np.all(np.asarray(value) > 0) or not np.all(np.isfinite(value)):
+    if (
+        np.asarray(value).dtype.kind not in "iuf"
+        or not np.all(np.asarray(value) > 0)
+        or not np.all(np.isfinite(value))
+    ):
         raise ValueError(f"{name} must be positive, got {value!r:.60}")

@@ -41,12 +41,18 @@ class Solution:
 
     def compacted(self) -> Solution:
         """The solution with sparse weights, if most are 0."""
-        return self if isinstance(self.weights, SparseRow) else replace(self, weights=compact_row(self.weights))
+        return (
+            self
+            if isinstance(self.weights, SparseRow)
+            else replace(self, weights=compact_row(self.weights))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One binary problem per category, all over the same documents; or one softmax model of all classes.
+    """One binary problem per category, all over the same documents.
+
+    Or one softmax model of all classes.
 
     Parameters
     ----------
@@ -59,7 +65,8 @@ class Problem:
     tolerance : when a solution is converged, see `bayesift.models.linear.solvers`
     max_iter : the largest number of rounds
     coupled : whether the categories are classes that share one softmax model
-    balance : 2 x categories, factors of the importance of documents inside and outside of each category; None for 1
+    balance : 2 x categories, factors of the importance of documents inside and outside of each
+        category; None for 1
     """
 
     rows: sparse.csr_array
@@ -143,12 +150,17 @@ class Problem:
 
     def mode(self, category: int) -> Array:
         """The modes of the prior, within its bounds."""
-        mode, sign = row_of(self.prior.mode, category, self.n_terms), row_of(self.prior.sign, category, self.n_terms)
+        mode, sign = (
+            row_of(self.prior.mode, category, self.n_terms),
+            row_of(self.prior.sign, category, self.n_terms),
+        )
         return np.where(sign * mode < 0, 0.0, mode)
 
     def positives(self, category: int) -> Array:
         """The documents of a category."""
-        documents: Array = self.members.indices[self.members.indptr[category] : self.members.indptr[category + 1]]
+        documents: Array = self.members.indices[
+            self.members.indptr[category] : self.members.indptr[category + 1]
+        ]
         return documents
 
     def signs(self, category: int) -> Array:
@@ -178,15 +190,23 @@ class Problem:
 
     def terms_of(self, category: int) -> Array:
         """The columns a category may use."""
-        return np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
+        return (
+            np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
+        )
 
     def objective(self, category: int, coefficients: Array, intercept: float) -> float:
         """Minus the log posterior, without constants."""
         scores = self.rows @ coefficients + intercept
         likelihood = log_likelihoods(self.link, self.signs(category) * scores)[0]
-        cost = self.prior.cost(coefficients - row_of(self.prior.mode, category, self.n_terms), category)
+        cost = self.prior.cost(
+            coefficients - row_of(self.prior.mode, category, self.n_terms), category
+        )
         _, precision, centre = self.intercept
-        return float(cost - self.importance_of(category) @ likelihood + 0.5 * precision * (intercept - centre) ** 2)
+        return float(
+            cost
+            - self.importance_of(category) @ likelihood
+            + 0.5 * precision * (intercept - centre) ** 2
+        )
 
 
 _COMPUTED_FROM = {
@@ -207,7 +227,9 @@ def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) 
     low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
     for _ in range(50 if free else 0):
         middle = (low + high) / 2
-        gradient = inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
+        gradient = (
+            inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
+        )
         rising = gradient > precision * (middle - centre)
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
     return low if free else np.full(len(inside), centre)
@@ -217,13 +239,23 @@ def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Arr
     """The total importance of each category's documents, times its factor."""
     owners = np.repeat(np.arange(len(factors)), np.diff(members.indptr))
     values = importance[members.indices] * factors[owners]
-    return np.asarray(sparse.coo_array((values, (owners, members.indices)), shape=members.shape).sum(axis=1)).ravel()
+    return np.asarray(
+        sparse.coo_array((values, (owners, members.indices)), shape=members.shape).sum(axis=1)
+    ).ravel()
 
 
 def matrix_of(problem: Problem) -> Matrix:
     """The documents as kernels take them."""
     rows, columns = problem.rows, problem.columns
-    return Matrix(columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data, problem.norms)
+    return Matrix(
+        columns.indptr,
+        columns.indices,
+        columns.data,
+        rows.indptr,
+        rows.indices,
+        rows.data,
+        problem.norms,
+    )
 
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
@@ -239,14 +271,16 @@ def document_weights(
 ) -> tuple[Array, Array | None]:
     """The importance of documents and the `balance` of a `Problem` for class weights.
 
-    "balanced" gives both sides of each model the same total weight, or all classes where one model holds them (members
-    is None).
+    "balanced" gives both sides of each model the same total weight, or all classes where one model
+    holds them (members is None).
     """
     if class_weight is None:
         return weights, None
     if isinstance(class_weight, str):
         if class_weight != "balanced":
-            raise ValueError(f"class_weight must be None, 'balanced' or a dictionary, got {class_weight!r}")
+            raise ValueError(
+                f"class_weight must be None, 'balanced' or a dictionary, got {class_weight!r}"
+            )
         if members is None:
             masses = targets.members @ weights
             share = weights.sum() / np.count_nonzero(masses) / np.maximum(masses, 1e-300)
@@ -257,6 +291,8 @@ def document_weights(
         raise ValueError("with an indicator matrix class_weight is None or 'balanced'")
     scaled = weights.copy()
     for place, label in enumerate(targets.classes):
-        documents = targets.members.indices[targets.members.indptr[place] : targets.members.indptr[place + 1]]
+        documents = targets.members.indices[
+            targets.members.indptr[place] : targets.members.indptr[place + 1]
+        ]
         scaled[documents] *= class_weight.get(label, 1.0)
     return scaled, None

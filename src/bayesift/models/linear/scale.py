@@ -1,8 +1,8 @@
 """Rules that choose the scale of a prior: by norms, by held-out log-likelihood, by evidence, or fixed.
 
-Cross-validation holds a fold out by giving its documents no importance: no matrix is copied. Each fold starts from its
-own mode at the last scale, never from that of all documents: a start that has seen the held-out documents would bias
-the estimate wherever a solver stops short of the mode.
+Cross-validation holds a fold out by giving its documents no importance: no matrix is copied. Each
+fold starts from its own mode at the last scale, never from that of all documents: a start that has
+seen the held-out documents would bias the estimate wherever a solver stops short of the mode.
 """
 
 from __future__ import annotations
@@ -41,26 +41,35 @@ from bayesift.threads import in_threads
 @storable("evidence-scale")
 @dataclass(frozen=True)
 class Evidence:
-    """The scale of a Gaussian or Laplace prior with the highest evidence (`log_evidence`); no document is held out.
+    """The scale of a Gaussian or Laplace prior with the highest evidence (`log_evidence`).
 
-    `shared` models have the same scale, that with the highest total; classes of a softmax model always have.
+    No document is held out.
+
+    `shared` models have the same scale, that with the highest total; classes of a softmax model
+    always have.
     """
 
     shared: bool = False
     kind: ClassVar[str] = "evidence"
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The scales of all models."""
         self.check(problem)
         shared = self.shared or problem.coupled
-        return search_scales(problem, EvidenceLosses(problem, solver, n_jobs, shared=shared), progress, shared=shared)
+        return search_scales(
+            problem, EvidenceLosses(problem, solver, n_jobs, shared=shared), progress, shared=shared
+        )
 
     @staticmethod
     def check(problem: Problem) -> None:
         """Refuse a problem whose evidence is not known."""
         prior = problem.prior
         if not prior.convex:
-            raise ValueError(f"the evidence needs a Gaussian or Laplace prior, not a {prior.kind} one")
+            raise ValueError(
+                f"the evidence needs a Gaussian or Laplace prior, not a {prior.kind} one"
+            )
         if not prior.smooth and np.any(prior.sign):
             raise ValueError("the evidence of a Laplace prior with sign constraints is not known")
 
@@ -73,14 +82,21 @@ class EvidenceLosses:
         self.last: list[Solution | None] = [None] * problem.members.shape[0]
         _ = problem.columns, problem.norms, problem.start_intercepts
 
-    def __call__(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
-        """The losses of models, one scale each, and no standard errors; their total where models share a scale."""
+    def __call__(
+        self, scales: Array, models: list[int], factors: Array | None = None
+    ) -> tuple[Array, Array]:
+        """The losses of models, one scale each, and no standard errors.
+
+        Their total where models share a scale.
+        """
         everyone, last = list(range(len(self.last))), self.last
         named = everyone if self.shared else models
         every = np.ones(len(everyone))
         every[named] = scales
         at_scale = self.problem.varied(prior=rescaled(self.problem.prior, every, factors))
-        found = solve_all(at_scale, self.solver, [last[c] for c in named], self.n_jobs, categories=named)
+        found = solve_all(
+            at_scale, self.solver, [last[c] for c in named], self.n_jobs, categories=named
+        )
         for c, solution in zip(named, found, strict=True):
             last[c] = solution
         losses = np.array(self._evidence(at_scale, named, found))
@@ -105,7 +121,9 @@ class ScaleRule(Protocol):
 
     kind: ClassVar[str]
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The scales of all models."""
 
 
@@ -120,7 +138,9 @@ class FixedScale:
         if not (np.isfinite(self.factor) and self.factor > 0):
             raise ValueError(f"prior_scale must be positive, got {self.factor!r}")
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The factor, for all models."""
         return Choice(np.full(problem.members.shape[0], float(self.factor)))
 
@@ -130,8 +150,8 @@ class FixedScale:
 class NormBased:
     """BBR's default: variance = number of terms / mean squared norm of the documents.
 
-    With variances that differ the same mean prior variance of a document's score, which is the number of terms.
-    Laplace: lambda = sqrt(2 / variance).
+    With variances that differ the same mean prior variance of a document's score, which is the
+    number of terms. Laplace: lambda = sqrt(2 / variance).
 
     References
     ----------
@@ -145,18 +165,25 @@ class NormBased:
 
     kind: ClassVar[str] = "norm"
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The scale by the norms of the documents."""
         n_terms = [len(problem.terms_of(c)) for c in range(problem.members.shape[0])]
         return Choice(np.sqrt(np.maximum(n_terms, 1) / prior_spread(problem)))
 
 
 class HeldOut:
-    """Held-out losses at any scale; each fold starts from its modes of the last call, fold -1 is never held out."""
+    """Held-out losses at any scale.
+
+    Each fold starts from its modes of the last call, fold -1 is never held out.
+    """
 
     def __init__(self, problem: Problem, solver: str, folds: Array, n_jobs: int | None) -> None:
         n_models, n_folds = problem.members.shape[0], int(folds.max()) + 1
-        tolerance = problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
+        tolerance = (
+            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
+        )
         self.problem = problem.varied(tolerance=tolerance)
         self.solver, self.n_jobs = solver, n_jobs
         self.held_out = [np.flatnonzero(folds == fold) for fold in range(n_folds)]
@@ -164,17 +191,27 @@ class HeldOut:
         self.parts = [self._without(documents) for documents in self.held_out]
         self.last: list[list[Solution | None]] = [[None] * n_models for _ in self.parts]
 
-    def losses(self, scales: Array, models: list[int], factors: Array | None = None) -> tuple[Array, Array]:
-        """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh; folds x models."""
+    def losses(
+        self, scales: Array, models: list[int], factors: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh.
+
+        Folds x models.
+        """
         return next(self.along(scales[np.newaxis], models, factors))
 
-    def along(self, steps: Array, models: list[int], factors: Array | None = None) -> Iterator[tuple[Array, Array]]:
+    def along(
+        self, steps: Array, models: list[int], factors: Array | None = None
+    ) -> Iterator[tuple[Array, Array]]:
         """`losses` of each row of scales, in order; all are computed at once."""
-        every = np.repeat(steps[:, :1], self.problem.members.shape[0], axis=1)  # so that a shared scale stays one
+        every = np.repeat(
+            steps[:, :1], self.problem.members.shape[0], axis=1
+        )  # so that a shared scale stays one
         every[:, models] = steps
         priors = [rescaled(self.problem.prior, row, factors) for row in every]
         folds = [
-            self._fold(k, [part.varied(prior=prior) for prior in priors], models) for k, part in enumerate(self.parts)
+            self._fold(k, [part.varied(prior=prior) for prior in priors], models)
+            for k, part in enumerate(self.parts)
         ]
         for step in zip(*folds, strict=True):
             losses, weights = (np.array(rows) for rows in zip(*step, strict=True))
@@ -189,10 +226,14 @@ class HeldOut:
             _ = part.sums
         return part
 
-    def _fold(self, fold: int, problems: list[Problem], models: list[int]) -> list[tuple[Array, Array]]:
+    def _fold(
+        self, fold: int, problems: list[Problem], models: list[int]
+    ) -> list[tuple[Array, Array]]:
         """Losses and weights of the documents of a fold, one per model, for each problem."""
         documents, last = self.held_out[fold], self.last[fold]
-        found = solve_path(problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models)
+        found = solve_path(
+            problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models
+        )
         for c, solution in zip(models, found[-1], strict=True):
             last[c] = solution
         return list(held_out_losses(self.problem, documents, models, found))
@@ -246,15 +287,16 @@ def pick_scale(scales: Array, losses: Array, errors: Array, rule: Rule) -> float
 class CrossValidation:
     """The best mean held-out log-likelihood over a path of scales.
 
-    A path goes from the strongest prior to the weakest, and ends early when the loss has risen twice in a row and by
-    more than a standard error above the best.
+    A path goes from the strongest prior to the weakest, and ends early when the loss has risen
+    twice in a row and by more than a standard error above the best.
 
     Parameters
     ----------
     folds : how many; they spread every category
-    rule : "best", or "one-standard-error", the strongest prior within one standard error of the best
-    shared : whether all models have the same scale, that with the best total over models; classes of a softmax model
-        always have
+    rule : "best", or "one-standard-error", the strongest prior within one standard error of the
+        best
+    shared : whether all models have the same scale, that with the best total over models; classes
+        of a softmax model always have
     n_scales : the length of the path
     random_state : deals the folds
 
@@ -277,16 +319,25 @@ class CrossValidation:
         if self.n_scales < 2:
             raise ValueError(f"n_scales must be at least 2, got {self.n_scales!r}")
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The scales of all models."""
         scales = default_scales(problem, self.n_scales, shared=self.shared or problem.coupled)
         return self.along(scales, problem, solver, n_jobs, progress)
 
     def along(
-        self, scales: Array, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None = None
+        self,
+        scales: Array,
+        problem: Problem,
+        solver: str,
+        n_jobs: int | None,
+        progress: Progress | None = None,
     ) -> Choice:
         """The best of given scales, steps x models from the strongest prior to the weakest."""
-        held_out = HeldOut(problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs)
+        held_out = HeldOut(
+            problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
+        )
         shared = self.shared or problem.coupled
         n_columns = 1 if shared else scales.shape[1]
         losses, errors = np.full((2, len(scales), n_columns), np.nan)
@@ -309,31 +360,46 @@ class CrossValidation:
                 break
         looked_at = scales[:, :n_columns]
         chosen = np.array(
-            [pick_scale(looked_at[:, c], losses[:, c], errors[:, c], self.rule) for c in range(n_columns)]
+            [
+                pick_scale(looked_at[:, c], losses[:, c], errors[:, c], self.rule)
+                for c in range(n_columns)
+            ]
         )
-        return Choice(np.broadcast_to(chosen, scales.shape[1]).copy(), Validation(looked_at, losses, errors, chosen))
+        return Choice(
+            np.broadcast_to(chosen, scales.shape[1]).copy(),
+            Validation(looked_at, losses, errors, chosen),
+        )
 
 
 @storable("search-scale")
 @dataclass(frozen=True)
 class ScaleSearch:
-    """The best mean held-out log-likelihood, searched for without a grid; parameters as in `CrossValidation`."""
+    """The best mean held-out log-likelihood, searched for without a grid.
+
+    Parameters as in `CrossValidation`.
+    """
 
     folds: int = 10
     shared: bool = False
     random_state: int | None = 0
     kind: ClassVar[str] = "search"
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The scales of all models."""
-        held_out = HeldOut(problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs)
+        held_out = HeldOut(
+            problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
+        )
         everyone = list(range(problem.members.shape[0]))
         shared = self.shared or problem.coupled
 
         def losses(scales: Array, models: list[int]) -> tuple[Array, Array]:
             if not shared:
                 return mean_and_error(*held_out.losses(scales, models))
-            return mean_and_error(*together(*held_out.losses(np.full(len(everyone), scales[0]), everyone)))
+            return mean_and_error(
+                *together(*held_out.losses(np.full(len(everyone), scales[0]), everyone))
+            )
 
         return search_scales(problem, losses, progress, shared=shared)
 
@@ -343,14 +409,14 @@ class ScaleSearch:
 class BlockScales:
     """A scale for each block of columns, such as words, character n-grams and vectors: how far each is to be trusted.
 
-    The scale that all blocks share is searched for first. Then each block but the largest is given a factor of its own,
-    one after the other, by steps that start at the last modes, and the shared scale once more. All models have the same
-    scales.
+    The scale that all blocks share is searched for first. Then each block but the largest is given
+    a factor of its own, one after the other, by steps that start at the last modes, and the shared
+    scale once more. All models have the same scales.
 
     Parameters
     ----------
-    blocks : the names of the blocks and their numbers of columns, in the order of the columns; a `TextClassifier` fills
-        in its own
+    blocks : the names of the blocks and their numbers of columns, in the order of the columns; a
+        `TextClassifier` fills in its own
     by : "folds", the held-out log-likelihood, or "evidence" for Gaussian priors
     folds, random_state : as in `CrossValidation`
     rounds : how often each block is searched
@@ -375,7 +441,9 @@ class BlockScales:
     def __post_init__(self) -> None:
         names = [name for name, _ in self.blocks]
         if len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
-            raise ValueError(f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}")
+            raise ValueError(
+                f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}"
+            )
         if self.by not in ("folds", "evidence"):
             raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
 
@@ -385,16 +453,24 @@ class BlockScales:
         parts = {name: part.stop - part.start for name, part in transformer.output_indices_.items()}
         return cls(tuple((name, size) for name, size in parts.items() if size), **parameters)
 
-    def choose(self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None) -> Choice:
+    def choose(
+        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> Choice:
         """The scales of all models and the factors of all columns."""
         sizes = [size for _, size in self.blocks]
         if sum(sizes) != problem.n_terms:
-            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {problem.n_terms:,}")
+            raise ValueError(
+                f"the blocks have {sum(sizes):,} columns, but there are {problem.n_terms:,}"
+            )
         losses = self._losses(problem, solver, n_jobs)
-        shared = search_scales(problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True)
+        shared = search_scales(
+            problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True
+        )
 
         def loss(logarithms: Array) -> float:
-            return float(losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0])
+            return float(
+                losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0]
+            )
 
         logs = self.search(loss, float(np.log(shared.scales[0])))
         scales = np.full_like(shared.scales, np.exp(logs[-1]))
@@ -403,7 +479,8 @@ class BlockScales:
     def search(self, loss: Callable[[Array], float], shared: float | None = 0.0) -> Array:
         """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
 
-        `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale of None too.
+        `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale
+        of None too.
         """
         n_blocks, largest = len(self.blocks), int(np.argmax([size for _, size in self.blocks]))
         logs = np.append(np.zeros(n_blocks), shared or 0.0)
@@ -416,8 +493,8 @@ class BlockScales:
     def progressive(self, model: Any, X: Any, y: Any) -> Array:
         """Factors of columns, to multiply X by, for an online model without prior scales, such as the online stack.
 
-        They have the least loss of labels that are predicted before they are learned, in the order of the documents.
-        The model is not changed.
+        They have the least loss of labels that are predicted before they are learned, in the order
+        of the documents. The model is not changed.
 
         Examples
         --------
@@ -443,20 +520,28 @@ class BlockScales:
             return -float(np.log(np.maximum(of_truth, 1e-300)).sum())
 
         if sum(sizes) != rows.shape[1]:
-            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}")
+            raise ValueError(
+                f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}"
+            )
         return factors(self.search(loss, None))
 
-    def _losses(self, problem: Problem, solver: str, n_jobs: int | None) -> Callable[..., tuple[Array, Array]]:
+    def _losses(
+        self, problem: Problem, solver: str, n_jobs: int | None
+    ) -> Callable[..., tuple[Array, Array]]:
         """The total loss of all models at a scale and factors of columns, and its standard error."""
         everyone = list(range(problem.members.shape[0]))
         if self.by == "evidence":
             Evidence().check(problem)
             evidence = EvidenceLosses(problem, solver, n_jobs, shared=True)
             return lambda scale, factors: evidence(np.full(len(everyone), scale), everyone, factors)
-        held_out = HeldOut(problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs)
+        held_out = HeldOut(
+            problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
+        )
 
         def losses(scale: float, factors: Array | None) -> tuple[Array, Array]:
-            return mean_and_error(*together(*held_out.losses(np.full(len(everyone), scale), everyone, factors)))
+            return mean_and_error(
+                *together(*held_out.losses(np.full(len(everyone), scale), everyone, factors))
+            )
 
         return losses
 
@@ -502,11 +587,17 @@ def scale_rule_of(prior_scale: Any) -> ScaleRule:
     """The rule of that name, a rule as it is, or the scale that a number fixes."""
     if isinstance(prior_scale, str):
         if prior_scale not in SCALE_RULES:
-            raise ValueError(f"no prior_scale {prior_scale!r}; there are: {', '.join(SCALE_RULES)}, or a number")
+            raise ValueError(
+                f"no prior_scale {prior_scale!r}; there are: {', '.join(SCALE_RULES)}, or a number"
+            )
         return SCALE_RULES[prior_scale]
-    if isinstance(prior_scale, int | float | np.integer | np.floating) and not isinstance(prior_scale, bool):
+    if isinstance(prior_scale, int | float | np.integer | np.floating) and not isinstance(
+        prior_scale, bool
+    ):
         return FixedScale(float(prior_scale))
     if _KINDS.get(getattr(prior_scale, "kind", "")) is not type(prior_scale):
-        raise ValueError(f"prior_scale must be None, a number or one of {', '.join(SCALE_RULES)}, got {prior_scale!r}")
+        raise ValueError(
+            f"prior_scale must be None, a number or one of {', '.join(SCALE_RULES)}, got {prior_scale!r}"
+        )
     rule: ScaleRule = prior_scale
     return rule

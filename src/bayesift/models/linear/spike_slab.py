@@ -20,7 +20,12 @@ from bayesift.models.linear.posterior import Posterior, variances_of
 from bayesift.models.linear.priors import LaplacePrior, prior_of
 from bayesift.models.linear.problem import Problem, Solution, document_weights
 from bayesift.models.linear.solvers import solve_all
-from bayesift.models.linear.variational import InclusionPosterior, SpikeSlab, check_bound, inclusion_posterior
+from bayesift.models.linear.variational import (
+    InclusionPosterior,
+    SpikeSlab,
+    check_bound,
+    inclusion_posterior,
+)
 from bayesift.state import expect_array, fits, storable
 from bayesift.validation import check_sample_weight, check_targets, check_terms
 
@@ -34,26 +39,31 @@ _NEGLIGIBLE = 0.01  # an inclusion probability of which no more than this is lef
 class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier that says of each word how probable it is that the word matters.
 
-        y ~ psi(x (beta + u) + b),   beta_j ~ inclusion N(0, slab_variance) + (1 - inclusion) N(0, spike_variance)
+        y ~ psi(x (beta + u) + b),   beta_j ~ inclusion N(0, slab_variance) + (1 - inclusion) N(0,
+        spike_variance)
                                      u_j ~ N(0, background_variance)
 
-    beta is fitted by a factorised approximation of the posterior (`bayesift.models.linear.variational`). Of words that
-    say the same, one is included and the others are not. Many words matter a little beside those; what they add is u,
-    fitted afterwards, given the posterior of beta: two conjugate directions towards its mode, which predict better than
-    the mode. Of words whose inclusion probability is neither above that of the prior nor above 1% nothing is kept but
-    the mean, and without a background not even that, unless the spike has a width.
+    beta is fitted by a factorised approximation of the posterior
+    (`bayesift.models.linear.variational`). Of words that say the same, one is included and the
+    others are not. Many words matter a little beside those; what they add is u, fitted afterwards,
+    given the posterior of beta: two conjugate directions towards its mode, which predict better
+    than the mode. Of words whose inclusion probability is neither above that of the prior nor above
+    1% nothing is kept but the mean, and without a background not even that, unless the spike has a
+    width.
 
     Parameters
     ----------
     link : psi: "logit", "probit" or `LogF(shape)`
     inclusion : the prior probability of each word to matter
     slab_variance : of the weights that matter
-    spike_variance : of the others; 0 sets them to 0 exactly. With some width an inclusion probability is that of a
-        weight much larger than others
-    background_variance : of what all words add beside those that matter; 0 for nothing, which leaves few weights and
-        predicts worse
-    bound : how the likelihood enters: "expected", or the strict but looser bounds "tangent" (logit only), "curvature"
-    intercept : whether there is one; its prior is N(0, 1000), so that a posterior exists where all documents agree
+    spike_variance : of the others; 0 sets them to 0 exactly. With some width an inclusion
+        probability is that of a weight much larger than others
+    background_variance : of what all words add beside those that matter; 0 for nothing, which
+        leaves few weights and predicts worse
+    bound : how the likelihood enters: "expected", or the strict but looser bounds "tangent" (logit
+        only), "curvature"
+    intercept : whether there is one; its prior is N(0, 1000), so that a posterior exists where all
+        documents agree
     tol : when a category has converged: the largest move of a word in the last round
     max_iter : the largest number of rounds over all words
     class_weight : None, "balanced", or with class labels a weight per class
@@ -65,13 +75,14 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     multilabel_ : whether y was an indicator matrix
     coef_, intercept_ : means of beta + u, models x terms, and of the intercepts
     inclusion_ : the inclusion probability of each word that was kept, models x terms, sparse
-    coef_variance_, intercept_variance_, posteriors_ : as of `SparseBayesClassifier`; words count as independent
+    coef_variance_, intercept_variance_, posteriors_ : as of `SparseBayesClassifier`; words count as
+        independent
     elbo_ : the lower bound of the log evidence after each round, an array per model
 
     References
     ----------
-    Carbonetto & Stephens (2012), "Scalable variational inference for Bayesian variable selection in regression";
-    Jaakkola & Jordan (2000), "Bayesian parameter estimation via variational methods".
+    Carbonetto & Stephens (2012), "Scalable variational inference for Bayesian variable selection in
+    regression"; Jaakkola & Jordan (2000), "Bayesian parameter estimation via variational methods".
 
     Examples
     --------
@@ -118,8 +129,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     def fit(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Self:
         """Find the posterior, from near the mode under a Laplace prior of the slab's variance.
 
-        Under bound="curvature" words that start with a weight would keep it too easily; there all start at 0.
-        `feature_mask` (models x terms) says which terms each model may use, by default all.
+        Under bound="curvature" words that start with a weight would keep it too easily; there all
+        start at 0. `feature_mask` (models x terms) says which terms each model may use, by default
+        all.
         """
         prior = self._prior()
         targets = check_targets(y)
@@ -134,7 +146,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             balance=balance,
             link=link_of(self.link),
             prior=prior_of(LaplacePrior.of_variance(self.slab_variance)),
-            intercept=np.array([1.0, 1.0 / _INTERCEPT_VARIANCE, 0.0]) if self.intercept else np.zeros(3),
+            intercept=np.array([1.0, 1.0 / _INTERCEPT_VARIANCE, 0.0])
+            if self.intercept
+            else np.zeros(3),
             terms=terms_of(feature_mask, (members.shape[0], rows.shape[1])),
             tolerance=self.tol,
             max_iter=self.max_iter,
@@ -144,7 +158,10 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             starts = [Solution(nothing, b, np.empty(0), 0, True) for b in problem.start_intercepts]
         else:
             starts = solve_all(
-                problem.varied(tolerance=_START_TOLERANCE * self.tol), "auto", [None] * members.shape[0], self.n_jobs
+                problem.varied(tolerance=_START_TOLERANCE * self.tol),
+                "auto",
+                [None] * members.shape[0],
+                self.n_jobs,
             )
         settings: dict[str, Any] = {
             "prior": prior,
@@ -152,7 +169,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             "background_variance": self.background_variance,
         }
         found = for_each_model(
-            lambda c: inclusion_posterior(problem, c, starts[c], **settings), members.shape[0], self.n_jobs
+            lambda c: inclusion_posterior(problem, c, starts[c], **settings),
+            members.shape[0],
+            self.n_jobs,
         )
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         self._keep(found)
@@ -170,7 +189,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
 
     def _prior(self) -> SpikeSlab:
         if not 0 <= self.background_variance < np.inf:
-            raise ValueError(f"background_variance must be a number of at least 0, got {self.background_variance!r}")
+            raise ValueError(
+                f"background_variance must be a number of at least 0, got {self.background_variance!r}"
+            )
         return SpikeSlab(self.inclusion, self.slab_variance, self.spike_variance)
 
     def _deviations(self, X: Any) -> Array:
@@ -178,12 +199,16 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         X = check_terms(self, X, reset=False)
         squares = sparse.csr_array((X.data**2, X.indices, X.indptr), shape=X.shape)
-        deviations: Array = np.sqrt(scores_of(squares, self.coef_variance_, self.intercept_variance_))
+        deviations: Array = np.sqrt(
+            scores_of(squares, self.coef_variance_, self.intercept_variance_)
+        )
         return deviations
 
     def _keep(self, found: list[InclusionPosterior]) -> None:
         inclusion = np.stack([posterior.inclusion for posterior in found])
-        kept = inclusion > (0.0 if self.spike_variance else min(self.inclusion * _RAISED, _NEGLIGIBLE))
+        kept = inclusion > (
+            0.0 if self.spike_variance else min(self.inclusion * _RAISED, _NEGLIGIBLE)
+        )
         self.inclusion_ = sparse.csr_array(np.where(kept, inclusion, 0.0))
         means = np.stack([posterior.means + posterior.background for posterior in found])
         self.coef_ = compact(means if self.background_variance else np.where(kept, means, 0.0))
@@ -191,7 +216,10 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         self.elbo_ = [posterior.elbo for posterior in found]
         self.n_iter_ = max(len(posterior.elbo) for posterior in found)
         terms = [np.flatnonzero(row).astype(np.int32) for row in kept]
-        parts = [np.append(p.variances[t], p.intercept_variance) for p, t in zip(found, terms, strict=True)]
+        parts = [
+            np.append(p.variances[t], p.intercept_variance)
+            for p, t in zip(found, terms, strict=True)
+        ]
         self._keep_posteriors([Posterior(*part) for part in zip(terms, parts, strict=True)])
 
     def _post_load(self) -> None:
@@ -199,7 +227,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         n_models, n_terms = self.coef_.shape
         _ = link_of(self.link), self._prior()
         probabilities = expect_array(self.inclusion_.data, "inclusion_", np.float64, (None,))
-        if self.inclusion_.shape != (n_models, n_terms) or np.any((probabilities < 0) | (probabilities > 1)):
+        if self.inclusion_.shape != (n_models, n_terms) or np.any(
+            (probabilities < 0) | (probabilities > 1)
+        ):
             raise DataError("inclusion_ must hold a probability for each model and term")
         if not (fits(self.posteriors_, list[Posterior]) and len(self.posteriors_) == n_models):
             raise DataError("the posterior is not one per model")

@@ -1,18 +1,22 @@
 """The factorised posterior of one category's weights under a spike-and-slab prior.
 
-A weight comes from a wide normal, the slab, with probability pi, otherwise from the spike: it is 0, or from a narrow
-normal. The posterior is approximated by a product of one such mixture per word and a normal for the intercept, which
-maximises a lower bound of the log evidence (ELBO). The likelihood enters by a quadratic model of each document at mean
-m_i and variance v_i of its score, and its mean in the ELBO is
+A weight comes from a wide normal, the slab, with probability pi, otherwise from the spike: it is 0,
+or from a narrow normal. The posterior is approximated by a product of one such mixture per word and
+a normal for the intercept, which maximises a lower bound of the log evidence (ELBO). The likelihood
+enters by a quadratic model of each document at mean m_i and variance v_i of its score, and its mean
+in the ELBO is
 
-    "expected"    E log psi(y f),  f ~ N(m, v)                      by quadrature (Opper & Archambeau 2009); all links
-    "tangent"     log psi(xi) + (y m - xi) / 2,  xi^2 = m^2 + v     Jaakkola & Jordan (2000); logit
-    "curvature"   log psi(y m) - k v / 2                            k the largest curvature of the link: for logit
-                  Bohning's bound (k = 1/4), for probit the truncated normals of Albert & Chib (k = 1)
+    "expected"    E log psi(y f),  f ~ N(m, v)                      by quadrature (Opper &
+    Archambeau 2009); all links "tangent"     log psi(xi) + (y m - xi) / 2,  xi^2 = m^2 + v
+    Jaakkola & Jordan (2000); logit "curvature"   log psi(y m) - k v / 2
+    k the largest curvature of the link: for logit
+                  Bohning's bound (k = 1/4), for probit the truncated normals of Albert & Chib (k =
+                  1)
 
-The first takes scores for normal, which is no strict bound but nearer than the other two: documents far from 0 tell
-little, and those two count them as if they told more (by factors of 15 and 75 at probabilities of 0.993, logit, and
-0.999, probit), which also takes more rounds. No round lowers the ELBO.
+The first takes scores for normal, which is no strict bound but nearer than the other two: documents
+far from 0 tell little, and those two count them as if they told more (by factors of 15 and 75 at
+probabilities of 0.993, logit, and 0.999, probit), which also takes more rounds. No round lowers the
+ELBO.
 """
 
 from __future__ import annotations
@@ -50,7 +54,9 @@ class SpikeSlab:
         if not 0 < self.inclusion < 1:
             raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r}")
         if not 0 <= self.spike < self.slab < np.inf:
-            raise ValueError(f"variances must be 0 <= spike < slab, got {self.spike!r} and {self.slab!r}")
+            raise ValueError(
+                f"variances must be 0 <= spike < slab, got {self.spike!r} and {self.slab!r}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +87,9 @@ class InclusionPosterior:
 class _Ascent:
     """The posterior of one category while it is being found."""
 
-    def __init__(self, problem: Problem, category: int, start: Solution, prior: SpikeSlab, bound: str) -> None:
+    def __init__(
+        self, problem: Problem, category: int, start: Solution, prior: SpikeSlab, bound: str
+    ) -> None:
         self.problem, self.prior, self.bound = problem, prior, bound
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
         self.factors = np.zeros((6, problem.n_terms))
@@ -119,8 +127,8 @@ class _Ascent:
     def climb(self, terms: Array, still: float) -> Array:
         """A round that does not lower the ELBO; how far each word moved, and last the intercept.
 
-        Rounds under a bound never lower it. The others take a shorter step if they do, which as natural gradients
-        (Khan & Lin 2017) raise it when they are short enough.
+        Rounds under a bound never lower it. The others take a shorter step if they do, which as
+        natural gradients (Khan & Lin 2017) raise it when they are short enough.
         """
         before, kept, rate = self.elbo(), self._state(terms), self.rate
         while True:
@@ -132,7 +140,10 @@ class _Ascent:
             self._restore(terms, *kept)
 
     def sweep(self, terms: Array, still: float, rate: float = 1.0) -> Array:
-        """One round over these words and the intercept, this share of the way; how far each of them moved."""
+        """One round over these words and the intercept, this share of the way.
+
+        How far each of them moved.
+        """
         columns, moves, prior = self.problem.columns, np.empty(len(terms) + 1), self.prior
         arrays = self.curvatures, self.residuals, self.scores, self.spreads, self.factors, moves
         numbers = float(logit(prior.inclusion)), float(prior.spike), float(prior.slab), still, rate
@@ -150,7 +161,11 @@ class _Ascent:
         if before:
             inverse = rate * inverse + (1.0 - rate) / before
         self.intercept_variance = 1.0 / inverse
-        step = rate * self.intercept_variance * (self.residuals.sum() - precision * (self.intercept - centre))
+        step = (
+            rate
+            * self.intercept_variance
+            * (self.residuals.sum() - precision * (self.intercept - centre))
+        )
         self.intercept += step
         self.scores += step
         widened = abs(0.5 * np.log(self.intercept_variance / before)) if before else np.inf
@@ -168,12 +183,15 @@ class _Ascent:
     def background(self, variance: float, terms: Array) -> tuple[Array, float]:
         """Weights u ~ N(0, variance) of these words and a shift of the intercept, beside the posterior.
 
-        They are a step up the quadratic model of the likelihood, short enough to raise the likelihood itself.
+        They are a step up the quadratic model of the likelihood, short enough to raise the
+        likelihood itself.
         """
         free, precision, centre = self.problem.intercept
         used = np.zeros(self.problem.n_terms + 1)
         used[terms], used[-1] = 1.0, free
-        precisions = np.append(np.full(self.problem.n_terms, 1.0 / variance), precision if free else 1.0)
+        precisions = np.append(
+            np.full(self.problem.n_terms, 1.0 / variance), precision if free else 1.0
+        )
         away = precision * (self.intercept - centre) * free
         step, moved = self._conjugate_directions(used, precisions, away)
         scores, before, cost = self.scores, self.likelihood, 0.5 * (precisions @ step**2)
@@ -186,8 +204,13 @@ class _Ascent:
             length *= 0.5
         return np.zeros(self.problem.n_terms), 0.0
 
-    def _conjugate_directions(self, used: Array, precisions: Array, away: float) -> tuple[Array, Array]:
-        """Conjugate gradients towards the maximum of the model, and what they add to the scores; the shift is last."""
+    def _conjugate_directions(
+        self, used: Array, precisions: Array, away: float
+    ) -> tuple[Array, Array]:
+        """Conjugate gradients towards the maximum of the model, and what they add to the scores.
+
+        The shift is last.
+        """
         rows, turned = self.problem.rows, self.problem.columns.T
         diagonal = precisions + np.append(self.factors[2], self.curvatures.sum())
         residual = used * np.append(turned @ self.residuals, self.residuals.sum() - away)
@@ -201,7 +224,9 @@ class _Ascent:
             step += length * search
             moved += length * scores
             if left:
-                residual -= length * (precisions * search + used * np.append(turned @ curved, curved.sum()))
+                residual -= length * (
+                    precisions * search + used * np.append(turned @ curved, curved.sum())
+                )
                 scaled = residual / diagonal
                 power, before = residual @ scaled, power
                 search = scaled + power / before * search
@@ -211,7 +236,9 @@ class _Ascent:
         documents = np.stack([self.scores, self.spreads, self.residuals, self.curvatures])
         return self.factors[:, terms], documents, (self.intercept, self.intercept_variance)
 
-    def _restore(self, terms: Array, factors: Array, documents: Array, intercept: tuple[float, float]) -> None:
+    def _restore(
+        self, terms: Array, factors: Array, documents: Array, intercept: tuple[float, float]
+    ) -> None:
         self.factors[:, terms] = factors
         self.scores, self.spreads, self.residuals, self.curvatures = documents.copy()
         self.intercept, self.intercept_variance = intercept
@@ -226,10 +253,12 @@ def inclusion_posterior(
     bound: str = "expected",
     background_variance: float = 0.0,
 ) -> InclusionPosterior:
-    """The posterior of one category's weights under this prior, from a start; the problem's own prior does not matter.
+    """The posterior of one category's weights under this prior, from a start.
 
-    It is done when a round over all words moves none by more than the problem's tolerance: neither its inclusion
-    probability, nor its mean in units of what its documents tell of it.
+    The problem's own prior does not matter.
+
+    It is done when a round over all words moves none by more than the problem's tolerance: neither
+    its inclusion probability, nor its mean in units of what its documents tell of it.
     """
     ascent = _Ascent(problem, category, start, prior, check_bound(bound, problem))
     terms, tolerance, converged = problem.terms_of(category), problem.tolerance, False
@@ -248,8 +277,18 @@ def inclusion_posterior(
         if converged:
             break
     inclusion, _, _, means, variances, _ = ascent.factors
-    moments = inclusion, means, np.maximum(variances, 0.0), ascent.intercept, ascent.intercept_variance
-    beside = ascent.background(background_variance, terms) if background_variance else (np.zeros(problem.n_terms), 0.0)
+    moments = (
+        inclusion,
+        means,
+        np.maximum(variances, 0.0),
+        ascent.intercept,
+        ascent.intercept_variance,
+    )
+    beside = (
+        ascent.background(background_variance, terms)
+        if background_variance
+        else (np.zeros(problem.n_terms), 0.0)
+    )
     return InclusionPosterior(*moments, np.array(trace), converged, *beside)
 
 

@@ -34,15 +34,15 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
         log P(c | d) = log P(c) + sum_w n_dw log p(w | c) + constant
 
-    With class labels the categories exclude one another. With an indicator matrix each category stands against its
-    rest (all documents outside it), all from one pass over the counts.
+    With class labels the categories exclude one another. With an indicator matrix each category
+    stands against its rest (all documents outside it), all from one pass over the counts.
 
     Parameters
     ----------
-    smoothing : how counts become p(w | c): `Laplace`, `Dirichlet`, `JelinekMercer`, `AbsoluteDiscounting`,
-        `HierarchicalShrinkage` or `MaximumLikelihood`
-    priors : P(c): "empirical" (shares of the documents), "uniform" (1/2 with an indicator matrix), or the
-        probabilities in the order of `classes_`
+    smoothing : how counts become p(w | c): `Laplace`, `Dirichlet`, `JelinekMercer`,
+        `AbsoluteDiscounting`, `HierarchicalShrinkage` or `MaximumLikelihood`
+    priors : P(c): "empirical" (shares of the documents), "uniform" (1/2 with an indicator matrix),
+        or the probabilities in the order of `classes_`
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
     counted_ : the `CategoryCounts` everything else follows from
     class_log_prior_ : log P(c)
     feature_log_prob_ : log p(w | c), categories x terms
-    log_odds_coef_, log_odds_intercept_ : the linear form of the log odds against the rest (multi-label), or of the
-        second of two classes against the first
+    log_odds_coef_, log_odds_intercept_ : the linear form of the log odds against the rest
+        (multi-label), or of the second of two classes against the first
 
     Notes
     -----
-    A document without words gets the prior; so does one that is impossible under every category (maximum likelihood).
-    TF-IDF and other non-negative weights may stand for counts.
+    A document without words gets the prior; so does one that is impossible under every category
+    (maximum likelihood). TF-IDF and other non-negative weights may stand for counts.
 
     References
     ----------
@@ -92,8 +92,9 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn from more documents; the result is that of one `fit` to all of them.
 
-        New labels, further columns of an indicator, and further columns of X (terms that earlier documents did not
-        hold) may appear. `classes` lists labels that may come later, or names the columns of an indicator.
+        New labels, further columns of an indicator, and further columns of X (terms that earlier
+        documents did not hold) may appear. `classes` lists labels that may come later, or names the
+        columns of an indicator.
         """
         return self._learn(X, y, sample_weight, classes, first=not hasattr(self, "classes_"))
 
@@ -134,31 +135,34 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         """The log odds of P(c | d), documents x categories, which tell apart what rounds to probability 1."""
         if self._is_multilabel():
             log_odds = self._terms(X) @ self.log_odds_coef_.T + self.log_odds_intercept_
-            # inf - inf: a document that is impossible in the category and outside it gets the prior.
+            # inf - inf: a document that is impossible in the category and outside it gets the
+            # prior.
             return np.where(np.isnan(log_odds), self.log_odds_intercept_, log_odds)
         return log_odds_of(self._posterior_joint(X))
 
     def cross_entropy(self, X: Any) -> Array:
         """H(d || c) - log P(c) / |d|, documents x categories: the bits (in nats) a word costs, smallest for the best.
 
-        The order of a document's categories is that of the posterior. With an indicator y it is the difference to
-        the rest of each category: negative for a category more probable than not. A document without words counts
-        as one of length 1, so that its prior is left.
+        The order of a document's categories is that of the posterior. With an indicator y it is the
+        difference to the rest of each category: negative for a category more probable than not. A
+        document without words counts as one of length 1, so that its prior is left.
         """
         X = self._terms(X)
         lengths = X.sum(axis=1)[:, np.newaxis]
         scores = self.predict_log_odds(X) if self.multilabel_ else self.predict_joint_log_proba(X)
         return -scores / np.where(lengths > 0, lengths, 1)
 
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the log odds of a category, documents x terms, and the prior log odds.
 
         Parameters
         ----------
         X : documents x terms
         category : one of `classes_`
-        against : the class to compare with (labels only); the most probable other class of each document without.
-            With an indicator y it is always the rest of the category
+        against : the class to compare with (labels only); the most probable other class of each
+            document without. With an indicator y it is always the rest of the category
         """
         X = self._terms(X)
         c = self._place(category)
@@ -166,9 +170,14 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             values = self.log_odds_coef_[c, X.indices]
             prior = np.full(X.shape[0], self.log_odds_intercept_[c])
         else:
-            others = self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
+            others = (
+                self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
+            )
             rival = np.repeat(others, np.diff(X.indptr))
-            ours, theirs = self.feature_log_prob_[c, X.indices], self.feature_log_prob_[rival, X.indices]
+            ours, theirs = (
+                self.feature_log_prob_[c, X.indices],
+                self.feature_log_prob_[rival, X.indices],
+            )
             values = difference(ours, theirs)
             prior = self.class_log_prior_[c] - self.class_log_prior_[others]
         return sparse.csr_array((X.data * values, X.indices, X.indptr), shape=X.shape), prior
@@ -208,11 +217,17 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         weights = check_sample_weight(sample_weight, targets.n_documents)
         known = targets.classes if first else self._all_classes(targets)
         n_documents = targets.n_documents
-        X = check_terms(self, X, n_documents=n_documents, reset=first, may_grow=not first, non_negative=True)
+        X = check_terms(
+            self, X, n_documents=n_documents, reset=first, may_grow=not first, non_negative=True
+        )
         if first:
             counted = CategoryCounts.empty(len(known), X.shape[1])
         else:
-            places = np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
+            places = (
+                np.arange(len(self.classes_))
+                if self.multilabel_
+                else np.searchsorted(known, self.classes_)
+            )
             counted = self.counted_.grow(places, len(known), X.shape[1])
         self.multilabel_, self.classes_ = targets.multilabel, known
         self.counted_ = counted.add(X, targets.members_over(known), weights)
@@ -222,13 +237,20 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
     def _all_classes(self, targets: Targets) -> Array:
         """The classes so far and the new ones."""
         if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+            raise ValueError(
+                "y was an indicator matrix before and is labels now, or the other way round"
+            )
         join = longer_names if self.multilabel_ else union_of_classes
         return join(self.classes_, targets.classes)
 
     def _estimate(self) -> None:
-        """Everything that follows from the counts; the large tables when they are first asked for."""
-        self.class_log_prior_, self._prior_log_odds = log_priors(self.priors, self.counted_, self.multilabel_)
+        """Everything that follows from the counts.
+
+        The large tables when they are first asked for.
+        """
+        self.class_log_prior_, self._prior_log_odds = log_priors(
+            self.priors, self.counted_, self.multilabel_
+        )
         self._tables = _Tables(self.smoothing, self.counted_, self.classes_, self.multilabel_)
 
     @property
@@ -267,14 +289,18 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
     def _two_classes(self, rows: Array) -> Array:
         if len(self.classes_) != 2:
-            raise AttributeError("log odds are linear for an indicator y or two classes; use `contributions`")
+            raise AttributeError(
+                "log odds are linear for an indicator y or two classes; use `contributions`"
+            )
         return rows[::-1]
 
 
 class _Tables:
     """Log probabilities of words, computed when they are first asked for: learning and saving need only counts."""
 
-    def __init__(self, smoothing: Smoothing, counted: CategoryCounts, classes: Array, multilabel: bool) -> None:
+    def __init__(
+        self, smoothing: Smoothing, counted: CategoryCounts, classes: Array, multilabel: bool
+    ) -> None:
         self._smoothing = smoothing
         self._counts = counted, classes, multilabel
 
@@ -305,11 +331,15 @@ def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[
     n_categories = len(counted.category_documents)
     if isinstance(priors, str) and priors == "empirical":
         if counted.n_documents == 0:
-            raise ValueError("the weights of all documents are zero, so there are no empirical priors")
+            raise ValueError(
+                "the weights of all documents are zero, so there are no empirical priors"
+            )
         inside = counted.category_documents
         return inside, np.maximum(counted.n_documents - inside, 0.0)
     if isinstance(priors, str) and priors == "uniform":
-        return np.ones(n_categories), np.full(n_categories, 1.0 if multilabel else n_categories - 1.0)
+        return np.ones(n_categories), np.full(
+            n_categories, 1.0 if multilabel else n_categories - 1.0
+        )
     if isinstance(priors, str) or priors is None:
         raise ValueError(f"priors must be 'empirical', 'uniform' or probabilities, got {priors!r}")
     given = np.asarray(priors, dtype=np.float64)
@@ -321,7 +351,10 @@ def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[
 
 
 def log_odds_of(joint: Array) -> Array:
-    """Log odds of each class against all others, from joint log probabilities; exact also where P(c | d) is near 1."""
+    """Log odds of each class against all others, from joint log probabilities.
+
+    Exact also where P(c | d) is near 1.
+    """
     log_posterior: Array = joint - logsumexp(joint, axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         log_odds = log_posterior - np.log1p(-np.exp(log_posterior))

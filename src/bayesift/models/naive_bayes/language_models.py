@@ -1,8 +1,8 @@
 """Language models of categories: the sufficient statistics of naive Bayes, and the smoothings that give p(w | c).
 
-With n the count of word w in category c, N the size of the category, K the size of the vocabulary and the collection
-model q(w) = (n_w + 1) / (N_all + K), n_w and N_all being the counts of the whole collection (the added one keeps words
-possible that the vocabulary knows but no document has):
+With n the count of word w in category c, N the size of the category, K the size of the vocabulary
+and the collection model q(w) = (n_w + 1) / (N_all + K), n_w and N_all being the counts of the whole
+collection (the added one keeps words possible that the vocabulary knows but no document has):
 
     maximum likelihood      n / N
     Laplace                 (n + alpha) / (N + alpha K)
@@ -10,11 +10,12 @@ possible that the vocabulary knows but no document has):
     Jelinek-Mercer          (1 - lambda) n / N + lambda q(w)
     absolute discounting    max(n - delta, 0) / N + (what was taken away) / N q(w)
 
-A smoothing is called with `Bags` and returns log probabilities, terms x categories; the probabilities of a category sum
-to one. A category without words gets the background (no word is possible under maximum likelihood). Hierarchical
-shrinkage mixes a category with its ancestors.
+A smoothing is called with `Bags` and returns log probabilities, terms x categories; the
+probabilities of a category sum to one. A category without words gets the background (no word is
+possible under maximum likelihood). Hierarchical shrinkage mixes a category with its ancestors.
 
-References: Zhai & Lafferty (2004), table I; McCallum, Rosenfeld, Mitchell & Ng (1998) for the shrinkage.
+References: Zhai & Lafferty (2004), table I; McCallum, Rosenfeld, Mitchell & Ng (1998) for the
+shrinkage.
 """
 
 from __future__ import annotations
@@ -38,14 +39,17 @@ _ROUNDING = 1e-12  # a difference of sums below this share of them is rounding
 @storable("category-counts")
 @dataclass(frozen=True, eq=False)
 class CategoryCounts:
-    """The sufficient statistics of naive Bayes; adding batches gives the same numbers as adding all documents at once.
+    """The sufficient statistics of naive Bayes.
+
+    Adding batches gives the same numbers as adding all documents at once.
 
     Parameters
     ----------
     counts : categories x terms, summed term weights
     documents : aligned with `counts.data`: how many documents of the category hold the term
     category_documents : number of documents of each category
-    term_counts, term_documents : counts of each term over all documents, also those without a category
+    term_counts, term_documents : counts of each term over all documents, also those without a
+        category
     n_documents : number of documents
     """
 
@@ -60,10 +64,15 @@ class CategoryCounts:
     def empty(cls, n_categories: int, n_terms: int) -> Self:
         """Nothing counted yet."""
         counts = sparse.csr_array((n_categories, n_terms))
-        return cls(counts, np.empty(0), np.zeros(n_categories), np.zeros(n_terms), np.zeros(n_terms), 0.0)
+        return cls(
+            counts, np.empty(0), np.zeros(n_categories), np.zeros(n_terms), np.zeros(n_terms), 0.0
+        )
 
     def grow(self, places: Array, n_categories: int, n_terms: int) -> Self:
-        """Room for more categories and terms; `places`, ascending, are the new rows of the old categories."""
+        """Room for more categories and terms.
+
+        `places`, ascending, are the new rows of the old categories.
+        """
         lengths = np.zeros(n_categories, dtype=self.counts.indptr.dtype)
         lengths[places] = np.diff(self.counts.indptr)
         indptr = np.concatenate((self.counts.indptr[:1], np.cumsum(lengths, dtype=lengths.dtype)))
@@ -93,17 +102,25 @@ class CategoryCounts:
         # Added one by one, as everything else here is: the result must not depend on the batches.
         n_documents = float(np.cumsum(np.concatenate(([self.n_documents], weights)))[-1])
         counts = _rows(sums, indices, indptr, X.shape[1])
-        return type(self)(counts, documents, category_documents, term_counts, term_documents, n_documents)
+        return type(self)(
+            counts, documents, category_documents, term_counts, term_documents, n_documents
+        )
 
     def _post_load(self) -> None:
         """Refuse stored counts that do not fit together."""
         n_categories, n_terms = self.counts.shape
-        lengths = {"category_documents": n_categories, "term_counts": n_terms, "term_documents": n_terms}
+        lengths = {
+            "category_documents": n_categories,
+            "term_counts": n_terms,
+            "term_documents": n_terms,
+        }
         for name, length in {"documents": self.counts.nnz, **lengths}.items():
             _check_counts(name, expect_array(getattr(self, name), name, np.float64, (length,)))
         _check_counts("counts", expect_array(self.counts.data, "counts", np.float64, (None,)))
         _check_counts("n_documents", np.array([self.n_documents]))
-        if not (self.counts.has_canonical_format and np.all(self.counts.data) and np.all(self.documents)):
+        if not (
+            self.counts.has_canonical_format and np.all(self.counts.data) and np.all(self.documents)
+        ):
             raise DataError("the counts do not fit together")
 
 
@@ -124,8 +141,8 @@ class Bags:
     Attributes
     ----------
     sizes : N_c, the sum of the counts of each bag
-    background : the collection model q(w) = (n_w + 1) / (N + K); adding one keeps words possible that the vocabulary
-        lists but no document contains
+    background : the collection model q(w) = (n_w + 1) / (N + K); adding one keeps words possible
+        that the vocabulary lists but no document contains
     """
 
     counted: CategoryCounts
@@ -138,7 +155,9 @@ class Bags:
     def __post_init__(self) -> None:
         sizes: Array = self.counted.counts.sum(axis=1)
         added = self.counted.term_counts + 1
-        object.__setattr__(self, "sizes", remainder(self.counted.term_counts.sum(), sizes) if self.rest else sizes)
+        object.__setattr__(
+            self, "sizes", remainder(self.counted.term_counts.sum(), sizes) if self.rest else sizes
+        )
         object.__setattr__(self, "background", added / added.sum())
 
     @property
@@ -170,19 +189,33 @@ class Bags:
         inside = float(self.counted.category_documents[category])
         return self.counted.n_documents - inside if self.rest else inside
 
-    def log_mixtures(self, scale: Array, share: Array, background: Array, discount: float = 0.0) -> Array:
-        """log(scale_c max(n - discount, 0) + share_c background), terms x categories; log 0 is -inf."""
+    def log_mixtures(
+        self, scale: Array, share: Array, background: Array, discount: float = 0.0
+    ) -> Array:
+        """log(scale_c max(n - discount, 0) + share_c background), terms x categories.
+
+        Log 0 is -inf.
+        """
         counts, totals = self.counted.counts, self.counted.term_counts
-        terms, categories = counts.indices, np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        terms, categories = (
+            counts.indices,
+            np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)),
+        )
         inside = remainder(totals[terms], counts.data) if self.rest else counts.data
         with np.errstate(divide="ignore"):
             if self.rest:
-                out, kept = np.empty((self.n_terms, counts.shape[0])), np.maximum(totals - discount, 0.0)
+                out, kept = (
+                    np.empty((self.n_terms, counts.shape[0])),
+                    np.maximum(totals - discount, 0.0),
+                )
                 for c in range(counts.shape[0]):
                     out[:, c] = np.log(scale[c] * kept + share[c] * background)
             else:  # most counts are 0: those cells cost an addition, not a logarithm
                 out = np.log(background)[:, np.newaxis] + np.log(share)
-            mixed = scale[categories] * np.maximum(inside - discount, 0.0) + share[categories] * background[terms]
+            mixed = (
+                scale[categories] * np.maximum(inside - discount, 0.0)
+                + share[categories] * background[terms]
+            )
             out[terms, categories] = np.log(mixed)
         return out
 
@@ -209,7 +242,10 @@ _MOST_ITERATIONS = 100_000
 
 @runtime_checkable
 class Smoothing(Protocol):
-    """What turns bags of words into log probabilities, terms x categories; `kind` names it in model files."""
+    """What turns bags of words into log probabilities, terms x categories.
+
+    `kind` names it in model files.
+    """
 
     kind: ClassVar[str]
 
@@ -239,7 +275,9 @@ class Laplace:
     kind: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:
-        _check("alpha", self.alpha, self.alpha > 0, "above 0; without smoothing use MaximumLikelihood")
+        _check(
+            "alpha", self.alpha, self.alpha > 0, "above 0; without smoothing use MaximumLikelihood"
+        )
 
     def __call__(self, bags: Bags) -> Array:
         """Log probabilities, terms x categories."""
@@ -305,17 +343,20 @@ class AbsoluteDiscounting:
 class HierarchicalShrinkage:
     """p(w | c) = sum_j lambda_cj p_j(w), over the category, its ancestors, the whole collection and 1 / K.
 
-    The estimates of a path are independent: an ancestor's leaves out the words of the child on the path. The lambdas
-    maximise by EM the likelihood of held-out words: each document is held out in turn, and takes with it the mean count
-    of the word in the documents that hold it, so that the counts suffice and learning in batches changes nothing.
-    Each lambda starts with one word of evidence, so none becomes 0.
+    The estimates of a path are independent: an ancestor's leaves out the words of the child on the
+    path. The lambdas maximise by EM the likelihood of held-out words: each document is held out in
+    turn, and takes with it the mean count of the word in the documents that hold it, so that the
+    counts suffice and learning in batches changes nothing. Each lambda starts with one word of
+    evidence, so none becomes 0.
 
-    An ancestor holds the words of its children and its own; with an indicator y, where documents carry their ancestors
-    as further categories, only its own. The rest of a category (multi-label) has no ancestors.
+    An ancestor holds the words of its children and its own; with an indicator y, where documents
+    carry their ancestors as further categories, only its own. The rest of a category (multi-label)
+    has no ancestors.
 
     Parameters
     ----------
-    parents : parent of a category, such as `Corpus.parents`; categories without one stand below the collection
+    parents : parent of a category, such as `Corpus.parents`; categories without one stand below the
+        collection
     tolerance : EM stops when no lambda moves by more
     max_iterations : EM stops after so many rounds
 
@@ -332,7 +373,9 @@ class HierarchicalShrinkage:
 
     def __post_init__(self) -> None:
         if not (self.tolerance >= 0 and 1 <= self.max_iterations <= _MOST_ITERATIONS):
-            raise ValueError(f"tolerance must be 0 or more, max_iterations from 1 to {_MOST_ITERATIONS:,}")
+            raise ValueError(
+                f"tolerance must be 0 or more, max_iterations from 1 to {_MOST_ITERATIONS:,}"
+            )
         object.__setattr__(self, "parents", dict(self.parents))
         for category in self.parents:
             self.ancestors(category)
@@ -388,11 +431,15 @@ class HierarchicalShrinkage:
         """The estimates along the path: the category, its ancestors, the collection, the uniform one."""
         levels = [bags.dense(category)]
         if not bags.rest:
-            levels += [nodes[ancestor] for ancestor in self.ancestors(bags.classes.tolist()[category])]
+            levels += [
+                nodes[ancestor] for ancestor in self.ancestors(bags.classes.tolist()[category])
+            ]
             levels.append(bags.counted.term_counts)
         independent = [levels[0], *(remainder(b, a) for a, b in pairwise(levels))]
         sizes = [level.sum() for level in independent]
-        estimates = [level / size for level, size in zip(independent, sizes, strict=True) if size > 0]
+        estimates = [
+            level / size for level, size in zip(independent, sizes, strict=True) if size > 0
+        ]
         return np.array([*estimates, np.full(bags.n_terms, 1 / bags.n_terms)])
 
     def _learn_weights(self, bags: Bags, category: int, models: Array) -> Array:
@@ -402,7 +449,9 @@ class HierarchicalShrinkage:
         counts = counts[held_out]
         models = models[:, held_out]
         if len(counts):
-            models[0] *= _share_elsewhere(bags.dense_documents(category)[held_out], bags.n_documents(category))
+            models[0] *= _share_elsewhere(
+                bags.dense_documents(category)[held_out], bags.n_documents(category)
+            )
         weights = np.full(len(models), 1 / len(models))
         for _ in range(self.max_iterations):
             joint = weights[:, np.newaxis] * models
@@ -415,7 +464,14 @@ class HierarchicalShrinkage:
 
 SMOOTHINGS: dict[str, type[Any]] = {
     smoothing.kind: smoothing
-    for smoothing in (MaximumLikelihood, Laplace, Dirichlet, JelinekMercer, AbsoluteDiscounting, HierarchicalShrinkage)
+    for smoothing in (
+        MaximumLikelihood,
+        Laplace,
+        Dirichlet,
+        JelinekMercer,
+        AbsoluteDiscounting,
+        HierarchicalShrinkage,
+    )
 }
 
 

@@ -1,10 +1,21 @@
 """Bayesian models that learn one example at a time: a normal posterior, a likelihood of a field, moment matching."""
 
-from bayesift.models.online.covariances import KernelCovariance, LinearCovariance, PolynomialCovariance, RBFCovariance
+from bayesift.models.online.covariances import (
+    KernelCovariance,
+    LinearCovariance,
+    PolynomialCovariance,
+    RBFCovariance,
+)
 from bayesift.models.online.evidence import EvidenceTable, select_by_evidence
 from bayesift.models.online.gaussian_process import OnlineGaussianProcess
 from bayesift.models.online.laplace import OnlineLaplaceClassifier
-from bayesift.models.online.likelihoods import LIKELIHOODS, FlipNoise, Likelihood, LogitNoise, ProbitNoise
+from bayesift.models.online.likelihoods import (
+    LIKELIHOODS,
+    FlipNoise,
+    Likelihood,
+    LogitNoise,
+    ProbitNoise,
+)
 from bayesift.models.online.perceptron import OnlinePerceptron
 from bayesift.models.online.stack import OnlineStackedClassifier
 

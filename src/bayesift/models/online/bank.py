@@ -37,14 +37,18 @@ def check_settings(settings: Any) -> None:
     """Refuse parameters of a perceptron that make no sense."""
     likelihood_of(settings.likelihood)
     if settings.covariance not in POSTERIORS:
-        raise ValueError(f"no covariance {settings.covariance!r}; there are: {', '.join(POSTERIORS)}")
+        raise ValueError(
+            f"no covariance {settings.covariance!r}; there are: {', '.join(POSTERIORS)}"
+        )
     for name in ("rank", "n_epochs"):
         value = getattr(settings, name)
         if not isinstance(value, numbers.Integral) or value < 1:
             raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}")
     if settings.prior not in PRIORS:
         raise ValueError(f"no prior {settings.prior!r}; there are: {', '.join(PRIORS)}")
-    if settings.prior != "fixed" and (settings.covariance != "diagonal" or settings.half_life is not None):
+    if settings.prior != "fixed" and (
+        settings.covariance != "diagonal" or settings.half_life is not None
+    ):
         raise ValueError(f"prior={settings.prior!r} needs covariance='diagonal' and no half_life")
     if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
@@ -87,12 +91,18 @@ class PosteriorBank:
         """Add models, columns and the terms of `feature_mask` at the prior; nothing else moves."""
         if feature_mask is not None and self.terms is None:
             if self.posteriors:
-                raise ValueError("the models know all terms already; feature_mask come with the first documents")
+                raise ValueError(
+                    "the models know all terms already; feature_mask come with the first documents"
+                )
             self.terms = []
         if self.terms is not None:
-            self.terms, self.scales = _more_terms(self.terms, self.scales, feature_mask, n_models, n_terms)
+            self.terms, self.scales = _more_terms(
+                self.terms, self.scales, feature_mask, n_models, n_terms
+            )
         dynamics = _dynamics(settings)
-        sizes = [1 + (n_terms if self.terms is None else len(self.terms[m])) for m in range(n_models)]
+        sizes = [
+            1 + (n_terms if self.terms is None else len(self.terms[m])) for m in range(n_models)
+        ]
         for m, size in enumerate(sizes):
             if m == len(self.posteriors):
                 self.posteriors.append(_at_prior(size, dynamics, settings))
@@ -114,11 +124,16 @@ class PosteriorBank:
 
     def fields(self, rows: sparse.csr_array, settings: Any) -> Array:
         """Means and variances of the fields, models x 2 x documents."""
-        work = self._over_models(lambda model, local: self.posteriors[model].fields(local), rows, settings)
+        work = self._over_models(
+            lambda model, local: self.posteriors[model].fields(local), rows, settings
+        )
         return np.stack(work)
 
     def means(self, models: list[int] | None = None) -> Array:
-        """The mean weights of models (all without), models x (bias and terms); 0 for terms a model does not know."""
+        """The mean weights of models (all without), models x (bias and terms).
+
+        0 for terms a model does not know.
+        """
         wanted = range(len(self.posteriors)) if models is None else models
         weights = np.zeros((len(wanted), 1 + self.n_terms))
         for place, m in enumerate(wanted):
@@ -143,7 +158,9 @@ class PosteriorBank:
             sizes = [len(terms) for terms in self.terms]
         if [posterior.size - 1 for posterior in self.posteriors] != sizes:
             raise DataError("the weights do not fit the terms")
-        if settings.covariance == "low-rank" and any(p.rank != settings.rank for p in self.posteriors):
+        if settings.covariance == "low-rank" and any(
+            p.rank != settings.rank for p in self.posteriors
+        ):
             raise DataError("the weights do not have the rank that is named")
 
     def _over_models(
@@ -155,10 +172,14 @@ class PosteriorBank:
         def of_model(model: int) -> Any:
             if self.terms is None:
                 return work(model, shared)
-            return work(model, _local_rows(rows, settings.bias, self.terms[model], self.scales[model]))
+            return work(
+                model, _local_rows(rows, settings.bias, self.terms[model], self.scales[model])
+            )
 
         models = range(len(self.posteriors))
-        threads = min(len(models), (os.cpu_count() or 1) if settings.n_jobs == -1 else settings.n_jobs or 1)
+        threads = min(
+            len(models), (os.cpu_count() or 1) if settings.n_jobs == -1 else settings.n_jobs or 1
+        )
         if threads <= 1:
             return [of_model(model) for model in models]
         with ThreadPoolExecutor(threads) as pool:
@@ -171,7 +192,9 @@ def _at_prior(size: int, dynamics: Dynamics, settings: Any) -> Any:
 
 
 def _kind_of(settings: Any) -> type[Any]:
-    return MovingPosterior if settings.prior == "likelihood-ratio" else POSTERIORS[settings.covariance]
+    return (
+        MovingPosterior if settings.prior == "likelihood-ratio" else POSTERIORS[settings.covariance]
+    )
 
 
 def _dynamics(settings: Any) -> Dynamics:
@@ -190,9 +213,13 @@ def _more_terms(
         return terms, scales
     rows = sparse.csr_array(feature_mask, dtype=np.float64)
     if rows.shape != (n_models, n_terms):
-        raise ValueError(f"feature_mask must be models x terms, {(n_models, n_terms)}, not {rows.shape}")
+        raise ValueError(
+            f"feature_mask must be models x terms, {(n_models, n_terms)}, not {rows.shape}"
+        )
     if not np.all(np.isfinite(rows.data)) or np.any(rows.data < 0):
-        raise ValueError("feature_mask must hold True where a model may use a term, or a prior scale of 0 or above")
+        raise ValueError(
+            "feature_mask must hold True where a model may use a term, or a prior scale of 0 or above"
+        )
     for m in range(n_models):
         row = slice(rows.indptr[m], rows.indptr[m + 1])
         new = (rows.data[row] > 0) & ~np.isin(rows.indices[row], terms[m])
@@ -214,7 +241,9 @@ def _local_rows(
         lookup[:] = -1
         lookup[terms] = np.arange(1, len(terms) + 1)
     indptr = np.empty(rows.shape[0] + 1, dtype=np.int64)
-    indices, data = restrict(rows.indptr, rows.indices, rows.data, lookup, scales, float(bias), indptr)
+    indices, data = restrict(
+        rows.indptr, rows.indices, rows.data, lookup, scales, float(bias), indptr
+    )
     local = sparse.csr_array((rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms))))
     local.indptr, local.indices, local.data = indptr, indices, data
     return local

@@ -1,7 +1,8 @@
 """Covariance functions of Gaussian processes over documents: how alike the fields of two documents are a priori.
 
-Each is a function of two term vectors plus `jitter` where the vectors are equal, which keeps matrices of covariances
-well conditioned. A document that is seen again is the same input, jitter included.
+Each is a function of two term vectors plus `jitter` where the vectors are equal, which keeps
+matrices of covariances well conditioned. A document that is seen again is the same input, jitter
+included.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ storable_late("sklearn-", _register_foreign)
 class Covariance(Protocol):
     """A covariance function of sparse rows (indptr, indices, data)."""
 
-    def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
+    def between(
+        self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
+    ) -> tuple[Array, Array]:
         """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
 
 
@@ -81,7 +84,9 @@ class _OfProducts:
         """Constant, degree or length, and jitter."""
         raise NotImplementedError
 
-    def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
+    def between(
+        self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
+    ) -> tuple[Array, Array]:
         """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
         indptr, indices, data = rows
         n_rows, parameters = len(indptr) - 1, self.parameters
@@ -90,15 +95,32 @@ class _OfProducts:
         own_covariances(self.code, parameters, norms[first:], own)
         gram = np.empty((n_rows - first, n_rows if n_others is None else n_others))
         others = -1 if n_others is None else n_others
-        covariances(self.code, parameters, indptr, indices, data, norms, first, others, np.zeros(n_terms), gram)
+        covariances(
+            self.code,
+            parameters,
+            indptr,
+            indices,
+            data,
+            norms,
+            first,
+            others,
+            np.zeros(n_terms),
+            gram,
+        )
         return gram, own
 
 
 def _check_positive(**numbers: Any) -> None:
     for name, number in numbers.items():
         least = 0 if name in ("constant", "jitter") else None
-        if not (isinstance(number, int | float) and np.isfinite(number) and (number > 0 or number == least)):
-            raise ValueError(f"{name} must be a number {'from' if least == 0 else 'above'} 0, got {number!r}")
+        if not (
+            isinstance(number, int | float)
+            and np.isfinite(number)
+            and (number > 0 or number == least)
+        ):
+            raise ValueError(
+                f"{name} must be a number {'from' if least == 0 else 'above'} 0, got {number!r}"
+            )
 
 
 @storable("linear-covariance")
@@ -132,7 +154,11 @@ class PolynomialCovariance(_OfProducts):
     code: ClassVar[int] = POLYNOMIAL
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or not 1 <= self.degree <= 20:
+        if (
+            isinstance(self.degree, bool)
+            or not isinstance(self.degree, int)
+            or not 1 <= self.degree <= 20
+        ):
             raise ValueError(f"degree must be a whole number from 1 to 20, got {self.degree!r}")
         _check_positive(constant=self.constant, jitter=self.jitter)
 
@@ -164,7 +190,9 @@ class RBFCovariance(_OfProducts):
 @storable("kernel-covariance")
 @dataclass(frozen=True, slots=True)
 class KernelCovariance:
-    """Any kernel of scikit-learn with fixed parameters, plus jitter; rows are made dense a block at a time.
+    """Any kernel of scikit-learn with fixed parameters, plus jitter.
+
+    Rows are made dense a block at a time.
 
     Examples
     --------
@@ -183,10 +211,14 @@ class KernelCovariance:
             raise ValueError(f"not a kernel of scikit-learn: {self.kernel!r}")
         _check_positive(jitter=self.jitter)
 
-    def between(self, rows: Rows, first: int, n_terms: int, n_others: int | None = None) -> tuple[Array, Array]:
+    def between(
+        self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
+    ) -> tuple[Array, Array]:
         """As the other covariances."""
         indptr, indices, data = rows
-        dense = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_terms)).toarray()
+        dense = sparse.csr_array(
+            (data, indices, indptr), shape=(len(indptr) - 1, n_terms)
+        ).toarray()
         gram: Array = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
         own: Array = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
         add_to_equal(indptr, indices, data, first, self.jitter, gram)

@@ -23,7 +23,10 @@ class EvidenceTable:
 
     @property
     def best(self) -> dict[str, Any]:
-        """The settings with the highest evidence, the number of epochs among them; ties go to the first."""
+        """The settings with the highest evidence, the number of epochs among them.
+
+        Ties go to the first.
+        """
         candidate, epochs = np.unravel_index(np.argmax(self.evidence), self.evidence.shape)
         return {**self.candidates[int(candidate)], "n_epochs": self.n_epochs[int(epochs)]}
 
@@ -33,7 +36,11 @@ def select_by_evidence(
     X: Any,
     y: Any,
     *,
-    candidates: Sequence[dict[str, Any]] = ({"likelihood": "probit"}, {"likelihood": "logit"}, {"likelihood": "flip"}),
+    candidates: Sequence[dict[str, Any]] = (
+        {"likelihood": "probit"},
+        {"likelihood": "logit"},
+        {"likelihood": "flip"},
+    ),
     max_epochs: int = 5,
     held_out: tuple[Any, Any] | None = None,
     folds: int = 5,
@@ -41,8 +48,9 @@ def select_by_evidence(
 ) -> EvidenceTable:
     """Average log evidence of candidates after 1 to `max_epochs` epochs (Chai, Ng & Chieu, appendix A).
 
-    The paper's Tables 6 and 7 hold the evidence of the *test* documents: give them as `held_out` to draw the tables,
-    but not to choose a model that is then tested on them. Without `held_out` the evidence is cross-validated.
+    The paper's Tables 6 and 7 hold the evidence of the *test* documents: give them as `held_out` to
+    draw the tables, but not to choose a model that is then tested on them. Without `held_out` the
+    evidence is cross-validated.
 
     Parameters
     ----------
@@ -71,9 +79,15 @@ def select_by_evidence(
                 X_learn, y_learn = X_learn[order], y_learn[order]
             learner = clone(model).set_params(**candidate, n_epochs=1, shuffle=False)
             for done in range(max_epochs):
-                learner = learner.partial_fit(X_learn, y_learn) if done else learner.fit(X_learn, y_learn, feature_mask)
+                learner = (
+                    learner.partial_fit(X_learn, y_learn)
+                    if done
+                    else learner.fit(X_learn, y_learn, feature_mask)
+                )
                 evidence[row, done] += learner.log_evidence(X_judge, y_judge).mean()
-    return EvidenceTable(tuple(dict(c) for c in candidates), tuple(range(1, max_epochs + 1)), evidence)
+    return EvidenceTable(
+        tuple(dict(c) for c in candidates), tuple(range(1, max_epochs + 1)), evidence
+    )
 
 
 def _parts(X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> Any:
@@ -83,7 +97,9 @@ def _parts(X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> Any:
     if held_out is not None:
         yield (X, y), held_out
         return
-    turns = np.argsort(np.arange(X.shape[0]) % folds, kind="stable")  # fold k gets documents k, k + folds, ...
+    turns = np.argsort(
+        np.arange(X.shape[0]) % folds, kind="stable"
+    )  # fold k gets documents k, k + folds, ...
     for learn, judge in KFold(folds).split(turns):
         inside, outside = np.sort(turns[learn]), np.sort(turns[judge])
         yield (X[inside], y[inside]), (X[outside], y[outside])

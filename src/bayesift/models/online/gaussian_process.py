@@ -31,10 +31,11 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
         P(y | x) = E[p(y | h)],  h ~ N(k(x)' alpha, k0(x, x) + k(x)' C k(x))
 
-    Every example moves the posterior to the normal distribution with the moments of the exact update. Its vector enters
-    the basis when the basis does not span it; beyond `max_basis` the vector that matters least is deleted, keeping the
-    marginals of all others. With an indicator matrix each category has a process of its own. With class labels there
-    is one for two classes, and one a class against the rest for more, whose probabilities are normalised.
+    Every example moves the posterior to the normal distribution with the moments of the exact
+    update. Its vector enters the basis when the basis does not span it; beyond `max_basis` the
+    vector that matters least is deleted, keeping the marginals of all others. With an indicator
+    matrix each category has a process of its own. With class labels there is one for two classes,
+    and one a class against the rest for more, whose probabilities are normalised.
 
     Parameters
     ----------
@@ -42,15 +43,16 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         `bayesift.models.online`, or a kernel of scikit-learn with fixed parameters
     likelihood : "probit", "logit" or "flip", or one of `bayesift.models.online`
     n_epochs : how often `fit` goes through the documents; `partial_fit` goes once
-    max_basis : how many basis vectors each process may hold; "terms" for one more than it has terms, as many as a
-        linear kernel can need
-    tolerance : a vector enters the basis when the part of its variance that the basis does not span is above this share
-    least_error : a vector enters only if, too, leaving it out would move the mean of its field by at least this: the
-        paper's |epsilon|, epsilon = gamma d ln p / d mean. Its own gate is this with a `tolerance` near 0 (1e-6), which
-        keeps covariances of the basis invertible
+    max_basis : how many basis vectors each process may hold; "terms" for one more than it has
+        terms, as many as a linear kernel can need
+    tolerance : a vector enters the basis when the part of its variance that the basis does not span
+        is above this share
+    least_error : a vector enters only if, too, leaving it out would move the mean of its field by
+        at least this: the paper's |epsilon|, epsilon = gamma d ln p / d mean. Its own gate is this
+        with a `tolerance` near 0 (1e-6), which keeps covariances of the basis invertible
     drift_tolerance : how far rounding may move Q K from the identity before Q is computed anew
-    shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
-        does
+    shuffle : whether `fit` puts the documents into random order first, for files sorted by label;
+        `partial_fit` never does
     random_state : seed of that order
     n_jobs : threads over categories; -1 for all cores
 
@@ -65,14 +67,16 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The order of documents matters. Learning documents one by one, in batches or at once gives identical models, and
-    `fit` in the given order with three passes is `partial_fit` three times (with a scikit-learn kernel up to rounding).
-    A second pass counts every example again: probabilities get surer than the evidence warrants, decisions better.
-    Columns that are new in `partial_fit` enter at the prior; nothing else moves.
+    The order of documents matters. Learning documents one by one, in batches or at once gives
+    identical models, and `fit` in the given order with three passes is `partial_fit` three times
+    (with a scikit-learn kernel up to rounding). A second pass counts every example again:
+    probabilities get surer than the evidence warrants, decisions better. Columns that are new in
+    `partial_fit` enter at the prior; nothing else moves.
 
     References
     ----------
-    Csató & Opper (2001), "Sparse representation for Gaussian process models"; Chai, Ng & Chieu (2002), section 3.2.
+    Csató & Opper (2001), "Sparse representation for Gaussian process models"; Chai, Ng & Chieu
+    (2002), section 3.2.
 
     Examples
     --------
@@ -116,22 +120,36 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
-        """Learn from the prior on; `feature_mask` (models x terms) says which terms each model may use."""
+        """Learn from the prior on.
+
+        `feature_mask` (models x terms) says which terms each model may use.
+        """
         if not (isinstance(self.n_epochs, int) and self.n_epochs >= 1):
             raise ValueError(f"n_epochs must be a whole number from 1, got {self.n_epochs!r}")
         targets, order = check_targets(y), None
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
-        return self._learn(X, targets, feature_mask, first=True, n_epochs=self.n_epochs, order=order)
+        return self._learn(
+            X, targets, feature_mask, first=True, n_epochs=self.n_epochs, order=order
+        )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
-        """Learn more documents, once; X may have columns, and an indicator categories, that earlier ones did not.
+        """Learn more documents, once.
 
-        `classes` are all labels that will come, at the first call; terms that a model has stay beside `feature_mask`.
+        X may have columns, and an indicator categories, that earlier ones did not.
+
+        `classes` are all labels that will come, at the first call; terms that a model has stay
+        beside `feature_mask`.
         """
         first = not hasattr(self, "classes_")
         targets = check_targets(y, classes=classes if first else None)
-        return self._learn(X, targets if first else self._over_known(targets, y), feature_mask, first=first, n_epochs=1)
+        return self._learn(
+            X,
+            targets if first else self._over_known(targets, y),
+            feature_mask,
+            first=first,
+            n_epochs=1,
+        )
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of P(c | d), documents x categories."""
@@ -144,33 +162,53 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
         """Means and variances of the fields h, documents x models."""
         check_is_fitted(self)
-        rows, settings, n_terms = _rows(check_terms(self, X, reset=False)), self._settings(), self.n_features_in_
+        rows, settings, n_terms = (
+            _rows(check_terms(self, X, reset=False)),
+            self._settings(),
+            self.n_features_in_,
+        )
 
         def fields(c: int) -> tuple[Array, Array]:
             return self.processes_[c].fields(restricted(rows, self._kept(c)), settings, n_terms)
 
-        means, variances = zip(*for_each_model(fields, len(self.processes_), self.n_jobs), strict=True)
+        means, variances = zip(
+            *for_each_model(fields, len(self.processes_), self.n_jobs), strict=True
+        )
         return np.column_stack(means), np.column_stack(variances)
 
     def log_evidence(self, X: Any, y: Any) -> Array:
         """Of each model, the log probability of the labels under the posterior as it is (the paper's appendix A)."""
         labels = self._labels_of(y)
         means, variances = self.predict_fields(X)
-        total: Array = likelihood_of(self.likelihood).log_evidence(labels, means, variances).sum(axis=0)
+        total: Array = (
+            likelihood_of(self.likelihood).log_evidence(labels, means, variances).sum(axis=0)
+        )
         return total
 
     def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
-        """How many bits each label would tell a model, documents x models; see `ProbitNoise.information_gain`."""
+        """How many bits each label would tell a model, documents x models.
+
+        See `ProbitNoise.information_gain`.
+        """
         labels = self._labels_of(y)
-        return likelihood_of(self.likelihood).information_gain(labels, *self.predict_fields(X), kind=kind)
+        return likelihood_of(self.likelihood).information_gain(
+            labels, *self.predict_fields(X), kind=kind
+        )
 
     def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
         """The information gain before labels are known, documents x models."""
-        return likelihood_of(self.likelihood).expected_information_gain(*self.predict_fields(X), kind=kind)
+        return likelihood_of(self.likelihood).expected_information_gain(
+            *self.predict_fields(X), kind=kind
+        )
 
     @available_if(_is_linear)
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the bias; linear kernels only."""
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the mean field of a category, documents x terms, and the bias.
+
+        Linear kernels only.
+        """
         return super().contributions(X, category, against=against)
 
     @property
@@ -213,7 +251,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         settings = self._settings()
         members = models_of(targets)
-        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        rows = check_terms(
+            self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
+        )
         n_models, n_terms = members.shape[0], rows.shape[1]
         self.terms_ = terms_of(feature_mask, (n_models, n_terms), None if first else self.terms_)
         earlier = [] if first else self.processes_
@@ -226,7 +266,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         def learn(c: int) -> SparseProcess:
             documents, budget = restricted(_rows(rows), self._kept(c)), self._budget(c)
             process = self.processes_[c]
-            return process.learn(documents, labels[c], settings, budget=budget, n_terms=n_terms, n_epochs=n_epochs)
+            return process.learn(
+                documents, labels[c], settings, budget=budget, n_terms=n_terms, n_epochs=n_epochs
+            )
 
         self.processes_ = for_each_model(learn, n_models, self.n_jobs)
         return self
@@ -238,8 +280,12 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             value = getattr(self, name)
             if not (isinstance(value, int | float) and value >= 0):
                 raise ValueError(f"{name} must be a number from 0, got {value!r}")
-        if self.max_basis != "terms" and not (isinstance(self.max_basis, int) and self.max_basis >= 1):
-            raise ValueError(f"max_basis must be 'terms' or a whole number from 1, got {self.max_basis!r}")
+        if self.max_basis != "terms" and not (
+            isinstance(self.max_basis, int) and self.max_basis >= 1
+        ):
+            raise ValueError(
+                f"max_basis must be 'terms' or a whole number from 1, got {self.max_basis!r}"
+            )
         covariance, likelihood = covariance_of(self.kernel), likelihood_of(self.likelihood)
         gates = float(self.tolerance), float(self.drift_tolerance), float(self.least_error)
         return ProcessSettings(covariance, likelihood, *gates)
@@ -258,14 +304,19 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return kept
 
     def _over_known(self, targets: Targets, y: Any) -> Targets:
-        """Targets over the classes that are known, or more columns of an indicator; refuses other labels."""
+        """Targets over the classes that are known, or more columns of an indicator.
+
+        Refuses other labels.
+        """
         self._check_form(targets)
         known = targets if targets.multilabel else check_targets(y, classes=self.classes_)
         if len(known.classes) < len(self.classes_):
             raise ValueError(f"y has {len(known.classes)} columns, the model {len(self.classes_)}")
         if not targets.multilabel and len(known.classes) > len(self.classes_):
             new = sorted(set(known.classes.tolist()) - set(self.classes_.tolist()))
-            raise ValueError(f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)")
+            raise ValueError(
+                f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)"
+            )
         return known
 
     def _labels_of(self, y: Any) -> Array:
@@ -273,7 +324,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         targets = self._over_known(check_targets(y), y)
         if len(targets.classes) != len(self.classes_):
-            raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
+            raise ValueError(
+                f"y has {len(targets.classes)} columns, the model {len(self.classes_)}"
+            )
         return signs_of(models_of(targets)).T
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:

@@ -37,7 +37,9 @@ class LaplaceState(KernelArrays):
         """Weights that were found elsewhere, as free to move as those of a new stream."""
         weights = np.ascontiguousarray(sparse.csr_array(coefficients).toarray().T)
         sums = -weights / rate - strength * np.sign(weights)
-        return cls(sums, np.zeros_like(sums), np.stack([-intercepts / rate, np.zeros(len(intercepts))]))
+        return cls(
+            sums, np.zeros_like(sums), np.stack([-intercepts / rate, np.zeros(len(intercepts))])
+        )
 
     @property
     def n_passes(self) -> float:
@@ -45,7 +47,10 @@ class LaplaceState(KernelArrays):
         return max(1.0, self.n_documents / self.pass_size) if self.pass_size else 1.0
 
     def grow(self, places: Array, n_terms: int, n_models: int, rate: float) -> None:
-        """Move models to their places and start others as categories that no document was in; add terms."""
+        """Move models to their places and start others as categories that no document was in.
+
+        Add terms.
+        """
         for name, n_rows in (("sums", n_terms), ("squares", n_terms), ("biases", 2)):
             array, wider = getattr(self, name), np.zeros((n_rows, n_models))
             wider[: len(array), places] = array
@@ -66,15 +71,17 @@ class LaplaceState(KernelArrays):
 
 @storable("online-laplace")
 class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
-    """Logistic regression with a Laplace prior that learns one document at a time; most weights are exactly 0.
+    """Logistic regression with a Laplace prior that learns one document at a time.
+
+    Most weights are exactly 0.
 
     It follows the posterior mode of `SparseBayesClassifier(prior=LaplacePrior(gamma))`,
 
         minimise sum over documents of log(1 + exp(-y w x)) + sqrt(gamma) |w|
 
-    by FTRL-proximal steps. After several passes over the same documents (`n_epochs`, or `new_pass` between calls of
-    `partial_fit`) it comes close to it: the prior counts once for each pass, as each document does, and steps get
-    shorter.
+    by FTRL-proximal steps. After several passes over the same documents (`n_epochs`, or `new_pass`
+    between calls of `partial_fit`) it comes close to it: the prior counts once for each pass, as
+    each document does, and steps get shorter.
 
     Parameters
     ----------
@@ -162,7 +169,9 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         self._check_models(self._state.sums.shape[1])
 
     def _check_settings(self) -> None:
-        if not all(isinstance(v, numbers.Real) and 0 < float(v) < np.inf for v in (self.gamma, self.rate)):
+        if not all(
+            isinstance(v, numbers.Real) and 0 < float(v) < np.inf for v in (self.gamma, self.rate)
+        ):
             raise ValueError(f"gamma and rate must be above 0, got {self.gamma!r}, {self.rate!r}")
         if not isinstance(self.n_epochs, numbers.Integral) or self.n_epochs < 1:
             raise ValueError(f"n_epochs must be a whole number, at least 1, got {self.n_epochs!r}")
@@ -184,7 +193,10 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         state, places = self._state, self._places(known)
         more = len(known) > len(self.classes_)
         if more and self._is_binary():
-            state.sums, state.squares = np.hstack([-state.sums, state.sums]), np.tile(state.squares, 2)
+            state.sums, state.squares = (
+                np.hstack([-state.sums, state.sums]),
+                np.tile(state.squares, 2),
+            )
             state.biases = np.hstack([state.biases * [[-1.0], [1.0]], state.biases])
         elif more and not self.multilabel_ and n_models == 1:
             sign = -1.0 if places[0] == 0 else 1.0
@@ -197,7 +209,10 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
         state, scores = self._state, np.empty((rows.shape[0], self._state.sums.shape[1]))
         y = np.empty((0, scores.shape[1])) if labels is None else labels
-        clock, settings = (state.n_documents, state.pass_size), (float(np.sqrt(self.gamma)), float(self.rate))
+        clock, settings = (
+            (state.n_documents, state.pass_size),
+            (float(np.sqrt(self.gamma)), float(self.rate)),
+        )
         arrays = state.sums, state.squares, state.biases, scores
         run_laplace(rows.indptr, rows.indices, rows.data, y, *clock, *settings, *arrays)
         state.n_documents += len(y)
@@ -208,16 +223,30 @@ def is_streamed(model: Any) -> bool:
     """Whether a `SparseBayesClassifier` can learn from a stream; tells why not."""
     prior, scale = prior_of(model.prior), model.prior_scale
     centred = prior.kind == "laplace" and not (np.any(prior.mode) or np.any(prior.sign))
-    if not (centred and np.ndim(prior.strengths[0]) == 0 and (scale is None or isinstance(scale, numbers.Real))):
-        raise ValueError("partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for its scale")
-    if link_of(model.link).kind != "logit" or model.intercept != "flat" or model.multiclass != "one-vs-rest":
-        raise ValueError("partial_fit needs link='logit', intercept='flat' and multiclass='one-vs-rest'")
+    if not (
+        centred
+        and np.ndim(prior.strengths[0]) == 0
+        and (scale is None or isinstance(scale, numbers.Real))
+    ):
+        raise ValueError(
+            "partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for its scale"
+        )
+    if (
+        link_of(model.link).kind != "logit"
+        or model.intercept != "flat"
+        or model.multiclass != "one-vs-rest"
+    ):
+        raise ValueError(
+            "partial_fit needs link='logit', intercept='flat' and multiclass='one-vs-rest'"
+        )
     if model.class_weight is not None or model.posterior != "mode":
         raise ValueError("partial_fit needs class_weight=None and posterior='mode'")
     return True
 
 
-def extended_stream(model: Any, X: Any, y: Any, classes: Any, *, new_pass: bool) -> OnlineLaplaceClassifier:
+def extended_stream(
+    model: Any, X: Any, y: Any, classes: Any, *, new_pass: bool
+) -> OnlineLaplaceClassifier:
     """The stream of a `SparseBayesClassifier` after the next documents."""
     scale = 1.0 if model.prior_scale is None else float(model.prior_scale)
     gamma = float(prior_of(model.prior).strengths[0]) ** 2 / scale**2
@@ -236,7 +265,9 @@ def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceCla
     if hasattr(model, "coef_"):
         stream.classes_, stream.multilabel_ = model.classes_, model.multilabel_
         stream.n_features_in_ = model.n_features_in_
-        stream._state = LaplaceState.at_weights(model.coef_, model.intercept_, float(np.sqrt(gamma)), stream.rate)
+        stream._state = LaplaceState.at_weights(
+            model.coef_, model.intercept_, float(np.sqrt(gamma)), stream.rate
+        )
     else:
         targets = check_targets(y, classes=classes)
         if not targets.multilabel:

@@ -63,8 +63,9 @@ class _Field(ABC):
     def information_gain(self, y: Any, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
         """How many bits a label y (-1 or +1) tells about the field, and so about the weights.
 
-        `kind` is "exact", the Kullback-Leibler distance of the true posterior from the prior; "gaussian", that of the
-        normal posterior after the update; or "paper", Chai, Ng & Chieu's formula, which may be negative.
+        `kind` is "exact", the Kullback-Leibler distance of the true posterior from the prior;
+        "gaussian", that of the normal posterior after the update; or "paper", Chai, Ng & Chieu's
+        formula, which may be negative.
 
         Examples
         --------
@@ -74,11 +75,16 @@ class _Field(ABC):
         """
         labels, means, variances, shape = _flat(y, mean, variance)
         gains = np.empty(len(means))
-        information_gains(_gain_code(kind), self.code, self.parameters, labels, means, variances, gains)
+        information_gains(
+            _gain_code(kind), self.code, self.parameters, labels, means, variances, gains
+        )
         return gains.reshape(shape)
 
     def expected_information_gain(self, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
-        """The mean information gain over both labels, before the label is known; `kind` as in `information_gain`."""
+        """The mean information gain over both labels, before the label is known.
+
+        `kind` as in `information_gain`.
+        """
         _, means, variances, shape = _flat(1.0, mean, variance)
         gains = np.empty(len(means))
         expected_gains(_gain_code(kind), self.code, self.parameters, means, variances, gains)
@@ -119,7 +125,8 @@ class ProbitNoise(_Field):
 class LogitNoise(_Field):
     """P(y | h) = 1 / (1 + exp(-y h)): logistic noise on the field.
 
-    `by` is "quadrature", exact to rounding; or "probit", the paper's stand-in with sigma0 = 1.6474, in closed form.
+    `by` is "quadrature", exact to rounding; or "probit", the paper's stand-in with sigma0 = 1.6474,
+    in closed form.
     """
 
     by: Literal["quadrature", "probit"] = "quadrature"
@@ -164,7 +171,9 @@ class FlipNoise(_Field):
 
 
 Likelihood = ProbitNoise | LogitNoise | FlipNoise
-LIKELIHOODS: dict[str, type[Any]] = {noise.kind: noise for noise in (ProbitNoise, LogitNoise, FlipNoise)}
+LIKELIHOODS: dict[str, type[Any]] = {
+    noise.kind: noise for noise in (ProbitNoise, LogitNoise, FlipNoise)
+}
 
 
 def likelihood_of(likelihood: Any) -> Likelihood:
@@ -182,7 +191,9 @@ def _gain_code(kind: str) -> int:
 
 def _flat(y: Any, mean: Any, variance: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     """Labels, means and variances as flat arrays of one length, and their common shape."""
-    parts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (y, mean, variance)))
+    parts = np.broadcast_arrays(
+        *(np.asarray(part, dtype=np.float64) for part in (y, mean, variance))
+    )
     if not np.all(np.abs(parts[0]) == 1):
         raise ValueError("labels of a field are -1 and +1")
     labels, means, variances = (np.array(part, order="C").ravel() for part in parts)

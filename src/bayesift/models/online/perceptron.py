@@ -23,32 +23,39 @@ from bayesift.validation import Targets, check_targets, check_terms, check_two_c
 class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier with a normal posterior over its weights that learns one document at a time.
 
-    A document x with label y moves mean a and covariance C to the moments of the exact posterior after it:
+    A document x with label y moves mean a and covariance C to the moments of the exact posterior
+    after it:
 
-        a += g C x,  C += q (C x)(C x)',  g, q = the first two derivatives of log P(y | x) by the mean field a x
+        a += g C x,  C += q (C x)(C x)',  g, q = the first two derivatives of log P(y | x) by the
+        mean field a x
 
-    where P(y | x) integrates the likelihood over the posterior, as `predict_proba` does. With an indicator matrix each
-    category has a model of its own. With class labels there is one model for two classes, and one a class against the
-    rest for more, whose probabilities are normalised.
+    where P(y | x) integrates the likelihood over the posterior, as `predict_proba` does. With an
+    indicator matrix each category has a model of its own. With class labels there is one model for
+    two classes, and one a class against the rest for more, whose probabilities are normalised.
 
     Parameters
     ----------
-    likelihood : P(y | field): "probit", "logit" or "flip", or `ProbitNoise(sigma0)`, `LogitNoise(by)`,
-        `FlipNoise(kappa)`
-    covariance : "full"; "diagonal"; or "low-rank", a precision of diagonal plus low rank, for whole vocabularies
+    likelihood : P(y | field): "probit", "logit" or "flip", or `ProbitNoise(sigma0)`,
+        `LogitNoise(by)`, `FlipNoise(kappa)`
+    covariance : "full"; "diagonal"; or "low-rank", a precision of diagonal plus low rank, for whole
+        vocabularies
     rank : how many components "low-rank" keeps; with enough of them it is the full covariance
     n_epochs : how often `fit` goes over the documents
     bias : the value of the constant feature, which is vital; 0 for none
-    prior : "fixed" gives every weight the same variance; with "likelihood-ratio" (diagonal covariance only) the
-        variance of a weight follows the likelihood ratio LR of its term and category over the documents so far,
-        `prior_variance` (0.03 + 0.97 LR / (LR + 50)): words that tell nothing about a category hardly move
-    prior_variance : of every weight; with "likelihood-ratio" the largest one, 64 is good for vectors of length one
-    prior_scale : None; or a `BlockScales`, such as of words and vectors: `fit` then finds a prior scale for each block
-        by the evidence of one epoch, in which every label is predicted from those before it
-    half_life : forget: after so many documents what was learned counts half. The weights drift back to their prior,
-        for streams whose topics move ("low-rank" does so every 16 documents); None never forgets
-    shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
-        does
+    prior : "fixed" gives every weight the same variance; with "likelihood-ratio" (diagonal
+        covariance only) the variance of a weight follows the likelihood ratio LR of its term and
+        category over the documents so far, `prior_variance` (0.03 + 0.97 LR / (LR + 50)): words
+        that tell nothing about a category hardly move
+    prior_variance : of every weight; with "likelihood-ratio" the largest one, 64 is good for
+        vectors of length one
+    prior_scale : None; or a `BlockScales`, such as of words and vectors: `fit` then finds a prior
+        scale for each block by the evidence of one epoch, in which every label is predicted from
+        those before it
+    half_life : forget: after so many documents what was learned counts half. The weights drift back
+        to their prior, for streams whose topics move ("low-rank" does so every 16 documents); None
+        never forgets
+    shuffle : whether `fit` puts the documents into random order first, for files sorted by label;
+        `partial_fit` never does
     random_state : seed of that order
     n_jobs : threads over categories; -1 for all cores
 
@@ -58,14 +65,15 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     multilabel_ : whether y was an indicator matrix
     coef_ : the posterior mean of the weights, models x terms
     intercept_ : the part of the bias, one a model
-    evidence_ : the log evidence of all documents learned from, each given those before it, one a model
+    evidence_ : the log evidence of all documents learned from, each given those before it, one a
+        model
     n_seen_ : how many documents were learned from, each pass counted
     weight_posteriors_ : the posterior of each model
 
     Notes
     -----
-    The order of documents matters; a file sorted by label is the worst. `partial_fit` keeps the order, and gives the
-    same bits however a stream is cut into batches.
+    The order of documents matters; a file sorted by label is the worst. `partial_fit` keeps the
+    order, and gives the same bits however a stream is cut into batches.
     There are no sample weights: an update answers one label.
 
     References
@@ -119,8 +127,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
         """Learn from the documents, `n_epochs` times in one order: random, or their own with `shuffle=False`.
 
-        `feature_mask`, models x terms, says which terms each model may use. Numbers other than True are prior scales:
-        the weight of a term has the variance scale^2 times `prior_variance`.
+        `feature_mask`, models x terms, says which terms each model may use. Numbers other than True
+        are prior scales: the weight of a term has the variance scale^2 times `prior_variance`.
         """
         check_settings(self)
         targets = check_targets(y)
@@ -137,20 +145,29 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
-        """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
+        """Learn from the next documents of a stream, once.
 
-        X may have more columns than before: new terms enter at the prior (with `feature_mask`, those it names), and
-        nothing else moves. An indicator may have more columns: new categories start at the prior. `classes` are all
-        labels that may come; only the first time, and only if y lacks some of them.
+        The result does not depend on how a stream is cut.
+
+        X may have more columns than before: new terms enter at the prior (with `feature_mask`,
+        those it names), and nothing else moves. An indicator may have more columns: new categories
+        start at the prior. `classes` are all labels that may come; only the first time, and only if
+        y lacks some of them.
         """
         check_settings(self)
         first = not hasattr(self, "_bank")
         if first and self.prior_scale is not None:
-            raise ValueError("prior_scale is chosen by fit; give partial_fit a feature_mask of prior scales")
-        targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
+            raise ValueError(
+                "prior_scale is chosen by fit; give partial_fit a feature_mask of prior scales"
+            )
+        targets = check_targets(
+            y, classes=classes if first or classes is not None else self._known(y)
+        )
         known = targets.classes if first else self._all_classes(targets)
         signs = _signs_of(targets, known)
-        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        rows = check_terms(
+            self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
+        )
         if first:
             self._start(targets, rows.shape[1], feature_mask)
         else:
@@ -161,7 +178,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def progressive_proba(self, X: Any, y: Any) -> Array:
         """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
 
-        Test, then train: progressive validation. The model must have been started by `fit` or `partial_fit`.
+        Test, then train: progressive validation. The model must have been started by `fit` or
+        `partial_fit`.
         """
         check_is_fitted(self)
         before = self.n_seen_
@@ -181,20 +199,33 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return means.T, variances.T
 
     def log_evidence(self, X: Any, y: Any) -> Array:
-        """The log probability of these documents' labels, summed over documents, one per model; nothing is learned."""
+        """The log probability of these documents' labels, summed over documents, one per model.
+
+        Nothing is learned.
+        """
         means, variances, signs = self._labelled_fields(X, y)
-        sums: Array = likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
+        sums: Array = (
+            likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
+        )
         return sums
 
     def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
-        """How many bits each label would tell a model, documents x models; see `ProbitNoise.information_gain`."""
+        """How many bits each label would tell a model, documents x models.
+
+        See `ProbitNoise.information_gain`.
+        """
         means, variances, signs = self._labelled_fields(X, y)
         return likelihood_of(self.likelihood).information_gain(signs, means, variances, kind=kind).T
 
     def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
-        """How many bits each document's label may be expected to tell, before it is known; documents x models."""
+        """How many bits each document's label may be expected to tell, before it is known.
+
+        Documents x models.
+        """
         means, variances = np.moveaxis(self._fields(X), 1, 0)
-        return likelihood_of(self.likelihood).expected_information_gain(means, variances, kind=kind).T
+        return (
+            likelihood_of(self.likelihood).expected_information_gain(means, variances, kind=kind).T
+        )
 
     @property
     def coef_(self) -> Array:
@@ -220,7 +251,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._bank.posteriors
 
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the mean field of a category, documents x terms, and the part of the bias."""
         terms, bias = super().contributions(X, category, against=against)
         return terms, self.bias * bias
@@ -233,17 +266,23 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_bank")
 
-    def _block_scales(self, rule: BlockScales, rows: sparse.csr_array, signs: Array, feature_mask: Any) -> Any:
+    def _block_scales(
+        self, rule: BlockScales, rows: sparse.csr_array, signs: Array, feature_mask: Any
+    ) -> Any:
         """The mask times the prior scale of each column, by the evidence of one epoch."""
         sizes = [size for _, size in rule.blocks]
         if sum(sizes) != rows.shape[1]:
-            raise ValueError(f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}")
+            raise ValueError(
+                f"the blocks have {sum(sizes):,} columns, but there are {rows.shape[1]:,}"
+            )
         mask = np.ones((len(signs), rows.shape[1])) if feature_mask is None else feature_mask
         mask = sparse.csr_array(mask, dtype=np.float64)
 
         def scaled(logarithms: Array) -> sparse.csr_array:
             scales = np.exp(logarithms[-1] + np.repeat(logarithms[:-1], sizes))
-            return sparse.csr_array((mask.data * scales[mask.indices], mask.indices, mask.indptr), shape=mask.shape)
+            return sparse.csr_array(
+                (mask.data * scales[mask.indices], mask.indices, mask.indptr), shape=mask.shape
+            )
 
         def loss(logarithms: Array) -> float:
             bank = PosteriorBank()
@@ -273,7 +312,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             return longer_names(self.classes_, targets.classes)
         if not np.array_equal(targets.classes, self.classes_):
             new = sorted(set(targets.classes.tolist()) - set(self.classes_.tolist()))
-            raise ValueError(f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)")
+            raise ValueError(
+                f"new classes {new}: name all in the first call, partial_fit(X, y, classes=...)"
+            )
         return self.classes_
 
     def _fields(self, X: Any) -> Array:
@@ -287,7 +328,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         targets = check_targets(y, classes=self._known(y))
         self._all_classes(targets)
         if len(targets.classes) != len(self.classes_):
-            raise ValueError(f"y has {len(targets.classes)} columns, the model {len(self.classes_)}")
+            raise ValueError(
+                f"y has {len(targets.classes)} columns, the model {len(self.classes_)}"
+            )
         rows = check_terms(self, X, n_documents=targets.n_documents, reset=False)
         means, variances = np.moveaxis(self._bank.fields(rows, self), 1, 0)
         return means, variances, _signs_of(targets, self.classes_)

@@ -1,7 +1,7 @@
 """Normal posteriors over the weights of one model, by how they hold their covariance: full, diagonal, low rank.
 
-Column 0 is the bias, the others are the model's terms in the order in which they came. All three are updated by the
-same rule and differ in what of the covariance they keep.
+Column 0 is the bias, the others are the model's terms in the order in which they came. All three
+are updated by the same rule and differ in what of the covariance they keep.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class FullPosterior(_Posterior):
     NAMES = ("mean", "covariance", "pending", "weights", "clock")
     _parts: tuple[Array, Array, Array, Array, Array]
 
-    def __init__(self, mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
+    def __init__(
+        self, mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array
+    ) -> None:
         self._parts = mean, covariance, pending, weights, clock
 
     @classmethod
@@ -88,7 +90,9 @@ class FullPosterior(_Posterior):
         """The prior of that many weights."""
         _check_full(size)
         covariance = dynamics.prior * np.eye(size)
-        return cls(np.zeros(size), covariance, np.zeros((PENDING, size)), np.zeros(PENDING), new_clock())
+        return cls(
+            np.zeros(size), covariance, np.zeros((PENDING, size)), np.zeros(PENDING), new_clock()
+        )
 
     def grow(self, size: int, dynamics: Dynamics) -> None:
         """Add weights at their prior; nothing else moves."""
@@ -99,11 +103,21 @@ class FullPosterior(_Posterior):
         more = ((0, 0), (0, size - self.size))
         self._parts = np.pad(mean, more[1]), wider, np.pad(pending, more), weights, clock
 
-    def learn(self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics) -> LearnedFields:
-        """Update with each row in turn; gives the log evidence, and the fields before each update."""
+    def learn(
+        self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics
+    ) -> LearnedFields:
+        """Update with each row in turn.
+
+        Gives the log evidence, and the fields before each update.
+        """
         fields = np.empty((2, len(signs)))
-        noise, matrix = (likelihood.code, likelihood.parameters), (rows.indptr, rows.indices, rows.data)
-        return learn_full(*noise, *matrix, signs, dynamics.keep, dynamics.prior, *self._parts, fields), fields
+        noise, matrix = (
+            (likelihood.code, likelihood.parameters),
+            (rows.indptr, rows.indices, rows.data),
+        )
+        return learn_full(
+            *noise, *matrix, signs, dynamics.keep, dynamics.prior, *self._parts, fields
+        ), fields
 
     def fields(self, rows: sparse.csr_array) -> Array:
         """Means and variances of the fields of rows, 2 x documents."""
@@ -112,8 +126,13 @@ class FullPosterior(_Posterior):
         return fields
 
     def move_prior(self, change: Array, dynamics: Dynamics) -> None:
-        """Move the mean of the prior: mean += C change / prior; what documents said of the weights stays."""
-        self._parts[0][:] += self.covariance() @ change / (dynamics.prior * self._parts[-1][MEAN_SCALE])
+        """Move the mean of the prior: mean += C change / prior.
+
+        What documents said of the weights stays.
+        """
+        self._parts[0][:] += (
+            self.covariance() @ change / (dynamics.prior * self._parts[-1][MEAN_SCALE])
+        )
 
     def covariance(self) -> Array:
         """The covariance of the weights."""
@@ -123,7 +142,10 @@ class FullPosterior(_Posterior):
         return whole
 
     def _post_load(self) -> None:
-        """Refuse a stored posterior whose parts do not fit together; kernels change what remains."""
+        """Refuse a stored posterior whose parts do not fit together.
+
+        Kernels change what remains.
+        """
         mean, covariance, pending, weights, clock = map(writable, self._parts)
         self._parts = mean, covariance, pending, weights, clock
         _check_full(len(mean))
@@ -160,11 +182,21 @@ class DiagonalPosterior(_Posterior):
         more = np.full(size - self.size, (dynamics.prior - clock[RIDGE]) / clock[SCALE])
         self._parts = np.pad(mean, (0, len(more))), np.concatenate([variances, more]), clock
 
-    def learn(self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics) -> LearnedFields:
-        """Update with each row in turn; gives the log evidence, and the fields before each update."""
+    def learn(
+        self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics
+    ) -> LearnedFields:
+        """Update with each row in turn.
+
+        Gives the log evidence, and the fields before each update.
+        """
         fields = np.empty((2, len(signs)))
-        noise, matrix = (likelihood.code, likelihood.parameters), (rows.indptr, rows.indices, rows.data)
-        return learn_diagonal(*noise, *matrix, signs, dynamics.keep, dynamics.prior, *self._parts, fields), fields
+        noise, matrix = (
+            (likelihood.code, likelihood.parameters),
+            (rows.indptr, rows.indices, rows.data),
+        )
+        return learn_diagonal(
+            *noise, *matrix, signs, dynamics.keep, dynamics.prior, *self._parts, fields
+        ), fields
 
     def fields(self, rows: sparse.csr_array) -> Array:
         """Means and variances of the fields of rows, 2 x documents."""
@@ -178,7 +210,10 @@ class DiagonalPosterior(_Posterior):
         return np.diag(clock[SCALE] * variances + clock[RIDGE])
 
     def _post_load(self) -> None:
-        """Refuse a stored posterior whose parts do not fit together; kernels change what remains."""
+        """Refuse a stored posterior whose parts do not fit together.
+
+        Kernels change what remains.
+        """
         mean, variances, clock = map(writable, self._parts)
         self._parts = mean, variances, clock
         expect_array(mean, "mean", np.float64, (None,))
@@ -192,8 +227,8 @@ class DiagonalPosterior(_Posterior):
 class MovingPosterior(_Posterior):
     """Independent weights whose prior variances follow the likelihood ratio of their terms.
 
-    What documents said is kept apart from the prior (`bayesift.kernels.online_moving_prior`), which moves with the
-    counts of documents. Nothing is forgotten.
+    What documents said is kept apart from the prior (`bayesift.kernels.online_moving_prior`), which
+    moves with the counts of documents. Nothing is forgotten.
     """
 
     kind: ClassVar[str] = "moving"
@@ -206,7 +241,9 @@ class MovingPosterior(_Posterior):
     @classmethod
     def at_prior(cls, size: int, dynamics: Dynamics) -> Self:
         """The prior of that many weights."""
-        return cls(np.zeros((3, size)), np.zeros(size), np.zeros(2), np.array([float(dynamics.prior)]))
+        return cls(
+            np.zeros((3, size)), np.zeros(size), np.zeros(2), np.array([float(dynamics.prior)])
+        )
 
     @property
     def size(self) -> int:
@@ -219,10 +256,18 @@ class MovingPosterior(_Posterior):
         more = (0, size - self.size)
         self._parts = np.pad(naturals, ((0, 0), more)), np.pad(frequencies, more), totals, largest
 
-    def learn(self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics) -> LearnedFields:
-        """Update with each row in turn; gives the log evidence, and the fields before each update."""
+    def learn(
+        self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics
+    ) -> LearnedFields:
+        """Update with each row in turn.
+
+        Gives the log evidence, and the fields before each update.
+        """
         fields, room = np.empty((2, len(signs))), np.empty(int(np.diff(rows.indptr).max(initial=0)))
-        noise, matrix = (likelihood.code, likelihood.parameters), (rows.indptr, rows.indices, rows.data)
+        noise, matrix = (
+            (likelihood.code, likelihood.parameters),
+            (rows.indptr, rows.indices, rows.data),
+        )
         naturals, frequencies, totals, largest = self._parts
         prior, state = (largest[0], tables()), (naturals, frequencies, totals)
         return learn_moving(*noise, *matrix, signs, *prior, *state, fields, room), fields
@@ -231,7 +276,17 @@ class MovingPosterior(_Posterior):
         """Means and variances of the fields of rows, 2 x documents."""
         fields = np.empty((2, rows.shape[0]))
         naturals, frequencies, totals, largest = self._parts
-        moving_fields(rows.indptr, rows.indices, rows.data, largest[0], tables(), naturals, frequencies, totals, fields)
+        moving_fields(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            largest[0],
+            tables(),
+            naturals,
+            frequencies,
+            totals,
+            fields,
+        )
         return fields
 
     def mean(self) -> Array:
@@ -250,7 +305,10 @@ class MovingPosterior(_Posterior):
         return spreads
 
     def _post_load(self) -> None:
-        """Refuse a stored posterior whose parts do not fit together; kernels change what remains."""
+        """Refuse a stored posterior whose parts do not fit together.
+
+        Kernels change what remains.
+        """
         naturals, frequencies, totals, largest = map(writable, self._parts)
         self._parts = naturals, frequencies, totals, largest
         expect_array(frequencies, "frequencies", np.float64, (None,))
@@ -259,7 +317,12 @@ class MovingPosterior(_Posterior):
         expect_array(largest, "largest", np.float64, (1,))
         counts = naturals[TERM_COUNT]
         whole = all(np.array_equal(part, np.floor(part)) for part in (counts, frequencies, totals))
-        if not whole or np.any(naturals[PRECISION] < 0) or largest[0] <= 0 or not 0 <= totals[1] <= totals[0]:
+        if (
+            not whole
+            or np.any(naturals[PRECISION] < 0)
+            or largest[0] <= 0
+            or not 0 <= totals[1] <= totals[0]
+        ):
             raise DataError("the counts of the weights do not fit")
         outside, rest = frequencies - counts, totals[0] - totals[1]
         if np.any((counts < 0) | (counts > totals[1]) | (outside < 0) | (outside > rest)):
@@ -294,8 +357,20 @@ class LowRankPosterior(_Posterior):
     def at_prior(cls, size: int, dynamics: Dynamics, *, rank: int) -> Self:
         """The prior of that many weights."""
         width = rank + WAITING
-        precision, factors, triangle = np.full(size, 1.0 / dynamics.prior), np.zeros((rank, size)), np.eye(width)
-        return cls(np.zeros(size), precision, factors, triangle, np.zeros(WAITING), np.zeros(width), _NO_ROWS)
+        precision, factors, triangle = (
+            np.full(size, 1.0 / dynamics.prior),
+            np.zeros((rank, size)),
+            np.eye(width),
+        )
+        return cls(
+            np.zeros(size),
+            precision,
+            factors,
+            triangle,
+            np.zeros(WAITING),
+            np.zeros(width),
+            _NO_ROWS,
+        )
 
     @property
     def rank(self) -> int:
@@ -311,17 +386,33 @@ class LowRankPosterior(_Posterior):
         self._parts = np.pad(mean, (0, more)), precision, factors, triangle, roots, coefficients
         self._rows = _rows(self._rows.indptr, self._rows.indices, self._rows.data, size)
 
-    def learn(self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics) -> LearnedFields:
-        """Update with each row in turn; gives the log evidence, and the fields before each update."""
+    def learn(
+        self, rows: sparse.csr_array, signs: Array, likelihood: Likelihood, dynamics: Dynamics
+    ) -> LearnedFields:
+        """Update with each row in turn.
+
+        Gives the log evidence, and the fields before each update.
+        """
         fields, waiting = np.empty((2, len(signs))), self._rows.shape[0]
         indptr, indices, data = matrix = self._after_waiting(rows)
         noise, workspace = (likelihood.code, likelihood.parameters), np.zeros(self.size)
         total, left = learn_low_rank(
-            *noise, *matrix, signs, 0, waiting, dynamics.keep, dynamics.prior, *self._parts, workspace, fields
+            *noise,
+            *matrix,
+            signs,
+            0,
+            waiting,
+            dynamics.keep,
+            dynamics.prior,
+            *self._parts,
+            workspace,
+            fields,
         )
         first = waiting + len(signs) - left
         start = indptr[first]
-        self._rows = _rows(indptr[first:] - start, indices[start:].copy(), data[start:].copy(), self.size)
+        self._rows = _rows(
+            indptr[first:] - start, indices[start:].copy(), data[start:].copy(), self.size
+        )
         return total, fields
 
     def fields(self, rows: sparse.csr_array) -> Array:
@@ -343,7 +434,9 @@ class LowRankPosterior(_Posterior):
         """The covariance of the weights as a dense matrix."""
         _, precision, factors, _, roots, _ = self._parts
         waiting = self._rows.toarray() * roots[: self._rows.shape[0], np.newaxis]
-        inverse: Array = np.linalg.inv(np.diag(precision) + factors.T @ factors + waiting.T @ waiting)
+        inverse: Array = np.linalg.inv(
+            np.diag(precision) + factors.T @ factors + waiting.T @ waiting
+        )
         return inverse
 
     def to_content(self) -> dict[str, Any]:
@@ -352,18 +445,30 @@ class LowRankPosterior(_Posterior):
         return {**super().to_content(), "rows": rows}
 
     def _post_load(self) -> None:
-        """Refuse a stored posterior whose parts do not fit together; kernels change what remains."""
+        """Refuse a stored posterior whose parts do not fit together.
+
+        Kernels change what remains.
+        """
         mean, precision, factors, triangle, roots, coefficients = map(writable, self._parts)
         self._parts = mean, precision, factors, triangle, roots, coefficients
         width = self.rank + WAITING
-        shapes = {"mean": (None,), "precision": mean.shape, "factors": (None, self.size), "triangle": (width, width)}
+        shapes = {
+            "mean": (None,),
+            "precision": mean.shape,
+            "factors": (None, self.size),
+            "triangle": (width, width),
+        }
         shapes |= {"roots": (WAITING,), "coefficients": (width,)}
         for (name, shape), part in zip(shapes.items(), self._parts, strict=True):
             expect_array(part, name, np.float64, shape)
         if np.any(precision <= 0) or np.any(np.diagonal(triangle) <= 0) or np.any(roots < 0):
             raise DataError("the precision is not above 0")
         rows = self._rows
-        if rows.indptr.dtype != np.int64 or rows.indices.dtype != np.int32 or rows.data.dtype != np.float64:
+        if (
+            rows.indptr.dtype != np.int64
+            or rows.indices.dtype != np.int32
+            or rows.data.dtype != np.float64
+        ):
             raise DataError("the documents that wait are not rows of numbers")
         rows.check_format(full_check=True)
         if not 0 <= rows.shape[0] < WAITING or not np.all(np.isfinite(rows.data)):
@@ -373,7 +478,11 @@ class LowRankPosterior(_Posterior):
         """The rows that wait and then these, as CSR arrays."""
         waiting = self._rows
         indptr = np.concatenate([waiting.indptr, rows.indptr[1:] + waiting.indptr[-1]])
-        return indptr, np.concatenate([waiting.indices, rows.indices]), np.concatenate([waiting.data, rows.data])
+        return (
+            indptr,
+            np.concatenate([waiting.indices, rows.indices]),
+            np.concatenate([waiting.data, rows.data]),
+        )
 
 
 _NO_ROWS = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)

@@ -66,9 +66,19 @@ class SparseProcess:
         return len(self.alpha)
 
     def learn(
-        self, documents: Rows, labels: Array, settings: ProcessSettings, *, budget: int, n_terms: int, n_epochs: int = 1
+        self,
+        documents: Rows,
+        labels: Array,
+        settings: ProcessSettings,
+        *,
+        budget: int,
+        n_terms: int,
+        n_epochs: int = 1,
     ) -> SparseProcess:
-        """The process after these documents, labelled -1 and +1, in their order; how they are batched is no matter."""
+        """The process after these documents, labelled -1 and +1, in their order.
+
+        How they are batched is no matter.
+        """
         process, room = self, _Room(self, budget, n_epochs * len(labels))
         for _ in range(n_epochs):
             start = 0
@@ -81,7 +91,9 @@ class SparseProcess:
                 start = stop
         return room.posterior_of(process)
 
-    def fields(self, documents: Rows, settings: ProcessSettings, n_terms: int) -> tuple[Array, Array]:
+    def fields(
+        self, documents: Rows, settings: ProcessSettings, n_terms: int
+    ) -> tuple[Array, Array]:
         """Means and variances of the fields of documents."""
         n_documents = len(documents[0]) - 1
         means, variances = np.empty(n_documents), np.empty(n_documents)
@@ -90,7 +102,9 @@ class SparseProcess:
             rows = _stacked(self.rows, _slice(documents, start, stop))
             k, own = settings.covariance.between(rows, self.size, n_terms, self.size)
             means[start:stop] = k @ self.alpha
-            variances[start:stop] = np.maximum(own + np.einsum("ij,ij->i", k @ self.C, k), 1e-12 * own)
+            variances[start:stop] = np.maximum(
+                own + np.einsum("ij,ij->i", k @ self.C, k), 1e-12 * own
+            )
         return means, variances
 
     def drift(self, settings: ProcessSettings, n_terms: int) -> float:
@@ -108,17 +122,29 @@ class SparseProcess:
         for name in ("C", "Q"):
             expect_array(getattr(self, name), name, np.float64, (m, m))
         for part, name in zip(self.rows, ("indptr", "indices", "data"), strict=True):
-            expect_array(part, name, {"indptr": np.int64, "indices": np.int32}.get(name, np.float64), (None,))
+            expect_array(
+                part, name, {"indptr": np.int64, "indices": np.int32}.get(name, np.float64), (None,)
+            )
         indptr, indices, data = self.rows
         basis = sparse.csr_array((data, indices, indptr), shape=(m, n_terms))
         basis.check_format(full_check=True)
-        if not basis.has_canonical_format or self.n_updates < m or not np.isfinite(self.log_evidence):
+        if (
+            not basis.has_canonical_format
+            or self.n_updates < m
+            or not np.isfinite(self.log_evidence)
+        ):
             raise DataError("its basis vectors are not sorted, or more than its updates")
         with np.errstate(all="ignore"):
             means, covariance = self.marginal(settings, n_terms)
             sound = self.drift(settings, n_terms) < _INEXACT and np.all(np.isfinite(means))
-            if not (sound and np.all(np.isfinite(covariance)) and np.all(np.diagonal(covariance) > -_INEXACT)):
-                raise DataError("not the state of a Gaussian process: its matrices do not belong to its basis vectors")
+            if not (
+                sound
+                and np.all(np.isfinite(covariance))
+                and np.all(np.diagonal(covariance) > -_INEXACT)
+            ):
+                raise DataError(
+                    "not the state of a Gaussian process: its matrices do not belong to its basis vectors"
+                )
 
 
 class _Room:
@@ -134,7 +160,12 @@ class _Room:
         self.alpha[:m], self.C[:m, :m], self.Q[:m, :m] = process.alpha, process.C, process.Q
 
     def learn_block(
-        self, process: SparseProcess, block: Rows, labels: Array, settings: ProcessSettings, n_terms: int
+        self,
+        process: SparseProcess,
+        block: Rows,
+        labels: Array,
+        settings: ProcessSettings,
+        n_terms: int,
     ) -> SparseProcess:
         rows = _stacked(process.rows, block)
         gram, own = settings.covariance.between(rows, self.size, n_terms)
@@ -142,11 +173,15 @@ class _Room:
         log_evidences = np.empty(len(labels))
         state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
         noise, gates = settings.likelihood, (max(settings.tolerance, _LEAST), settings.least_error)
-        self.size = learn_block(gram, own, labels, *state, *gates, noise.code, noise.parameters, log_evidences)
+        self.size = learn_block(
+            gram, own, labels, *state, *gates, noise.code, noise.parameters, log_evidences
+        )
         # Added one by one, so that the sum does not depend on the batches.
         total = float(np.cumsum(np.concatenate(([process.log_evidence], log_evidences)))[-1])
         kept = take_rows(*rows, columns[: self.size])
-        return replace(process, rows=kept, n_updates=process.n_updates + len(labels), log_evidence=total)
+        return replace(
+            process, rows=kept, n_updates=process.n_updates + len(labels), log_evidence=total
+        )
 
     def refresh(self, rows: Rows, settings: ProcessSettings, n_terms: int) -> None:
         """Make C symmetric to the last bit, and compute Q anew if rounding has moved it."""
@@ -160,7 +195,9 @@ class _Room:
 
     def posterior_of(self, process: SparseProcess) -> SparseProcess:
         m = self.size
-        return replace(process, alpha=self.alpha[:m].copy(), C=self.C[:m, :m].copy(), Q=self.Q[:m, :m].copy())
+        return replace(
+            process, alpha=self.alpha[:m].copy(), C=self.C[:m, :m].copy(), Q=self.Q[:m, :m].copy()
+        )
 
 
 def restricted(documents: Rows, kept: Array | None) -> Rows:

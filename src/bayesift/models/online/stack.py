@@ -25,23 +25,25 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
         log odds(c | d) = calibrated(sum_e w_e z_e(d, c) - competition of the other categories)
 
-    The experts e are a Bayesian perceptron whose prior variances follow the likelihood ratio of term and category,
-    logistic regressions by SGD, one for each of `rates`, and naive Bayes in two forms. Each predicts a document
-    before its labels come, and the mixers learn from these predictions what each of them is worth: shared by all
-    categories, by the size of a category, and with small deviations for each. Formulas are in
-    `bayesift.kernels.online_experts` and `bayesift.kernels.online_mixers`.
+    The experts e are a Bayesian perceptron whose prior variances follow the likelihood ratio of
+    term and category, logistic regressions by SGD, one for each of `rates`, and naive Bayes in two
+    forms. Each predicts a document before its labels come, and the mixers learn from these
+    predictions what each of them is worth: shared by all categories, by the size of a category, and
+    with small deviations for each. Formulas are in `bayesift.kernels.online_experts` and
+    `bayesift.kernels.online_mixers`.
 
-    With an indicator matrix each category has a model of its own. With class labels there is one for two classes, and
-    one a class against the rest for more, whose probabilities are normalised. Documents are scaled to length one.
+    With an indicator matrix each category has a model of its own. With class labels there is one
+    for two classes, and one a class against the rest for more, whose probabilities are normalised.
+    Documents are scaled to length one.
 
     Parameters
     ----------
     rates : learning rates of the experts trained by SGD
     prior_variance : largest prior variance of a weight of the perceptron
-    idf : multiply the values of X, term weights without idf, by the inverse document frequencies as of the documents
-        before each; then a stream needs no corpus beforehand
-    shuffle : whether `fit` puts the documents into random order first, for files sorted by label; `partial_fit` never
-        does
+    idf : multiply the values of X, term weights without idf, by the inverse document frequencies as
+        of the documents before each; then a stream needs no corpus beforehand
+    shuffle : whether `fit` puts the documents into random order first, for files sorted by label;
+        `partial_fit` never does
     random_state : seed of that order
 
     Attributes
@@ -55,14 +57,14 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The order of documents matters. `partial_fit` keeps it, and gives the same bits however a stream is cut into
-    batches. Terms and categories may be added at any time; a category that comes later starts as one that no
-    document so far was in. There are no sample weights.
+    The order of documents matters. `partial_fit` keeps it, and gives the same bits however a stream
+    is cut into batches. Terms and categories may be added at any time; a category that comes later
+    starts as one that no document so far was in. There are no sample weights.
 
     References
     ----------
-    Chai, Ng & Chieu (2002), Bayesian online classifiers; Dunning (1993); MacKay (1992), The evidence framework applied
-    to classification networks, for the moderated output.
+    Chai, Ng & Chieu (2002), Bayesian online classifiers; Dunning (1993); MacKay (1992), The
+    evidence framework applied to classification networks, for the moderated output.
 
     Examples
     --------
@@ -105,8 +107,12 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         rows = self._rows(X)
         return self._state.run(rows, None, self, details=True)[1]
 
-    def contributions(self, X: Any, category: Any, *, against: Any = None) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the rest; they add up.
+    def contributions(
+        self, X: Any, category: Any, *, against: Any = None
+    ) -> tuple[sparse.csr_array, Array]:
+        """What each term adds to the log odds of a category, documents x terms, and the rest.
+
+        They add up.
 
         `against` is the class to compare with (labels only); by default the rest of the category.
         """
@@ -120,15 +126,20 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     def expert_contributions(self, X: Any, category: Any) -> Array:
         """What each expert, the other categories and the rest add to the log odds, documents x (experts + 2).
 
-        The columns are `expert_names_`, the competition of other categories, and intercepts and calibration. Rows add
-        up to the log odds.
+        The columns are `expert_names_`, the competition of other categories, and intercepts and
+        calibration. Rows add up to the log odds.
         """
         return expert_parts(self._explained(self._rows(X), category))
 
     @property
     def expert_names_(self) -> tuple[str, ...]:
         """Names of the experts."""
-        return ("perceptron", *(f"sgd {rate:g}" for rate in self.rates), "naive Bayes", "naive Bayes of presence")
+        return (
+            "perceptron",
+            *(f"sgd {rate:g}" for rate in self.rates),
+            "naive Bayes",
+            "naive Bayes of presence",
+        )
 
     @property
     def n_seen_(self) -> int:
@@ -157,8 +168,12 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def _check_settings(self) -> None:
         values = [*self.rates, self.prior_variance]
-        if not all(isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in values):
-            raise ValueError(f"rates and prior_variance must be above 0, got {self.rates}, {self.prior_variance!r}")
+        if not all(
+            isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in values
+        ):
+            raise ValueError(
+                f"rates and prior_variance must be above 0, got {self.rates}, {self.prior_variance!r}"
+            )
 
     def _start(self, n_terms: int, n_models: int) -> None:
         self._state = StackState.empty(n_terms, n_models, len(self.rates))

@@ -1,7 +1,7 @@
 """What experts and terms add to the log odds of one category of an online stack.
 
-The mixers are linear but for moderation, clipping and calibration. Each is taken as the factor it had for the document,
-so that the parts of the experts add up; what no expert said is the rest.
+The mixers are linear but for moderation, clipping and calibration. Each is taken as the factor it
+had for the document, so that the parts of the experts add up; what no expert said is the rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ from bayesift.models.online.stack_state import OTHER_EXPERTS, StackState
 
 @dataclass(frozen=True, eq=False)
 class ExpertParts:
-    """The documents and the category that are explained; `sign` is -1 for the first of two classes."""
+    """The documents and the category that are explained.
+
+    `sign` is -1 for the first of two classes.
+    """
 
     state: StackState
     settings: Any
@@ -69,10 +72,15 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
     weigh_rows(*matrix, bool(parts.settings.idf), state.frequencies, state.totals, weights)
     values, rest = np.empty(len(weights)), np.empty(len(odds))
     for i, document in enumerate(odds):
-        path, part = _path_of(state, document, parts.place), slice(rows.indptr[i], rows.indptr[i + 1])
+        path, part = (
+            _path_of(state, document, parts.place),
+            slice(rows.indptr[i], rows.indptr[i + 1]),
+        )
         terms, intercepts = _linear_parts(parts, rows.indices[part], weights[part])
         totals = terms.sum(axis=1) + intercepts
-        clipped = np.divide(document[:, parts.place], totals, out=np.zeros(len(totals)), where=totals != 0)
+        clipped = np.divide(
+            document[:, parts.place], totals, out=np.zeros(len(totals)), where=totals != 0
+        )
         values[part] = (path.slopes * clipped) @ terms
         rest[i] = path.score - values[part].sum()
     return parts.sign * values, parts.sign * rest
@@ -81,7 +89,10 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
 def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, Array]:
     """Experts x terms that add up, with the intercepts, to each expert's score before it is squashed or clipped."""
     state, c = parts.state, parts.place
-    weights, frequencies = np.ascontiguousarray(state.weights[columns][:, :, [c]]), state.frequencies[columns]
+    weights, frequencies = (
+        np.ascontiguousarray(state.weights[columns][:, :, [c]]),
+        state.frequencies[columns],
+    )
     intercepts = np.ascontiguousarray(state.intercepts[:, [c]])
     spreads, odds = np.empty((len(columns) + 1, 1)), np.empty((OTHER_EXPERTS + state.n_rates, 1))
     local, variance = np.arange(len(columns), dtype=np.int32), float(parts.settings.prior_variance)
@@ -97,7 +108,9 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
     presence = bayes / np.sqrt(float(max(int(np.count_nonzero(seen)), 1)))
     prior = np.log((inside + 0.5) / (n - inside + 0.5))
     bias = intercepts[SHIFT, 0] * spreads[-1, 0]
-    return np.vstack([perceptron, linear, x * bayes, presence]), np.r_[bias, intercepts[FIRST_RATE:, 0], prior, prior]
+    return np.vstack([perceptron, linear, x * bayes, presence]), np.r_[
+        bias, intercepts[FIRST_RATE:, 0], prior, prior
+    ]
 
 
 def _path_of(state: StackState, odds: Array, c: int) -> _Path:
@@ -105,7 +118,11 @@ def _path_of(state: StackState, odds: Array, c: int) -> _Path:
     n_experts, n_categories = odds.shape
     counts, many = state.intercepts[COUNT], n_categories > 2
     inputs, rivals = np.empty((n_categories, n_experts + 1)), np.empty((n_categories, 6))
-    bent, offsets, scores = np.empty((n_categories, len(KNOTS))), np.empty((3, n_categories)), np.empty(n_categories)
+    bent, offsets, scores = (
+        np.empty((n_categories, len(KNOTS))),
+        np.empty((3, n_categories)),
+        np.empty(n_categories),
+    )
     mixers = state.shared, state.by_size, state.competition, state.own, state.calibration
     best = mix(odds, counts, KNOTS, *mixers, inputs, rivals, bent, offsets, scores)
     z, u = inputs[c], rivals[c]

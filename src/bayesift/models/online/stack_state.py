@@ -36,7 +36,9 @@ OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
 @storable("online-stack-state")
 @dataclass(eq=False)
 class StackState(KernelArrays):
-    """The arrays of `bayesift.kernels.online_stack`; rows of `weights` and `frequencies` beyond `n_terms` are spare.
+    """The arrays of `bayesift.kernels.online_stack`.
+
+    Rows of `weights` and `frequencies` beyond `n_terms` are spare.
 
     Parameters
     ----------
@@ -45,7 +47,8 @@ class StackState(KernelArrays):
     intercepts : as `weights`, without terms; its counts are the documents of each category
     pairs : pairs of document and term in each category
     totals : documents, pairs, distinct terms + 1
-    shared, by_size, competition, own, calibration : mixers, each groups x inputs x (mean, covariance)
+    shared, by_size, competition, own, calibration : mixers, each groups x inputs x (mean,
+        covariance)
     """
 
     weights: Array
@@ -74,7 +77,9 @@ class StackState(KernelArrays):
             totals=np.array([0.0, 0.0, 1.0]),
             shared=new_mixer(1, [1.0 / n_experts] * n_experts + [0.0], [0.1] * n_experts + [1.0]),
             by_size=new_mixer(N_SIZES, [0.0] * (n_experts + 1), [0.01] * n_experts + [0.1]),
-            competition=new_mixer(1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 1.0, 0.05, 0.05, 0.05]),
+            competition=new_mixer(
+                1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 1.0, 0.05, 0.05, 0.05]
+            ),
             own=_own_mixers(n_categories),
             calibration=new_mixer(2, [0.0] * len(KNOTS), [0.1] * len(KNOTS)),
         )
@@ -94,15 +99,29 @@ class StackState(KernelArrays):
     ) -> tuple[Array, Array]:
         """Log odds of documents x categories and, with `details`, of documents x experts x categories.
 
-        With labels, documents x categories of 0 and 1, each document is learned after it was predicted.
+        With labels, documents x categories of 0 and 1, each document is learned after it was
+        predicted.
         """
         n_documents, shape = rows.shape[0], (OTHER_EXPERTS + self.n_rates, self.n_categories)
-        scores, experts = np.empty((n_documents, shape[1])), np.empty((n_documents if details else 0, *shape))
+        scores, experts = (
+            np.empty((n_documents, shape[1])),
+            np.empty((n_documents if details else 0, *shape)),
+        )
         y = np.empty((0, shape[1])) if labels is None else labels
         run_stack(
             *(rows.indptr, rows.indices, rows.data, y),
-            *(bool(settings.idf), float(settings.prior_variance), np.asarray(settings.rates, dtype=np.float64)),
-            *(tables(), KNOTS, *(getattr(self, field.name) for field in fields(self)), scores, experts),
+            *(
+                bool(settings.idf),
+                float(settings.prior_variance),
+                np.asarray(settings.rates, dtype=np.float64),
+            ),
+            *(
+                tables(),
+                KNOTS,
+                *(getattr(self, field.name) for field in fields(self)),
+                scores,
+                experts,
+            ),
         )
         return scores, experts
 
@@ -128,7 +147,8 @@ class StackState(KernelArrays):
         new = np.setdiff1d(np.arange(n_categories), places)
         log_odds = np.log(0.5 / (self.totals[DOCUMENTS] + 0.5))
         self.intercepts[FIRST_RATE:, new] = log_odds
-        # The field that has these log odds, its bias about as sure as documents without the category make it.
+        # The field that has these log odds, its bias about as sure as documents without the
+        # category make it.
         spread = min(_NEW_BIAS_VARIANCE, prior_variance)
         field = ndtri(expit(log_odds)) * np.sqrt(NOISE[0] ** 2 + spread + FLOOR * prior_variance)
         self.intercepts[PRECISION, new] = 1.0 / spread - 1.0 / prior_variance
@@ -136,8 +156,13 @@ class StackState(KernelArrays):
 
     def mirror(self) -> None:
         """Two categories in place of one: the documents that are not in it come first."""
-        other = {name: getattr(self, name).copy() for name in ("weights", "intercepts", "pairs", "own")}
-        everywhere = {"weights": self.frequencies[:, np.newaxis], "intercepts": self.totals[DOCUMENTS]}
+        other = {
+            name: getattr(self, name).copy() for name in ("weights", "intercepts", "pairs", "own")
+        }
+        everywhere = {
+            "weights": self.frequencies[:, np.newaxis],
+            "intercepts": self.totals[DOCUMENTS],
+        }
         for name, all_documents in everywhere.items():
             array = other[name]
             array *= -1.0
@@ -148,7 +173,11 @@ class StackState(KernelArrays):
         other["own"][:, :, 1 + ONE] *= -1.0
         for name, array in other.items():
             axis = 0 if name == "own" else -1
-            setattr(self, name, np.ascontiguousarray(np.concatenate([array, getattr(self, name)], axis=axis)))
+            setattr(
+                self,
+                name,
+                np.ascontiguousarray(np.concatenate([array, getattr(self, name)], axis=axis)),
+            )
 
     def take(self, place: int) -> None:
         """Keep one category only."""
@@ -160,12 +189,18 @@ class StackState(KernelArrays):
     def to_content(self) -> dict[str, Any]:
         """The arrays without spare rows, by the names of the constructor."""
         content = {field.name: getattr(self, field.name) for field in fields(self)}
-        return content | {name: content[name][: self.n_terms] for name in ("weights", "frequencies")}
+        return content | {
+            name: content[name][: self.n_terms] for name in ("weights", "frequencies")
+        }
 
     def _post_load(self) -> None:
         """Refuse arrays that do not fit together; kernels change what remains."""
         self._take_arrays()
-        n_terms, n_categories, n_fields = len(self.frequencies), len(self.pairs), len(self.intercepts)
+        n_terms, n_categories, n_fields = (
+            len(self.frequencies),
+            len(self.pairs),
+            len(self.intercepts),
+        )
         n_inputs = n_fields - FIRST_RATE + OTHER_EXPERTS + 1
         shapes: dict[str, tuple[int | None, ...]] = {
             "weights": (n_terms, n_fields, n_categories),
@@ -187,12 +222,18 @@ class StackState(KernelArrays):
         n, counts = self.totals[DOCUMENTS], self.weights[:, COUNT]
         fit = [
             np.all(counts >= 0) and np.all(counts <= self.frequencies[:, np.newaxis]),
-            np.all(self.frequencies <= n) and np.all((self.intercepts[COUNT] >= 0) & (self.intercepts[COUNT] <= n)),
-            np.all(counts <= self.intercepts[COUNT]) and np.all((self.pairs >= 0) & (self.pairs <= self.totals[PAIRS])),
+            np.all(self.frequencies <= n)
+            and np.all((self.intercepts[COUNT] >= 0) & (self.intercepts[COUNT] <= n)),
+            np.all(counts <= self.intercepts[COUNT])
+            and np.all((self.pairs >= 0) & (self.pairs <= self.totals[PAIRS])),
             np.all(self.frequencies[:, np.newaxis] - counts <= n - self.intercepts[COUNT]),
             np.all(self.weights[:, PRECISION] >= 0) and np.all(self.intercepts[PRECISION] >= 0),
-            all(np.array_equal(part, np.floor(part)) for part in (self.frequencies, self.totals, counts)),
-            np.array_equal(self.intercepts[COUNT], np.floor(self.intercepts[COUNT])) and self.totals[TERMS] >= 1,
+            all(
+                np.array_equal(part, np.floor(part))
+                for part in (self.frequencies, self.totals, counts)
+            ),
+            np.array_equal(self.intercepts[COUNT], np.floor(self.intercepts[COUNT]))
+            and self.totals[TERMS] >= 1,
         ]
         if not all(fit):
             raise DataError("the counts of the stack do not fit together")

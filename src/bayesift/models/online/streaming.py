@@ -1,4 +1,7 @@
-"""What online classifiers share: probabilities and decisions; labels, batches and state of those that may grow."""
+"""What online classifiers share: probabilities and decisions.
+
+Labels, batches and state of those that may grow.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import Array
 from bayesift.models.base import CategoriesMixin
 from bayesift.state import check_classes
-from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names, union_of_classes
+from bayesift.validation import (
+    Targets,
+    check_targets,
+    check_terms,
+    check_two_classes,
+    longer_names,
+    union_of_classes,
+)
 
 
 class ProbabilitiesMixin(CategoriesMixin):
@@ -39,7 +49,11 @@ class ProbabilitiesMixin(CategoriesMixin):
 
     def _normalised(self, logarithms: Array) -> Array:
         """Of class labels, logarithms of probabilities that add up to one."""
-        return logarithms if self.multilabel_ else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        return (
+            logarithms
+            if self.multilabel_
+            else logarithms - logsumexp(logarithms, axis=1, keepdims=True)
+        )
 
     def _known(self, y: Any) -> Any:
         """The classes that labels may have; columns of an indicator name themselves."""
@@ -48,7 +62,9 @@ class ProbabilitiesMixin(CategoriesMixin):
     def _check_form(self, targets: Targets) -> None:
         """Refuse labels where there was an indicator matrix, and the other way round."""
         if targets.multilabel != self.multilabel_:
-            raise ValueError("y was an indicator matrix before and is labels now, or the other way round")
+            raise ValueError(
+                "y was an indicator matrix before and is labels now, or the other way round"
+            )
 
 
 class StreamingMixin(ProbabilitiesMixin):
@@ -71,10 +87,12 @@ class StreamingMixin(ProbabilitiesMixin):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from the next documents of a stream, once; the result does not depend on how a stream is cut.
+        """Learn from the next documents of a stream, once.
 
-        X may have more columns than before, and y new classes or columns; the first documents may be of one class.
-        `classes` are further labels that may come.
+        The result does not depend on how a stream is cut.
+
+        X may have more columns than before, and y new classes or columns; the first documents may
+        be of one class. `classes` are further labels that may come.
         """
         self._learn(X, y, classes)
         return self
@@ -92,7 +110,10 @@ class StreamingMixin(ProbabilitiesMixin):
         return self._log_proba(self.predict_log_odds(X))
 
     def predict_log_odds(self, X: Any) -> Array:
-        """Log odds of each category, or of the second of two classes, documents x models; not normalised."""
+        """Log odds of each category, or of the second of two classes, documents x models.
+
+        Not normalised.
+        """
         rows = self._rows(X)
         return self._run(rows, None)
 
@@ -132,10 +153,14 @@ class StreamingMixin(ProbabilitiesMixin):
         """Learn the next documents; gives their log odds before."""
         self._check_settings()
         first = not self.__sklearn_is_fitted__()
-        targets = check_targets(y, classes=classes if first or classes is not None else self._known(y))
+        targets = check_targets(
+            y, classes=classes if first or classes is not None else self._known(y)
+        )
         known = targets.classes if first else self._all_classes(targets)
         labels = _labels_of(targets, known)
-        rows = check_terms(self, X, n_documents=targets.n_documents, reset=first, may_grow=not first)
+        rows = check_terms(
+            self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
+        )
         if first:
             self.classes_, self.multilabel_ = known, targets.multilabel
             self._start(rows.shape[1], labels.shape[1])
@@ -158,13 +183,22 @@ class StreamingMixin(ProbabilitiesMixin):
         return check_terms(self, X, reset=False)
 
     def _check_models(self, n_models: int) -> None:
-        """Refuse stored classes that do not fit the models; a stream may have seen one class only."""
+        """Refuse stored classes that do not fit the models.
+
+        A stream may have seen one class only.
+        """
         alone = not self.multilabel_ and n_models == 1 and len(self.classes_) == 1
-        check_classes(self.classes_, 1, multilabel=False) if alone else self._check_classes(n_models)
+        check_classes(self.classes_, 1, multilabel=False) if alone else self._check_classes(
+            n_models
+        )
 
     def _places(self, known: Array) -> Array:
         """Where the models so far are among all classes."""
-        return np.arange(len(self.classes_)) if self.multilabel_ else np.searchsorted(known, self.classes_)
+        return (
+            np.arange(len(self.classes_))
+            if self.multilabel_
+            else np.searchsorted(known, self.classes_)
+        )
 
     def _log_proba(self, scores: Array) -> Array:
         if self._is_binary():
@@ -197,5 +231,7 @@ def models_over(targets: Targets, classes: Array) -> sparse.csr_array:
 
 def _labels_of(targets: Targets, classes: Array) -> Array:
     """0 and 1, documents x models."""
-    labels: Array = np.ascontiguousarray(models_over(targets, classes).toarray().T, dtype=np.float64)
+    labels: Array = np.ascontiguousarray(
+        models_over(targets, classes).toarray().T, dtype=np.float64
+    )
     return labels

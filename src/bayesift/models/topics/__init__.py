@@ -1,8 +1,18 @@
 """Topics: sparse non-negative codes of documents, a similarity learned on them, and classifiers on both."""
 
 from bayesift.models.topics.classifier import TopicSimilarityClassifier, TopicSVMClassifier
-from bayesift.models.topics.inspection import hoyer_sparsity, npmi_coherence, sparsity_curves, topic_bars
-from bayesift.models.topics.similarity import RankedDocument, TopicReason, TopicSimilarity, more_like_this
+from bayesift.models.topics.inspection import (
+    hoyer_sparsity,
+    npmi_coherence,
+    sparsity_curves,
+    topic_bars,
+)
+from bayesift.models.topics.similarity import (
+    RankedDocument,
+    TopicReason,
+    TopicSimilarity,
+    more_like_this,
+)
 from bayesift.models.topics.sparse_nmf import SparseNMF
 
 __all__ = [

@@ -19,7 +19,13 @@ from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.topics.similarity import TopicSimilarity
 from bayesift.models.topics.sparse_nmf import SparseNMF, encoder_for_categories
 from bayesift.state import StateMixin, check_classes, check_fitted, expect_array, storable
-from bayesift.validation import Targets, TermTagsMixin, check_targets, check_terms, check_two_classes
+from bayesift.validation import (
+    Targets,
+    TermTagsMixin,
+    check_targets,
+    check_terms,
+    check_two_classes,
+)
 
 N_NEIGHBORS = (1, 3, 5, 10, 15, 20, 30, 50, 80)
 
@@ -75,15 +81,17 @@ class TopicSimilarityClassifier(_TopicClassifier):
 
         P(c | d) = (pi_c + sum_n P(d ~ n) [n in c]) / (1 + sum_n P(d ~ n))
 
-    n runs over the nearest training documents, P(d ~ n) is their `TopicSimilarity`, pi_c the relative frequency of
-    category c.
+    n runs over the nearest training documents, P(d ~ n) is their `TopicSimilarity`, pi_c the
+    relative frequency of category c.
 
     Parameters
     ----------
     encoder : a `SparseNMF`; None takes one with the paper's importance and penalty
     similarity : a `TopicSimilarity`; None takes one with its defaults
-    n_neighbors : number of nearest documents; None chooses it by leave-one-out on training documents
-    t : with an indicator matrix, `predict` assigns the t most probable categories (RCut); None those above one half
+    n_neighbors : number of nearest documents; None chooses it by leave-one-out on training
+        documents
+    t : with an indicator matrix, `predict` assigns the t most probable categories (RCut); None
+        those above one half
 
     Attributes
     ----------
@@ -106,7 +114,15 @@ class TopicSimilarityClassifier(_TopicClassifier):
     ['grain', 'crude']
     """
 
-    FITTED = ("classes_", "multilabel_", "encoder_", "similarity_", "n_neighbors_", "points_", "members_")
+    FITTED = (
+        "classes_",
+        "multilabel_",
+        "encoder_",
+        "similarity_",
+        "n_neighbors_",
+        "points_",
+        "members_",
+    )
 
     n_neighbors_: int
     similarity_: TopicSimilarity
@@ -135,7 +151,10 @@ class TopicSimilarityClassifier(_TopicClassifier):
         self.points_ = self.similarity_.points(codes)
         self.members_ = targets.members
         self.n_neighbors_ = self.n_neighbors or choose_n_neighbors(
-            self.points_, self.members_, self._likeness, check_random_state(self.similarity_.random_state)
+            self.points_,
+            self.members_,
+            self._likeness,
+            check_random_state(self.similarity_.random_state),
         )
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         return self
@@ -144,7 +163,9 @@ class TopicSimilarityClassifier(_TopicClassifier):
         """P(c | d), documents x categories."""
         neighbors, distances = self.kneighbors(X)
         likeness = self._likeness(distances)
-        votes = weighted_votes(neighbors, likeness, sparse.csr_array(self.members_.T, dtype=np.float64))
+        votes = weighted_votes(
+            neighbors, likeness, sparse.csr_array(self.members_.T, dtype=np.float64)
+        )
         priors = np.diff(self.members_.indptr) / self.members_.shape[1]
         total = 1.0 + likeness.sum(axis=1, keepdims=True)
         probabilities: Array = (votes + priors) / total
@@ -164,7 +185,9 @@ class TopicSimilarityClassifier(_TopicClassifier):
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
         """The rows of the nearest training documents, nearest first, and their squared distances."""
         check_is_fitted(self)
-        return nearest_points(self.similarity_.points(self._codes(X)), self.points_, self.n_neighbors_)
+        return nearest_points(
+            self.similarity_.points(self._codes(X)), self.points_, self.n_neighbors_
+        )
 
     def _post_load(self) -> None:
         self._check_parameters()
@@ -192,19 +215,29 @@ class TopicSimilarityClassifier(_TopicClassifier):
 
 
 def choose_n_neighbors(
-    points: Array, members: sparse.csr_array, weigh: Callable[[Array], Array], random: np.random.RandomState
+    points: Array,
+    members: sparse.csr_array,
+    weigh: Callable[[Array], Array],
+    random: np.random.RandomState,
 ) -> int:
-    """The best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`; ties go to the smallest."""
+    """The best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`.
+
+    Ties go to the smallest.
+    """
     accuracies = leave_one_out(points, members, weigh, random)
     return max(accuracies, key=accuracies.__getitem__, default=1)
 
 
 def leave_one_out(
-    points: Array, members: sparse.csr_array, weigh: Callable[[Array], Array], random: np.random.RandomState
+    points: Array,
+    members: sparse.csr_array,
+    weigh: Callable[[Array], Array],
+    random: np.random.RandomState,
 ) -> dict[int, float]:
     """For each number of neighbours, the share of documents that belong to the category with the most votes.
 
-    `weigh` gives the weight of a neighbour at a squared distance; `random` draws the documents, 2,000 at most.
+    `weigh` gives the weight of a neighbour at a squared distance; `random` draws the documents,
+    2,000 at most.
     """
     n = len(points)
     held_out = np.sort(random.permutation(n)[:_MOST_HELD_OUT])
@@ -222,14 +255,19 @@ def leave_one_out(
 
 
 def _without_self(documents: Array, neighbors: Array, distances: Array) -> tuple[Array, Array]:
-    """Neighbours without the document itself; without the last one where it is not among its own neighbours."""
+    """Neighbours without the document itself.
+
+    Without the last one where it is not among its own neighbours.
+    """
     own = neighbors == documents[:, np.newaxis]
     own[~own.any(axis=1), -1] = True
     shape = (len(documents), neighbors.shape[1] - 1)
     return neighbors[~own].reshape(shape), distances[~own].reshape(shape)
 
 
-def _n_correct(neighbors: Array, weights: Array, by_document: sparse.csr_array, truth: Array) -> int:
+def _n_correct(
+    neighbors: Array, weights: Array, by_document: sparse.csr_array, truth: Array
+) -> int:
     best = np.argmax(weighted_votes(neighbors, weights, by_document), axis=1)
     return int(truth[np.arange(len(best)), best].sum())
 
@@ -238,8 +276,8 @@ def _n_correct(neighbors: Array, weights: Array, by_document: sparse.csr_array, 
 class TopicSVMClassifier(_TopicClassifier):
     """Topics by `SparseNMF`, then a `LinearSVM` of each category against the rest on codes of length one.
 
-    Probabilities are 1 / (1 + exp(-(slope score + shift))), slope and shift of each category fitted to the scores of
-    three-fold cross-validation (Platt); with class labels they are normalised.
+    Probabilities are 1 / (1 + exp(-(slope score + shift))), slope and shift of each category fitted
+    to the scores of three-fold cross-validation (Platt); with class labels they are normalised.
 
     Parameters
     ----------
@@ -270,7 +308,9 @@ class TopicSVMClassifier(_TopicClassifier):
     slopes_: Array
     shifts_: Array
 
-    def __init__(self, *, encoder: SparseNMF | None = None, C: float = 1.0, random_state: int | None = 0) -> None:
+    def __init__(
+        self, *, encoder: SparseNMF | None = None, C: float = 1.0, random_state: int | None = 0
+    ) -> None:
         self.encoder = encoder
         self.C = C
         self.random_state = random_state
@@ -298,8 +338,8 @@ class TopicSVMClassifier(_TopicClassifier):
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the log odds of a category, documents x terms, and the log odds without any term.
 
-        A topic's part of a code is divided among the terms by `SparseNMF.shares`; the sum over terms is the score up to
-        the tolerance of the codes.
+        A topic's part of a code is divided among the terms by `SparseNMF.shares`; the sum over
+        terms is the score up to the tolerance of the codes.
         """
         check_is_fitted(self)
         places = np.flatnonzero(self.classes_ == category)
@@ -309,16 +349,22 @@ class TopicSVMClassifier(_TopicClassifier):
         place, values = places[0], np.empty(rows.nnz)
         for i, code in enumerate(self.encoder_.transform(rows)):
             length = float(np.linalg.norm(code)) or 1.0
-            shares = self.encoder_.shares(rows[[i]], code)[:, rows.indices[rows.indptr[i] : rows.indptr[i + 1]]]
+            shares = self.encoder_.shares(rows[[i]], code)[
+                :, rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
+            ]
             values[rows.indptr[i] : rows.indptr[i + 1]] = self.coef_[place] @ shares / length
-        contributions = sparse.csr_array((self.slopes_[place] * values, rows.indices, rows.indptr), shape=rows.shape)
+        contributions = sparse.csr_array(
+            (self.slopes_[place] * values, rows.indices, rows.indptr), shape=rows.shape
+        )
         prior = self.slopes_[place] * self.intercept_[place] + self.shifts_[place]
         return contributions, np.full(rows.shape[0], prior)
 
     def _post_load(self) -> None:
         check_fitted(self.encoder_)
         n_categories = len(expect_array(self.intercept_, "intercept_", np.float64, (None,)))
-        expect_array(self.coef_, "coef_", np.float64, (n_categories, len(self.encoder_.components_)))
+        expect_array(
+            self.coef_, "coef_", np.float64, (n_categories, len(self.encoder_.components_))
+        )
         expect_array(self.slopes_, "slopes_", np.float64, (n_categories,))
         expect_array(self.shifts_, "shifts_", np.float64, (n_categories,))
         check_classes(self.classes_, n_categories, multilabel=self.multilabel_)
@@ -334,7 +380,9 @@ class TopicSVMClassifier(_TopicClassifier):
         """One hyperplane per category against the rest."""
         machine = LinearSVM(C=self.C, dual="auto", random_state=self.random_state)
         machine.fit(codes, sparse.csr_array(indicator.astype(np.int8)))
-        weights: Array = machine.coef_.toarray() if sparse.issparse(machine.coef_) else machine.coef_
+        weights: Array = (
+            machine.coef_.toarray() if sparse.issparse(machine.coef_) else machine.coef_
+        )
         return weights, machine.intercept_
 
     def _lines(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
@@ -347,11 +395,16 @@ class TopicSVMClassifier(_TopicClassifier):
         if n_folds < 2:
             return slopes, shifts
         scores = np.empty(indicator.shape)
-        for train, test in KFold(n_folds, shuffle=True, random_state=self.random_state).split(codes):
+        for train, test in KFold(n_folds, shuffle=True, random_state=self.random_state).split(
+            codes
+        ):
             coefficients, intercepts = self._hyperplanes(codes[train], indicator[train])
             scores[test] = codes[test] @ coefficients.T + intercepts
         for c, positive in enumerate(indicator.T):
             if positive.any() and not positive.all():
                 line = LogisticRegression().fit(scores[:, [c]], positive)
-                slopes[c], shifts[c] = max(float(line.coef_[0, 0]), np.finfo(float).eps), float(line.intercept_[0])
+                slopes[c], shifts[c] = (
+                    max(float(line.coef_[0, 0]), np.finfo(float).eps),
+                    float(line.intercept_[0]),
+                )
         return slopes, shifts

@@ -1,30 +1,37 @@
 """Sparse non-negative matrix factorisation: objective, starts, updates, and the loop over them.
 
-    sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + alpha sum_ia S(H_ia),    H, W >= 0,  sum_j W_ja = 1
+    sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + alpha sum_ia S(H_ia),    H, W >= 0,
+    sum_j W_ja = 1
 
-V is documents x terms, H (codes) documents x topics, W (basis) terms x topics. S(x) is x^2 (the paper's choice, a
-ridge, which spreads a code over more topics and makes topics more local), x (which shrinks codes: with w = 1 it
-divides them all by 1 + alpha, since the sums of topics are fixed, and sets none to 0), or one of the others that the
-paper names after its eq. 7, log(1 + x^2 / delta^2) and -exp(-x^2 / delta^2), which favour few large parts.
+V is documents x terms, H (codes) documents x topics, W (basis) terms x topics. S(x) is x^2 (the
+paper's choice, a ridge, which spreads a code over more topics and makes topics more local), x
+(which shrinks codes: with w = 1 it divides them all by 1 + alpha, since the sums of topics are
+fixed, and sets none to 0), or one of the others that the paper names after its eq. 7, log(1 + x^2 /
+delta^2) and -exp(-x^2 / delta^2), which favour few large parts.
 
-The latter two are concave in x^2: at the present codes they lie below a square with the factor S'(x^2) of each entry,
-1 / (delta^2 + x^2) or exp(-x^2 / delta^2) / delta^2, which the updates minimise in their place.
+The latter two are concave in x^2: at the present codes they lie below a square with the factor
+S'(x^2) of each entry, 1 / (delta^2 + x^2) or exp(-x^2 / delta^2) / delta^2, which the updates
+minimise in their place.
 
-No update raises the objective. Codes are updated with the basis fixed, then the basis *and the scales of the codes*
-with the codes fixed: a topic's scale may move between W and H without changing the divergence. With free column sums
-S_a = sum_j W_ja, h_a = sum_i H_ia and q_a = sum_i H_ia^2, the objective in W has the penalty alpha q_a S_a^2 (or
-alpha h_a S_a for S(x) = x); afterwards W_a is divided by S_a and H_a multiplied by it, which changes nothing.
+No update raises the objective. Codes are updated with the basis fixed, then the basis *and the
+scales of the codes* with the codes fixed: a topic's scale may move between W and H without changing
+the divergence. With free column sums S_a = sum_j W_ja, h_a = sum_i H_ia and q_a = sum_i H_ia^2, the
+objective in W has the penalty alpha q_a S_a^2 (or alpha h_a S_a for S(x) = x); afterwards W_a is
+divided by S_a and H_a multiplied by it, which changes nothing.
 
-Coordinate updates change one entry at a time by the steps of `bayesift.kernels.topics`. Entries become
-exactly 0 and can leave 0 again.
+Coordinate updates change one entry at a time by the steps of `bayesift.kernels.topics`. Entries
+become exactly 0 and can leave 0 again.
 
-Multiplicative updates minimise the bound of `bayesift.kernels.topics` (eq. 9 of the paper). In W it is
+Multiplicative updates minimise the bound of `bayesift.kernels.topics` (eq. 9 of the paper). In W it
+is
 
-    - sum_j C_ja log W_ja + h_a sum_j w_j W_ja + alpha q_a S_a^2,   C_ja = W_ja sum_i w_j V_ij H_ia / (HW')_ij,
+    - sum_j C_ja log W_ja + h_a sum_j w_j W_ja + alpha q_a S_a^2,   C_ja = W_ja sum_i w_j V_ij H_ia
+      / (HW')_ij,
 
-with the minimum W_ja = C_ja / (w_j h_a + p_a), p_a = 2 alpha q_a S_a (or alpha h_a), S_a the unique root of
-S = sum_j C_ja / (w_j h_a + 2 alpha q_a S). Rules 10 and 11 of the paper renormalise W alone, which may raise the
-objective; "printed" are these. For w = 1 and alpha = 0 the two steps are those of Lee & Seung.
+with the minimum W_ja = C_ja / (w_j h_a + p_a), p_a = 2 alpha q_a S_a (or alpha h_a), S_a the unique
+root of S = sum_j C_ja / (w_j h_a + 2 alpha q_a S). Rules 10 and 11 of the paper renormalise W
+alone, which may raise the objective; "printed" are these. For w = 1 and alpha = 0 the two steps are
+those of Lee & Seung.
 """
 
 from __future__ import annotations
@@ -74,11 +81,22 @@ class Objective:
 
     @classmethod
     def of(
-        cls, X: sparse.csr_array, importance: Array, alpha: float, penalty: Penalty, delta: float = 1.0
+        cls,
+        X: sparse.csr_array,
+        importance: Array,
+        alpha: float,
+        penalty: Penalty,
+        delta: float = 1.0,
     ) -> Objective:
         """The objective of documents x terms."""
         values = X.data * importance[X.indices]
-        return cls(sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), importance, alpha, penalty, delta)
+        return cls(
+            sparse.csr_array((values, X.indices, X.indptr), shape=X.shape),
+            importance,
+            alpha,
+            penalty,
+            delta,
+        )
 
     @computed_once
     def columns(self) -> sparse.csr_array:
@@ -98,11 +116,16 @@ class Objective:
         return self.penalty in ("log", "exponential")
 
     def curvatures(self, codes: Array) -> Array:
-        """The second derivative of the penalty, or of the square above it at these codes; a number or one per code."""
+        """The second derivative of the penalty, or of the square above it at these codes.
+
+        A number or one per code.
+        """
         if self.penalty == "log":
             return np.asarray(2.0 * self.alpha / (self.delta**2 + codes**2))
         if self.penalty == "exponential":
-            return np.asarray(2.0 * self.alpha * np.exp(-((codes / self.delta) ** 2)) / self.delta**2)
+            return np.asarray(
+                2.0 * self.alpha * np.exp(-((codes / self.delta) ** 2)) / self.delta**2
+            )
         return np.asarray(2.0 * self.alpha if self.penalty == "squared" else 0.0)
 
     def slopes(self, basis: Array) -> Array:
@@ -131,10 +154,12 @@ class Objective:
 
 
 def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
-    """w_j: the variance of each term, scaled to mean 1 over the terms that vary, or 1; 0 for terms that never occur.
+    """w_j: the variance of each term, scaled to mean 1 over the terms that vary, or 1.
 
-    The paper scales the variances to sum 1, which is the same with `alpha` divided by the number of terms. Where no
-    term varies, all count the same.
+    0 for terms that never occur.
+
+    The paper scales the variances to sum 1, which is the same with `alpha` divided by the number of
+    terms. Where no term varies, all count the same.
     """
     occurs = (np.bincount(X.indices, minlength=X.shape[1]) > 0).astype(np.float64)
     if kind == "uniform":
@@ -147,17 +172,25 @@ def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
     return variances * (varies / variances.sum()) if varies else occurs
 
 
-def random_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomState) -> tuple[Array, Array]:
-    """Codes and basis drawn at random; positive everywhere, since a multiplicative update keeps zeros."""
+def random_start(
+    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+) -> tuple[Array, Array]:
+    """Codes and basis drawn at random.
+
+    Positive everywhere, since a multiplicative update keeps zeros.
+    """
     codes = _FLOOR + random.uniform(size=(X.shape[0], n_topics))
     basis = _FLOOR + random.uniform(size=(X.shape[1], n_topics))
     return _scaled(X, codes, basis)
 
 
-def nndsvd_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomState) -> tuple[Array, Array]:
+def nndsvd_start(
+    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+) -> tuple[Array, Array]:
     """Positive parts of the singular vectors, after Boutsidis & Gallopoulos (2008), raised by a tenth of their mean.
 
-    Of each pair of singular vectors the heavier sign is taken. Topics beyond the rank of X are drawn at random.
+    Of each pair of singular vectors the heavier sign is taken. Topics beyond the rank of X are
+    drawn at random.
     """
     codes, basis = random_start(X, n_topics, random)
     n_vectors = min(n_topics, *X.shape)
@@ -170,7 +203,9 @@ def nndsvd_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomSta
     return _scaled(X, codes, basis)
 
 
-def nndsvda_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomState) -> tuple[Array, Array]:
+def nndsvda_start(
+    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+) -> tuple[Array, Array]:
     """As `nndsvd_start`, scaled by the singular values and with zeros raised to the mean of X, as in scikit-learn."""
     n_vectors, mean = min(n_topics, *X.shape), max(float(X.mean()), _LEAST)
     left, values, right = randomized_svd(sparse.csr_matrix(X), n_vectors, random_state=random)
@@ -186,7 +221,11 @@ def nndsvda_start(X: sparse.csr_array, n_topics: int, random: np.random.RandomSt
     return codes * sums, basis / sums
 
 
-STARTS: dict[str, Start] = {"nndsvd": nndsvd_start, "nndsvda": nndsvda_start, "random": random_start}
+STARTS: dict[str, Start] = {
+    "nndsvd": nndsvd_start,
+    "nndsvda": nndsvda_start,
+    "random": random_start,
+}
 
 
 def _heavier_part(left: Array, right: Array) -> tuple[Array, Array]:
@@ -205,17 +244,37 @@ def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Arr
 def coordinate_codes(
     objective: Objective, codes: Array, basis: Array, *, repeats: int = 1, tolerance: float = 0.0
 ) -> int:
-    """Update the codes in place, up to `repeats` times; the result is the largest number of updates of a document.
+    """Update the codes in place, up to `repeats` times.
+
+    The result is the largest number of updates of a document.
 
     Under a penalty that is concave in x^2 updates are multiplicative.
     """
     if objective.concave:
         return _repeated_codes(objective, codes, basis, repeats, tolerance)
-    rows, slopes, curvature = objective.rows, objective.slopes(basis), float(objective.curvatures(codes))
-    return int(descend_codes(rows.indptr, rows.indices, rows.data, basis, slopes, curvature, codes, repeats, tolerance))
+    rows, slopes, curvature = (
+        objective.rows,
+        objective.slopes(basis),
+        float(objective.curvatures(codes)),
+    )
+    return int(
+        descend_codes(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            basis,
+            slopes,
+            curvature,
+            codes,
+            repeats,
+            tolerance,
+        )
+    )
 
 
-def _repeated_codes(objective: Objective, codes: Array, basis: Array, repeats: int, tolerance: float) -> int:
+def _repeated_codes(
+    objective: Objective, codes: Array, basis: Array, repeats: int, tolerance: float
+) -> int:
     for repeat in range(repeats):
         before = codes.copy()
         multiplicative_codes(objective, codes, basis)
@@ -226,12 +285,24 @@ def _repeated_codes(objective: Objective, codes: Array, basis: Array, repeats: i
 
 
 def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
-    """Update the basis and the scales of the codes in place; a topic without terms starts again with all terms."""
+    """Update the basis and the scales of the codes in place.
+
+    A topic without terms starts again with all terms.
+    """
     columns, importance, masses = objective.columns, objective.importance, codes.sum(axis=0)
     slopes = objective.alpha * masses if objective.penalty == "absolute" else np.zeros(len(masses))
     curvatures, sums = np.sum(objective.curvatures(codes) * codes**2, axis=0), basis.sum(axis=0)
     descend_basis(
-        columns.indptr, columns.indices, columns.data, codes, importance, masses, slopes, curvatures, sums, basis
+        columns.indptr,
+        columns.indices,
+        columns.data,
+        codes,
+        importance,
+        masses,
+        slopes,
+        curvatures,
+        sums,
+        basis,
     )
     sums = basis.sum(axis=0)
     codes *= sums
@@ -260,15 +331,20 @@ def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> No
         slopes = objective.alpha * masses
         scales = _sums(objective, shares, masses, slopes)[0]
     else:
-        slopes, scales = _balanced(objective, shares, masses, np.sum(objective.curvatures(codes) * codes**2, axis=0))
+        slopes, scales = _balanced(
+            objective, shares, masses, np.sum(objective.curvatures(codes) * codes**2, axis=0)
+        )
     divide_shares(shares, objective.importance, masses, slopes, scales, basis)
     codes *= np.where(scales > 0, scales, 1.0)
 
 
-def _balanced(objective: Objective, shares: Array, masses: Array, strengths: Array) -> tuple[Array, Array]:
+def _balanced(
+    objective: Objective, shares: Array, masses: Array, strengths: Array
+) -> tuple[Array, Array]:
     """The roots S of S = sum_j C_ja / (w_j h_a + k_a S) by Newton's method, and the penalty's slopes k_a S.
 
-    S minus the sum is concave and increasing: after at most one step the iterates increase to the root.
+    S minus the sum is concave and increasing: after at most one step the iterates increase to the
+    root.
     """
     scales = np.ones(len(masses))
     for _ in range(_ROOT_STEPS):
@@ -340,7 +416,8 @@ def factorise(
 ) -> Factorisation:
     """Minimise the objective from a start; terms of importance 0 get no weight.
 
-    It stops when the objective changes by at most the share `tol` of its first value in `check_every` iterations.
+    It stops when the objective changes by at most the share `tol` of its first value in
+    `check_every` iterations.
     """
     codes, basis = codes.copy(), basis * (objective.importance > 0)[:, np.newaxis]
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)

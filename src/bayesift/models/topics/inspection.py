@@ -20,8 +20,9 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
 
         npmi(u, v) = log(p(u, v) / (p(u) p(v))) / -log p(u, v)
 
-    p are shares of documents; -1 for terms that never meet, 0 for independent ones, 1 for terms that occur only
-    together (Bouma 2009; Lau, Newman & Baldwin 2014). X is documents x terms, `components` topics x terms.
+    p are shares of documents; -1 for terms that never meet, 0 for independent ones, 1 for terms
+    that occur only together (Bouma 2009; Lau, Newman & Baldwin 2014). X is documents x terms,
+    `components` topics x terms.
 
     Examples
     --------
@@ -48,7 +49,12 @@ _WIDTH, _NAMES, _ROW = 190, 84, 16
 
 
 def topic_bars(
-    nmf: SparseNMF, names: Sequence[str] | Array, *, topics: Sequence[int] | None = None, k: int = 8, title: str = ""
+    nmf: SparseNMF,
+    names: Sequence[str] | Array,
+    *,
+    topics: Sequence[int] | None = None,
+    k: int = 8,
+    title: str = "",
 ) -> Figure:
     """Each topic (all without `topics`) as bars of its k most relevant terms, as long as their weights in the topic.
 
@@ -87,11 +93,19 @@ def sparsity_curves(codes: Mapping[str, Array], *, title: str = "") -> Figure:
         coded = values[values.sum(axis=1) > 0]
         shares = (-np.sort(-coded, axis=1) / coded.sum(axis=1, keepdims=True)).mean(axis=0).tolist()
         active = np.count_nonzero(coded, axis=1).mean()
-        label = f"{name}: {active:.1f} topics per document, Hoyer {hoyer_sparsity(coded).mean():.2f}"
+        label = (
+            f"{name}: {active:.1f} topics per document, Hoyer {hoyer_sparsity(coded).mean():.2f}"
+        )
         points = [(float(rank), share) for rank, share in enumerate(shares, 1)]
         lines.append(Line(points, series(place), label, marked=True))
-    x = Axis.over("rank of the topic in the document", [rank for line in lines for rank, _ in line.points], log=True)
-    y = Axis.over("mean share of the code", [0.0, *(share for line in lines for _, share in line.points)])
+    x = Axis.over(
+        "rank of the topic in the document",
+        [rank for line in lines for rank, _ in line.points],
+        log=True,
+    )
+    y = Axis.over(
+        "mean share of the code", [0.0, *(share for line in lines for _, share in line.points)]
+    )
     return Figure(title or "Sparsity of codes", [Panel(x, y, lines, Frame(right=480))], width=504)
 
 

@@ -1,20 +1,25 @@
-"""How probable it is that two documents share a category, from their topics; documents ranked by it, with reasons.
+"""How probable it is that two documents share a category, from their topics.
 
-The similarity is an additive logistic regression on the differences of topics of pairs of documents:
+Documents ranked by it, with reasons.
+
+The similarity is an additive logistic regression on the differences of topics of pairs of
+documents:
 
     F(x) = sum_m a_m f_m(x_m),    f_m(x) = log N(x; 0, v+_m) - log N(x; 0, v-_m)
 
-A stage estimates the variances of same-category (+) and different-category (-) differences under weights e^{-yF} (y is
-+1 or -1), then the factor a_m that minimises sum e^{-y(F + a f_m)} by Newton's method. F estimates half the log odds:
-P(same) = 1/(1 + e^{-2F}) (Friedman, Hastie & Tibshirani 2000; the paper's eq. 23 lacks the 2, its eq. 26 a minus).
-The paper has one stage per topic; further rounds correct each topic given all others.
+A stage estimates the variances of same-category (+) and different-category (-) differences under
+weights e^{-yF} (y is +1 or -1), then the factor a_m that minimises sum e^{-y(F + a f_m)} by
+Newton's method. F estimates half the log odds: P(same) = 1/(1 + e^{-2F}) (Friedman, Hastie &
+Tibshirani 2000; the paper's eq. 23 lacks the 2, its eq. 26 a minus). The paper has one stage per
+topic; further rounds correct each topic given all others.
 
-Each stage adds a constant and a multiple of x_m^2. A stage after which the multiples of a topic would sum to more than
-0 is left out: documents would become more similar the more they differ.
+Each stage adds a constant and a multiple of x_m^2. A stage after which the multiples of a topic
+would sum to more than 0 is left out: documents would become more similar the more they differ.
 
-Pairs are drawn without listing all n^2. Same: a document uniformly among those that have a partner, one of its
-categories with a partner uniformly, another document of that category uniformly. Different: uniformly from all pairs
-of documents that share no category. Documents without a category are not drawn.
+Pairs are drawn without listing all n^2. Same: a document uniformly among those that have a partner,
+one of its categories with a partner uniformly, another document of that category uniformly.
+Different: uniformly from all pairs of documents that share no category. Documents without a
+category are not drawn.
 """
 
 from __future__ import annotations
@@ -57,7 +62,10 @@ class Pairs:
 
 
 def draw_pairs(members: sparse.csr_array, n_pairs: int, random: np.random.RandomState) -> Pairs:
-    """Draw half of the pairs from the same category, half from different ones; `members` is categories x documents."""
+    """Draw half of the pairs from the same category, half from different ones.
+
+    `members` is categories x documents.
+    """
     half = max(1, n_pairs // 2)
     same = _draw_same(members, half, random)
     different, same_share = _draw_different(members, half, random)
@@ -74,20 +82,26 @@ def _draw_same(members: sparse.csr_array, n_pairs: int, random: np.random.Random
     if not len(candidates):
         raise ValueError("no category has two documents; there is nothing to learn similarity from")
     documents = random.choice(candidates, n_pairs)
-    categories = by_document.indices[by_document.indptr[documents] + _below(degrees[documents], random)]
+    categories = by_document.indices[
+        by_document.indptr[documents] + _below(degrees[documents], random)
+    ]
     starts, last = usable.indptr[categories], usable.indptr[categories + 1] - 1
     partners = usable.indices[starts + _below(last - starts, random)]
     # The index of the document itself stands for the last one, which is not drawn.
     return np.stack([documents, np.where(partners == documents, usable.indices[last], partners)])
 
 
-def _draw_different(members: sparse.csr_array, n_pairs: int, random: np.random.RandomState) -> tuple[Array, float]:
+def _draw_different(
+    members: sparse.csr_array, n_pairs: int, random: np.random.RandomState
+) -> tuple[Array, float]:
     by_document = sparse.csr_array(members.T)
     candidates = np.flatnonzero(np.diff(by_document.indptr))
     found, n_found, n_drawn = [], 0, 0
     while n_found < n_pairs:
         if n_drawn > _MOST_DRAWS * n_pairs:
-            raise ValueError("hardly any two documents differ in category; there is nothing to learn similarity from")
+            raise ValueError(
+                "hardly any two documents differ in category; there is nothing to learn similarity from"
+            )
         pairs = random.choice(candidates, (2, n_pairs))
         pairs = pairs[:, pairs[0] != pairs[1]]
         shared = by_document[pairs[0]].multiply(by_document[pairs[1]]).sum(axis=1) > 0
@@ -99,13 +113,17 @@ def _draw_different(members: sparse.csr_array, n_pairs: int, random: np.random.R
 
 def _below(limits: Array, random: np.random.RandomState) -> Array:
     """Integers from 0 to below each limit, uniformly."""
-    drawn: Array = np.minimum((random.uniform(size=len(limits)) * limits).astype(np.int64), limits - 1)
+    drawn: Array = np.minimum(
+        (random.uniform(size=len(limits)) * limits).astype(np.int64), limits - 1
+    )
     return drawn
 
 
 @dataclass(frozen=True, eq=False)
 class AdditiveModel:
-    """F(x) = offset - sum_m weights_m x_m^2; a_m (0 where it was left out) and variances of the first stages.
+    """F(x) = offset - sum_m weights_m x_m^2.
+
+    A_m (0 where it was left out) and variances of the first stages.
 
     `variances` are those of same- and different-category differences, 2 x topics.
     """
@@ -116,11 +134,17 @@ class AdditiveModel:
     variances: Array
 
 
-def fit_additive(codes: Array, left: Array, right: Array, same: Array, *, rounds: int = 1) -> AdditiveModel:
+def fit_additive(
+    codes: Array, left: Array, right: Array, same: Array, *, rounds: int = 1
+) -> AdditiveModel:
     """Fit `rounds` stages per topic on pairs of rows of `codes`, round by round in the order of columns."""
     signs, columns = np.where(same, 1.0, -1.0), np.ascontiguousarray(codes.T)
     scores, offset = np.zeros(len(left)), 0.0
-    weights, factors, variances = np.zeros(len(columns)), np.zeros(len(columns)), np.zeros((2, len(columns)))
+    weights, factors, variances = (
+        np.zeros(len(columns)),
+        np.zeros(len(columns)),
+        np.zeros((2, len(columns))),
+    )
     for round_ in range(rounds):
         for m, column in enumerate(columns):
             squares = np.square(column[left] - column[right])
@@ -146,7 +170,8 @@ def fit_additive(codes: Array, left: Array, right: Array, same: Array, *, rounds
 def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
     """All factors 1 and all pairs of weight 1: naive Bayes on topics (eq. 28), F being the log odds themselves.
 
-    As in `fit_additive`, a topic on which documents of one category differ more than others is left out.
+    As in `fit_additive`, a topic on which documents of one category differ more than others is left
+    out.
     """
     columns, everything = np.ascontiguousarray(codes.T), np.ones(len(left))
     squares = (np.square(column[left] - column[right]) for column in columns)
@@ -154,7 +179,9 @@ def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> Add
     factors = (variances[0] < variances[1]).astype(np.float64)
     safe = np.where(factors > 0, variances, 1.0)
     weights = 0.5 * (1.0 / safe[0] - 1.0 / safe[1])
-    return AdditiveModel(float(0.5 * np.sum(np.log(safe[1] / safe[0]))), weights, factors, variances)
+    return AdditiveModel(
+        float(0.5 * np.sum(np.log(safe[1] / safe[0]))), weights, factors, variances
+    )
 
 
 def best_factor(margins: Array, importance: Array) -> float:
@@ -181,7 +208,9 @@ def best_factor(margins: Array, importance: Array) -> float:
 
 def _variances(squares: Array, importance: Array, same: Array) -> tuple[float, float]:
     least = _LEAST_VARIANCE * float(squares.mean())
-    intra, extra = (float(np.average(squares[part], weights=importance[part])) for part in (same, ~same))
+    intra, extra = (
+        float(np.average(squares[part], weights=importance[part])) for part in (same, ~same)
+    )
     return max(intra, least), max(extra, least)
 
 
@@ -194,17 +223,19 @@ class TopicSimilarity(StateMixin, BaseEstimator):
 
         log odds = slope F + shift,    F = offset - sum_m weights_m (z_m - z'_m)^2
 
-    z are square roots of codes, of Euclidean length one; F is an additive logistic regression on zero-mean normal
-    densities of same- and different-category differences. The paper's (`paper`) has codes themselves, one stage per
-    topic, slope 2 and shift 0.
+    z are square roots of codes, of Euclidean length one; F is an additive logistic regression on
+    zero-mean normal densities of same- and different-category differences. The paper's (`paper`)
+    has codes themselves, one stage per topic, slope 2 and shift 0.
 
     Parameters
     ----------
     n_pairs : number of pairs of documents to learn from, half of them from the same category; see
         `bayesift.models.topics.similarity` for how they are drawn
     n_rounds : number of stages per topic; 1 is the paper's
-    roots : compare square roots of codes, whose differences hang less on the few largest; otherwise the codes
-    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 (naive Bayes: 1) and 0
+    roots : compare square roots of codes, whose differences hang less on the few largest; otherwise
+        the codes
+    calibrated : fit slope and shift by maximum likelihood on the pairs; otherwise 2 (naive Bayes:
+        1) and 0
     method : "additive", or "naive-bayes": all factors 1 (eq. 28), topics counted as independent
     random_state : draws the pairs
 
@@ -213,7 +244,8 @@ class TopicSimilarity(StateMixin, BaseEstimator):
     weights_ : how much a squared difference on each topic counts; 0 for topics that say nothing
     offset_ : F of two documents with the same code
     slope_, shift_ : from F to log odds
-    factors_, variances_ : a_m of each topic's first stage, and the variances it saw (same, different)
+    factors_, variances_ : a_m of each topic's first stage, and the variances it saw (same,
+        different)
     same_share_ : the share of same-category pairs among all pairs, estimated
 
     References
@@ -274,7 +306,9 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         targets = y if isinstance(y, Targets) else check_targets(y)
         unit = self._unit(codes)
         if len(unit) != targets.n_documents:
-            raise ValueError(f"inconsistent numbers of samples: {len(unit)} codes, y has {targets.n_documents}")
+            raise ValueError(
+                f"inconsistent numbers of samples: {len(unit)} codes, y has {targets.n_documents}"
+            )
         if self.n_pairs < 2:
             raise ValueError(f"n_pairs must be at least 2, got {self.n_pairs!r}")
         if self.n_rounds < 1:
@@ -299,9 +333,12 @@ class TopicSimilarity(StateMixin, BaseEstimator):
     def log_odds(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:
         """Log odds that documents share a category, codes x others.
 
-        `prior` is the share of same-category pairs to expect; `same_share_` for pairs drawn at random.
+        `prior` is the share of same-category pairs to expect; `same_share_` for pairs drawn at
+        random.
         """
-        return self.log_odds_at(squared_distances(self.points(codes), self.points(others)), prior=prior)
+        return self.log_odds_at(
+            squared_distances(self.points(codes), self.points(others)), prior=prior
+        )
 
     def probability(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:
         """P(same category), codes x others; `prior` as in `log_odds`."""
@@ -354,8 +391,9 @@ class TopicReason:
 class RankedDocument:
     """A document (by its row) that is like those a person liked.
 
-    The score is its mean log odds of sharing a category with the liked, less those with the disliked; reasons are the
-    topics that moved it most, relative to an average document of the collection, largest first.
+    The score is its mean log odds of sharing a category with the liked, less those with the
+    disliked; reasons are the topics that moved it most, relative to an average document of the
+    collection, largest first.
     """
 
     document: int
@@ -374,8 +412,9 @@ def more_like_this(
 ) -> list[RankedDocument]:
     """The documents of a collection that resemble the liked ones and not the disliked ones.
 
-    The similarity is a sum over topics, so its means are too: a score is exactly the sum of what its topics add and the
-    collection's mean score. Documents that a person has judged, `liked` and `disliked` by their rows, are not ranked.
+    The similarity is a sum over topics, so its means are too: a score is exactly the sum of what
+    its topics add and the collection's mean score. Documents that a person has judged, `liked` and
+    `disliked` by their rows, are not ranked.
 
     Examples
     --------
@@ -386,7 +425,9 @@ def more_like_this(
     (1, True)
     """
     points = similarity.points(codes)
-    judged = np.unique(np.r_[np.asarray(liked, dtype=np.int64), np.asarray(disliked, dtype=np.int64)])
+    judged = np.unique(
+        np.r_[np.asarray(liked, dtype=np.int64), np.asarray(disliked, dtype=np.int64)]
+    )
     if not len(liked):
         raise ValueError("at least one liked document is needed")
     if judged.min() < 0 or judged.max() >= len(points):
@@ -398,10 +439,15 @@ def more_like_this(
     order = np.argsort(-scores, kind="stable")
     order = order[~np.isin(order, judged)][:top]
     mean = parts.mean(axis=0)
-    return [RankedDocument(int(d), float(scores[d]), _reasons(parts[d] - mean, n_reasons)) for d in order]
+    return [
+        RankedDocument(int(d), float(scores[d]), _reasons(parts[d] - mean, n_reasons))
+        for d in order
+    ]
 
 
-def _parts(similarity: TopicSimilarity, points: Array, liked: Sequence[int], disliked: Sequence[int]) -> Array:
+def _parts(
+    similarity: TopicSimilarity, points: Array, liked: Sequence[int], disliked: Sequence[int]
+) -> Array:
     """What each topic adds to each document's score, documents x topics: mean squares by the moments of the judged."""
     parts = _mean_squares(points, points[list(liked)])
     if len(disliked):
@@ -418,4 +464,6 @@ def _mean_squares(points: Array, judged: Array) -> Array:
 
 def _reasons(contributions: Array, n_reasons: int) -> tuple[TopicReason, ...]:
     order = np.argsort(-np.abs(contributions), kind="stable")[:n_reasons]
-    return tuple(TopicReason(int(a), float(contributions[a])) for a in order if contributions[a] != 0)
+    return tuple(
+        TopicReason(int(a), float(contributions[a])) for a in order if contributions[a] != 0
+    )

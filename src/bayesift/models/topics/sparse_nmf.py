@@ -38,29 +38,32 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
         minimise  sum_ij w_j (V_ij log(V_ij / (HW)_ij) - V_ij + (HW)_ij) + alpha sum_ia S(H_ia)
 
-    over codes H (documents x topics) and topics W (topics x terms, rows of sum one), none negative. The defaults are
-    the divergence NMF of Lee & Seung, which is probabilistic latent semantic indexing: topics that read best. The
-    paper's `importance="variance"` and a penalty, say `alpha=1`, tell categories apart better on some corpora;
-    classifiers on topics take them.
+    over codes H (documents x topics) and topics W (topics x terms, rows of sum one), none negative.
+    The defaults are the divergence NMF of Lee & Seung, which is probabilistic latent semantic
+    indexing: topics that read best. The paper's `importance="variance"` and a penalty, say
+    `alpha=1`, tell categories apart better on some corpora; classifiers on topics take them.
 
     Parameters
     ----------
     n_components : number of topics
     importance : w_j: "uniform", or the "variance" of the term, scaled to mean 1
     alpha : strength of the penalty on codes
-    penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and makes topics more
-        local; "absolute" is x, which shrinks them. Topics sum to one, so that with uniform importance x only divides
-        all codes by 1 + alpha; it prefers some topics to others only where importance differs. "log" is
-        log(1 + x^2 / delta^2) and "exponential" -exp(-x^2 / delta^2): few large parts rather than many small ones
+    penalty : S(x): "squared" is the paper's x^2, a ridge, which spreads codes over more topics and
+        makes topics more local; "absolute" is x, which shrinks them. Topics sum to one, so that
+        with uniform importance x only divides all codes by 1 + alpha; it prefers some topics to
+        others only where importance differs. "log" is log(1 + x^2 / delta^2) and "exponential"
+        -exp(-x^2 / delta^2): few large parts rather than many small ones
     delta : the scale of the latter two
-    start : "nndsvda" (from singular vectors, as scikit-learn has it), "nndsvd" (the same on another scale) or "random"
-    solver : "coordinate" (one entry at a time, never beyond its minimum) or "multiplicative" (Lee & Seung's updates, in
-        several times the time to the same objective); "printed" is the paper's rules 9 to 11, with which the objective
-        may rise
+    start : "nndsvda" (from singular vectors, as scikit-learn has it), "nndsvd" (the same on another
+        scale) or "random"
+    solver : "coordinate" (one entry at a time, never beyond its minimum) or "multiplicative" (Lee &
+        Seung's updates, in several times the time to the same objective); "printed" is the paper's
+        rules 9 to 11, with which the objective may rise
     max_iter : the most updates of codes and topics
-    tol : stop when ten updates lower the objective by less than this share of its first value; 0 never stops early
-    code_tol : a document's code is done when no part of it moves by more than this share of its largest part; parts
-        below that share become 0
+    tol : stop when ten updates lower the objective by less than this share of its first value; 0
+        never stops early
+    code_tol : a document's code is done when no part of it moves by more than this share of its
+        largest part; parts below that share become 0
     random_state : seed of the start
     progress : called with the number of updates done, every ten
 
@@ -68,13 +71,14 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ----------
     components_ : topics x terms
     importance_ : w_j
-    objectives_ : the objective at the start and after every ten updates; it never rises, except with "printed"
+    objectives_ : the objective at the start and after every ten updates; it never rises, except
+        with "printed"
     n_iter_ : updates done
 
     References
     ----------
-    Qiu, Huang & Wu, "Probabilistic text categorization using sparse topical encoding", eqs. 1-18; the updates are
-    described in `bayesift.models.topics.factorisation`.
+    Qiu, Huang & Wu, "Probabilistic text categorization using sparse topical encoding", eqs. 1-18;
+    the updates are described in `bayesift.models.topics.factorisation`.
 
     Examples
     --------
@@ -128,7 +132,12 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         objective = Objective.of(rows, importance, self.alpha, self.penalty, self.delta)
         start = STARTS[self.start](rows, self.n_components, check_random_state(self.random_state))
         result = factorise(
-            objective, *start, max_iter=self.max_iter, tol=self.tol, solver=self.solver, progress=self.progress
+            objective,
+            *start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            solver=self.solver,
+            progress=self.progress,
         )
         self.importance_ = importance
         self.components_ = result.basis.T
@@ -140,7 +149,10 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self
 
     def transform(self, X: Any) -> Array:
-        """The code of each document, documents x topics; terms that were never seen before say nothing."""
+        """The code of each document, documents x topics.
+
+        Terms that were never seen before say nothing.
+        """
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False, non_negative=True)
         objective = Objective.of(rows, self.importance_, self.alpha, self.penalty, self.delta)
@@ -158,7 +170,10 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return documents
 
     def objective(self, X: Any, codes: Array) -> float:
-        """The objective at these codes and the topics found; its divergence alone with `alpha=0`."""
+        """The objective at these codes and the topics found.
+
+        Its divergence alone with `alpha=0`.
+        """
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False, non_negative=True)
         basis = np.ascontiguousarray(self.components_.T)
@@ -169,8 +184,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def relevance(self, weight: float = 0.6) -> Array:
         """How well each term stands for each topic, topics x terms: log p(t | a) - (1 - weight) log p(t).
 
-        p(t) is the mean over topics. A weight of 1 ranks terms by their share of the topic, 0 by how much larger it is
-        than elsewhere; what readers understood best lay near 0.6 (Sievert & Shirley 2014).
+        p(t) is the mean over topics. A weight of 1 ranks terms by their share of the topic, 0 by
+        how much larger it is than elsewhere; what readers understood best lay near 0.6 (Sievert &
+        Shirley 2014).
         """
         check_is_fitted(self)
         if not 0 <= weight <= 1:
@@ -183,7 +199,10 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return scores
 
     def topic_terms(self, k: int = 10, *, relevance: float = 0.6) -> Array:
-        """The columns of the k most relevant terms of each topic, topics x k; `relevance` as its weight there."""
+        """The columns of the k most relevant terms of each topic, topics x k.
+
+        `relevance` as its weight there.
+        """
         columns: Array = np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
         return columns
 
@@ -214,7 +233,10 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         parts = self.components_[:, row.indices] * codes[:, np.newaxis]
         products = parts.sum(axis=0)
         parts *= np.divide(objective.rows.data, products, out=np.zeros(row.nnz), where=products > 0)
-        slopes = objective.slopes(np.ascontiguousarray(self.components_.T)) + objective.curvatures(codes) * codes
+        slopes = (
+            objective.slopes(np.ascontiguousarray(self.components_.T))
+            + objective.curvatures(codes) * codes
+        )
         parts /= np.where(slopes > 0, slopes, 1.0)[:, np.newaxis]
         indptr = np.arange(len(codes) + 1) * row.nnz
         indices = np.tile(row.indices, len(codes))
@@ -240,15 +262,25 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return tags
 
     def _check_parameters(self) -> None:
-        if isinstance(self.n_components, bool) or self.n_components < 1 or self.n_components != int(self.n_components):
-            raise ValueError(f"n_components must be a whole number of at least 1, got {self.n_components!r}")
+        if (
+            isinstance(self.n_components, bool)
+            or self.n_components < 1
+            or self.n_components != int(self.n_components)
+        ):
+            raise ValueError(
+                f"n_components must be a whole number of at least 1, got {self.n_components!r}"
+            )
         values: dict[str, Any] = {"importance": get_args(Importance), "penalty": get_args(Penalty)}
         for name, known in {**values, "start": STARTS, "solver": UPDATES}.items():
             if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+                raise ValueError(
+                    f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}"
+                )
         for name in ("alpha", "tol", "code_tol"):
             if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number of at least 0, got {getattr(self, name)!r}")
+                raise ValueError(
+                    f"{name} must be a number of at least 0, got {getattr(self, name)!r}"
+                )
         if not 0 < self.delta < np.inf:
             raise ValueError(f"delta must be a positive number, got {self.delta!r}")
         if self.max_iter < 1:
@@ -256,5 +288,12 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 def encoder_for_categories(given: SparseNMF | None) -> SparseNMF:
-    """An unfitted copy of the encoder given; without one the paper's, whose codes tell categories apart."""
-    return SparseNMF(importance="variance", alpha=1.0, start="nndsvd") if given is None else clone(given)
+    """An unfitted copy of the encoder given.
+
+    Without one the paper's, whose codes tell categories apart.
+    """
+    return (
+        SparseNMF(importance="variance", alpha=1.0, start="nndsvd")
+        if given is None
+        else clone(given)
+    )

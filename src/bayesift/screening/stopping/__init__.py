@@ -1,12 +1,18 @@
 """When to stop screening: how many relevant documents are left, what a random sample proves, and rules to compare.
 
-`RankDecay` estimates the number of relevant documents among the unseen from how quickly finds become rarer, `Forecast`
-from the texts; `SampleCheck` proves a bound by reading at random; `STOPPING_RULES` has these and others, each with the
-statement it makes, what it assumes and what it costs.
+`RankDecay` estimates the number of relevant documents among the unseen from how quickly finds
+become rarer, `Forecast` from the texts; `SampleCheck` proves a bound by reading at random;
+`STOPPING_RULES` has these and others, each with the statement it makes, what it assumes and what it
+costs.
 """
 
 from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tail_shares
-from bayesift.screening.stopping.remaining import Forecast, RemainingRelevant, allowed_missing, remaining_relevant
+from bayesift.screening.stopping.remaining import (
+    Forecast,
+    RemainingRelevant,
+    allowed_missing,
+    remaining_relevant,
+)
 from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
     CallaghanMuellerHansen,

@@ -23,7 +23,8 @@ _WIDTHS = np.geomspace(0.01, 1.0, 14)
 _STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
 _RISES = (1, 2, 4, 8, 16)
 _USELESS = (0.25, 0.5, 0.75)
-# Of power laws, stretched exponentials, orders of which a share is random, a constant rate and rising rates.
+# Of power laws, stretched exponentials, orders of which a share is random, a constant rate and
+# rising rates.
 _FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
 _TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
 _NEGLIGIBLE = 1e-9
@@ -44,8 +45,10 @@ class StoppingEstimate:
     recall : the recall aimed at
     probability : that it is reached
     confidence : the probability at which to stop
-    more_reading : for some probabilities, how many further documents without a relevant one it takes to reach it
-    weak_order : probability that finds do not become rarer, so that the order is no better than a random one
+    more_reading : for some probabilities, how many further documents without a relevant one it
+        takes to reach it
+    weak_order : probability that finds do not become rarer, so that the order is no better than a
+        random one
     caveat : why the numbers say little; empty if there is no reason
     """
 
@@ -64,7 +67,9 @@ class StoppingEstimate:
     @property
     def stop(self) -> bool:
         """Whether to stop: enough was found to say something, and the recall is reached with the confidence."""
-        return self.n_unseen == 0 or (self.n_found >= LEAST_FINDS and self.probability >= self.confidence)
+        return self.n_unseen == 0 or (
+            self.n_found >= LEAST_FINDS and self.probability >= self.confidence
+        )
 
     def __str__(self) -> str:
         """What is known, in a sentence; only why not, where it cannot be told.
@@ -72,7 +77,8 @@ class StoppingEstimate:
         Examples
         --------
         >>> print(RankDecay(500).estimate([True] * 15 + [False] * 235))
-        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.79; 95% sure after 139 more without a find
+        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.79; 95% sure after 139
+        more without a find
         """
         if not self.n_unseen:
             return "nothing is left to read"
@@ -101,14 +107,19 @@ class _Mixture:
         return float(self.weights @ betainc(self.k, most + 1.0, self.read))
 
     def pmf(self, largest: int) -> Array:
-        """The probabilities of 0, 1, ... left, up to the largest number; those above count as the largest."""
+        """The probabilities of 0, 1, ... left, up to the largest number.
+
+        Those above count as the largest.
+        """
         n = 64
         while n < largest and self.cdf(n) < 1.0 - _OUTSIDE:
             n *= 2
         m = np.arange(min(n, largest))
         ways = gammaln(self.k + m) - gammaln(self.k) - gammaln(m + 1.0)
         with np.errstate(divide="ignore"):
-            logs = self.k * np.log(self.read)[:, np.newaxis] + m * np.log1p(-self.read)[:, np.newaxis]
+            logs = (
+                self.k * np.log(self.read)[:, np.newaxis] + m * np.log1p(-self.read)[:, np.newaxis]
+            )
         logs[self.read >= 1.0] = np.where(m == 0, 0.0, -np.inf)
         below = self.weights @ np.exp(ways + logs)
         pmf: Array = np.append(below, max(0.0, 1.0 - below.sum()))
@@ -118,30 +129,33 @@ class _Mixture:
 class RankDecay:
     """The number of relevant documents still unseen when a pool is read in ranked order, from when others were found.
 
-    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its rate falls, and that
-    of a share e of the relevant documents, which the ranking hardly sees, falls slowly:
+    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its
+    rate falls, and that of a share e of the relevant documents, which the ranking hardly sees,
+    falls slowly:
 
         rate(t) = a s(t),   s(t) = (1 - e) r(t) / (r(1) + ... + r(N)) + e q(t) / (q(1) + ... + q(N))
 
-    The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t - 1) / N, with b, c
-    and d on a grid, q = exp(-4 u) is the tail; with small probability a large share of r is constant (a useless
-    ranking) or it rises (a harmful one). With S(n) = s(1) + ... + s(n) and k finds at places t_i among n read, the
-    prior 1/a gives closed forms:
+    The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t -
+    1) / N, with b, c and d on a grid, q = exp(-4 u) is the tail; with small probability a large
+    share of r is constant (a useless ranking) or it rises (a harmful one). With S(n) = s(1) + ... +
+    s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
 
         p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
         left | r, e, finds     ~ negative binomial of k and S(n)
 
-    so that the posterior is a mixture of negative binomials. If h relevant documents were found among m others, which
-    were read at random before, k becomes k + h and S(n) becomes (S(n) + m / N) / (1 + m / N). p(e) is the posterior of
-    one share for all reviews, given the finds of ten (docs/explanation/screening.md). Statement: a probability, right
-    on average over reviews like these. It assumes that the rate goes on as one of the shapes, and costs no reading but
-    that it asks for.
+    so that the posterior is a mixture of negative binomials. If h relevant documents were found
+    among m others, which were read at random before, k becomes k + h and S(n) becomes (S(n) + m /
+    N) / (1 + m / N). p(e) is the posterior of one share for all reviews, given the finds of ten
+    (docs/explanation/screening.md). Statement: a probability, right on average over reviews like
+    these. It assumes that the rate goes on as one of the shapes, and costs no reading but that it
+    asks for.
 
     Parameters
     ----------
     n_documents : to read in all, those the review started from left out
     tail_shares : the values of e and their probabilities; by default those learned
-    sample : of documents drawn at random before, outside of the others: how many, and how many of them are relevant
+    sample : of documents drawn at random before, outside of the others: how many, and how many of
+        them are relevant
 
     Examples
     --------
@@ -164,20 +178,28 @@ class RankDecay:
             raise ValueError(f"n_documents must be at least 1, got {n_documents}")
         if not 0 <= sample[1] <= sample[0]:
             raise ValueError(f"{sample[1]} relevant documents in a sample of {sample[0]}")
-        if not tail_shares or not all(0 < share < 1 and weight >= 0 for share, weight in tail_shares.items()):
+        if not tail_shares or not all(
+            0 < share < 1 and weight >= 0 for share, weight in tail_shares.items()
+        ):
             raise ValueError("tail_shares must map shares between 0 and 1 to their probabilities")
         self.n_documents = n_documents
         self._sampled, self._n_sampled = sample[0] / n_documents, sample[1]
         self._tails = np.array(list(tail_shares))[:, np.newaxis]
         families = _shapes(n_documents)
-        weights = [np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)]
-        self._falls = np.concatenate([np.full(len(f), place < 3) for place, f in enumerate(families)])
+        weights = [
+            np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)
+        ]
+        self._falls = np.concatenate(
+            [np.full(len(f), place < 3) for place, f in enumerate(families)]
+        )
         with np.errstate(divide="ignore"):
             tail_weights = np.log(np.array(list(tail_shares.values())) / sum(tail_shares.values()))
         self._log_prior = tail_weights[:, np.newaxis] + np.log(np.concatenate(weights))
         sums = np.cumsum(np.vstack(families), axis=1)
         self._sums = sums / sums[:, -1:]
-        tail = np.append(0.0, np.cumsum(np.exp(-np.arange(n_documents) / (n_documents * _TAIL_SCALE))))
+        tail = np.append(
+            0.0, np.cumsum(np.exp(-np.arange(n_documents) / (n_documents * _TAIL_SCALE)))
+        )
         self._tail_sums = tail / tail[-1]
 
     def remaining(
@@ -185,8 +207,8 @@ class RankDecay:
     ) -> RemainingRelevant:
         """The posterior of the number of relevant documents among those not read, as so many of its quantiles.
 
-        The judgements are in the order of reading; without a relevant one nothing is known. `found_before` counts the
-        relevant documents that the review started from.
+        The judgements are in the order of reading; without a relevant one nothing is known.
+        `found_before` counts the relevant documents that the review started from.
         """
         places, n_read = self._places(judgements)
         unseen, k = self.n_documents - n_read, self._finds(places)
@@ -199,9 +221,14 @@ class RankDecay:
     def probability_of_recall(
         self, judgements: Sequence[bool] | Array, recall: float, *, found_before: int = 0
     ) -> float:
-        """How probable it is that at least this share of all relevant documents is found; 0 without a find."""
+        """How probable it is that at least this share of all relevant documents is found.
+
+        0 without a find.
+        """
         places, n_read = self._places(judgements)
-        return self._probability(places, n_read, allowed_missing(found_before + self._finds(places), recall))
+        return self._probability(
+            places, n_read, allowed_missing(found_before + self._finds(places), recall)
+        )
 
     def estimate(
         self,
@@ -225,7 +252,9 @@ class RankDecay:
         allowed = allowed_missing(remaining.n_found, recall)
         low, high = remaining.interval(_INTERVAL)
         weak = self._weakness(places, n_read)
-        finds = min(self._finds(places) + 1, remaining.n_found)  # coverage was measured from one relevant document
+        finds = min(
+            self._finds(places) + 1, remaining.n_found
+        )  # coverage was measured from one relevant document
         return StoppingEstimate(
             n_found=remaining.n_found,
             n_unseen=self.n_documents - n_read,
@@ -235,7 +264,9 @@ class RankDecay:
             recall=recall,
             probability=self._probability(places, n_read, allowed),
             confidence=confidence,
-            more_reading=self._more_reading(places, n_read, allowed, sorted({*CONFIDENCES, confidence})),
+            more_reading=self._more_reading(
+                places, n_read, allowed, sorted({*CONFIDENCES, confidence})
+            ),
             weak_order=weak,
             caveat=_caveat(finds, weak, self.n_documents - n_read),
         )
@@ -267,26 +298,34 @@ class RankDecay:
         before = np.where(places > 0, self._sums[:, places - 1], 0.0)
         rates = self._sums[:, places] - before
         tails = self._tails[:, :, np.newaxis]
-        logs: Array = np.log((1.0 - tails) * rates + tails * np.diff(self._tail_sums)[places]).sum(axis=2)
+        logs: Array = np.log((1.0 - tails) * rates + tails * np.diff(self._tail_sums)[places]).sum(
+            axis=2
+        )
         return logs
 
     def _log_fits(self, places: Array, n_read: int) -> Array:
         """Log prod s(t_i) / S(n)^k, tails x shapes."""
-        fitted: Array = self._log_rates(places) - self._finds(places) * np.log(self._shares_read(n_read))
+        fitted: Array = self._log_rates(places) - self._finds(places) * np.log(
+            self._shares_read(n_read)
+        )
         return fitted
 
     def _posterior(self, places: Array, n_read: int) -> Array:
         return _normalised(self._log_prior + self._log_fits(places, n_read))
 
     def _mixture(self, places: Array, n_read: int) -> _Mixture:
-        return _mixed(self._finds(places), self._posterior(places, n_read), self._shares_read(n_read))
+        return _mixed(
+            self._finds(places), self._posterior(places, n_read), self._shares_read(n_read)
+        )
 
     def _probability(self, places: Array, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
         return self._mixture(places, n_read).cdf(allowed) if self._finds(places) else 0.0
 
-    def _more_reading(self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]) -> dict[float, int]:
+    def _more_reading(
+        self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]
+    ) -> dict[float, int]:
         """How many further documents without a relevant one it takes to reach each probability, the lowest first."""
         k, most = self._finds(places), max(n_read, self.n_documents - allowed)
         if not k:
@@ -326,8 +365,8 @@ def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[fl
 
     Parameters
     ----------
-    reviews : for each the places (from 1) of its relevant documents in one or several orders, and how many documents it
-        has; several orders of a review count as one review
+    reviews : for each the places (from 1) of its relevant documents in one or several orders, and
+        how many documents it has; several orders of a review count as one review
     """
     shares = dict.fromkeys(TAIL_SHARES, 1.0)
     logs = np.zeros(len(shares))
@@ -344,9 +383,17 @@ def _shapes(n_documents: int) -> tuple[Array, ...]:
     powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]
     steady = [np.exp(-u / c) for c in _WIDTHS]
-    partly = [(1.0 - share) * r / r.sum() + share / n_documents for r in steady for share in _USELESS]
+    partly = [
+        (1.0 - share) * r / r.sum() + share / n_documents for r in steady for share in _USELESS
+    ]
     rising = [(u + 1.0 / n_documents) ** p for p in _RISES]
-    return np.array(powers), np.array(exponentials), np.array(partly), np.ones((1, n_documents)), np.array(rising)
+    return (
+        np.array(powers),
+        np.array(exponentials),
+        np.array(partly),
+        np.ones((1, n_documents)),
+        np.array(rising),
+    )
 
 
 def _rounded(number: float) -> str:

@@ -70,14 +70,16 @@ def check_share(name: str, value: float) -> None:
 class Forecast:
     """The number of relevant documents still unseen, from the texts and judgements of a pool.
 
-    The ranking model balances its judgements, so that its scores are no log odds. The forecast counts every judgement
-    once: logistic regression on the leading directions of the pool, with the Gaussian prior of the highest evidence
-    and the normal approximation of the posterior about the mode (MacKay 1992):
+    The ranking model balances its judgements, so that its scores are no log odds. The forecast
+    counts every judgement once: logistic regression on the leading directions of the pool, with the
+    Gaussian prior of the highest evidence and the normal approximation of the posterior about the
+    mode (MacKay 1992):
 
         w | judgements ~ N(mode, S),   S^-1 = Z' D Z + diag(1 / v),   D = p (1 - p)
 
-    Which documents were judged depends on their vectors and on earlier judgements only, so that the order of reading
-    does not bias the posterior. Cost: judgements x directions^2 per Newton step, a few steps per variance.
+    Which documents were judged depends on their vectors and on earlier judgements only, so that the
+    order of reading does not bias the posterior. Cost: judgements x directions^2 per Newton step, a
+    few steps per variance.
 
     Parameters
     ----------
@@ -100,7 +102,9 @@ class Forecast:
         """The posterior of the number of relevant documents among those with label 0."""
         judged, unseen = np.flatnonzero(labels), np.flatnonzero(labels == 0)
         Z, y = self._design[judged], (labels[judged] > 0).astype(np.float64)
-        _, mode, root = max((_laplace(Z, y, variance) for variance in _VARIANCES), key=lambda fit: fit[0])
+        _, mode, root = max(
+            (_laplace(Z, y, variance) for variance in _VARIANCES), key=lambda fit: fit[0]
+        )
         rows = self._design[unseen]
         n_found = int(np.count_nonzero(labels > 0))
         return remaining_relevant(rows @ mode, rows @ root, n_found=n_found, draws=draws, seed=seed)
@@ -117,7 +121,10 @@ def remaining_relevant(
 
 
 def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
-    """Log evidence, mode, and a root of the covariance, for one variance of the prior; Newton's method, damped."""
+    """Log evidence, mode, and a root of the covariance, for one variance of the prior.
+
+    Newton's method, damped.
+    """
     precision = np.append(np.full(Z.shape[1] - 1, 1.0 / variance), 1.0 / _INTERCEPT_VARIANCE)
     mode = np.zeros(Z.shape[1])
     value = _log_posterior(Z, y, precision, mode)
@@ -126,7 +133,9 @@ def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
         gradient = Z.T @ (y - chance) - precision * mode
         step = linalg.solve(_hessian(Z, chance, precision), gradient, assume_a="pos")
         length = 1.0
-        while (moved := _log_posterior(Z, y, precision, mode + length * step)) < value and length > _TOLERANCE:
+        while (
+            moved := _log_posterior(Z, y, precision, mode + length * step)
+        ) < value and length > _TOLERANCE:
             length /= 2.0
         mode, gained, value = mode + length * step, moved - value, max(moved, value)
         if gained < _TOLERANCE:

@@ -1,8 +1,8 @@
 """Rules that say when to stop reading a ranked pool, with one interface, so that they can be compared.
 
-A rule is given whether each document is relevant, in the order of reading, and says where it stops. It looks only at
-what is read by then; `seed` draws the random samples of the rules that need one. Each docstring has the statement that
-a rule makes, what it assumes, and what it costs.
+A rule is given whether each document is relevant, in the order of reading, and says where it stops.
+It looks only at what is read by then; `seed` draws the random samples of the rules that need one.
+Each docstring has the statement that a rule makes, what it assumes, and what it costs.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class StoppingRule(Protocol):
 class Posterior:
     """Stop when the recall is reached with the wanted probability, by the posterior of `RankDecay`.
 
-    Statement: P(recall >= r) >= confidence, given the finds; none before ten finds. Assumes that finds become rarer as
-    in one of the shapes of the model, with a tail that the ranking cannot see. Costs no reading of its own, but that of
-    `sample_share` of the documents, which are drawn at random and read first: they say how many are relevant in all,
-    whatever the ranking is worth.
+    Statement: P(recall >= r) >= confidence, given the finds; none before ten finds. Assumes that
+    finds become rarer as in one of the shapes of the model, with a tail that the ranking cannot
+    see. Costs no reading of its own, but that of `sample_share` of the documents, which are drawn
+    at random and read first: they say how many are relevant in all, whatever the ranking is worth.
 
     Examples
     --------
@@ -65,14 +65,17 @@ class Posterior:
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Where the rule ends a review."""
-        drawn = np.random.default_rng(seed).permutation(len(hits))[: int(self.sample_share * len(hits))]
+        drawn = np.random.default_rng(seed).permutation(len(hits))[
+            : int(self.sample_share * len(hits))
+        ]
         sample, ranked = (len(drawn), int(hits[drawn].sum())), np.delete(hits, drawn)
         decay = _decay(len(ranked), tuple(self.tail_shares.items()), sample)
 
         def sure(n: int, found: int) -> bool:
             enough = found + sample[1] + found_before >= LEAST_FINDS
             return enough and (
-                decay.probability_of_recall(ranked[:n], self.recall, found_before=found_before) >= self.confidence
+                decay.probability_of_recall(ranked[:n], self.recall, found_before=found_before)
+                >= self.confidence
             )
 
         point = _first(ranked, found_before + sample[1], self.every, sure)
@@ -83,9 +86,9 @@ class Posterior:
 class Sample:
     """Read in ranked order until the posterior gives the recall the chance `switch`, then at random to a proof.
 
-    Statement: recall >= r with this confidence, whatever the ranking is worth and however often one looks
-    (`SampleCheck`). Assumes that the sample is random and judged rightly. Costs most of the unseen documents where few
-    are relevant: to exclude a single one takes 95% of them.
+    Statement: recall >= r with this confidence, whatever the ranking is worth and however often one
+    looks (`SampleCheck`). Assumes that the sample is random and judged rightly. Costs most of the
+    unseen documents where few are relevant: to exclude a single one takes 95% of them.
     """
 
     recall: float = 0.95
@@ -97,7 +100,10 @@ class Sample:
         """Where the rule ends a review."""
         decay = _decay(len(hits), tuple(TAIL_SHARES.items()))
         for n, found in _looks(hits, self.every):
-            if decay.probability_of_recall(hits[:n], self.recall, found_before=found_before) >= self.switch:
+            if (
+                decay.probability_of_recall(hits[:n], self.recall, found_before=found_before)
+                >= self.switch
+            ):
                 expected = decay.remaining(hits[:n], found_before=found_before)
                 check = _sampled(hits[n:], expected, self.recall, self.confidence, seed)
                 return _point(hits, found_before, n + check.n_drawn, found + check.n_hits)
@@ -108,11 +114,12 @@ class Sample:
 class CallaghanMuellerHansen:
     """Stop when some run of documents read last, taken for a random sample, rejects that the recall is missed.
 
-    Callaghan & Müller-Hansen (2020), with ranked reading in place of their final random sample: the smallest
-    hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this confidence at one look, for
-    one run. Assumes that the ranking is no worse than chance. The many looks and runs are not accounted for;
-    `corrected` divides the level among looks and runs (alpha 6 / (pi^2 j^2) for the j-th look, equally over its runs).
-    Costs much reading, because finds in ranked order are sooner than at random.
+    Callaghan & Müller-Hansen (2020), with ranked reading in place of their final random sample: the
+    smallest hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this
+    confidence at one look, for one run. Assumes that the ranking is no worse than chance. The many
+    looks and runs are not accounted for; `corrected` divides the level among looks and runs (alpha
+    6 / (pi^2 j^2) for the j-th look, equally over its runs). Costs much reading, because finds in
+    ranked order are sooner than at random.
     """
 
     recall: float = 0.95
@@ -143,9 +150,10 @@ class CallaghanMuellerHansen:
 class PointProcess:
     """Stop when the finds expected of an inhomogeneous Poisson process leave the recall reached.
 
-    Stevenson & Bin-Hezam (2023), rates a t^-b ("power", IP-P) or a / (1 + b t) ("hyperbolic", IP-H), fitted here by
-    maximum likelihood in place of least squares. Statement: recall >= r unless more are left than the Poisson quantile
-    at this confidence, for the rate that fits best; its own uncertainty is left out. Assumes that rate. Costs nothing.
+    Stevenson & Bin-Hezam (2023), rates a t^-b ("power", IP-P) or a / (1 + b t) ("hyperbolic",
+    IP-H), fitted here by maximum likelihood in place of least squares. Statement: recall >= r
+    unless more are left than the Poisson quantile at this confidence, for the rate that fits best;
+    its own uncertainty is left out. Assumes that rate. Costs nothing.
     """
 
     rate: Literal["power", "hyperbolic"] = "power"
@@ -167,7 +175,11 @@ class PointProcess:
                 fitted = self._log_rate(parameter[0], t)
                 return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[places].sum())
 
-            start[0] = float(minimize(misfit, start, method="Nelder-Mead", options={"xatol": 1e-2, "fatol": 1e-3}).x[0])
+            start[0] = float(
+                minimize(
+                    misfit, start, method="Nelder-Mead", options={"xatol": 1e-2, "fatol": 1e-3}
+                ).x[0]
+            )
             rates = np.exp(self._log_rate(start[0], t))
             left = poisson.ppf(self.confidence, found * rates[n:].sum() / rates[:n].sum())
             return bool(left <= allowed_missing(found + found_before, self.recall))
@@ -187,10 +199,11 @@ class PointProcess:
 class QuantileBinomial:
     """Stop when enough of a random sample of relevant documents is found by the ranking (QBCB).
 
-    Lewis, Yang & Frieder (2021): documents are read at random until `n_positive` relevant ones are known; the ranked
-    reading stops at the j-th of these, the smallest j with P(Binomial(n_positive, r) < j) >= confidence. Statement:
-    recall >= r with this confidence. Assumes a random sample. Costs the sample, which is the whole pool unless relevant
-    documents are many: 95% recall with 95% confidence takes 59 of them or more.
+    Lewis, Yang & Frieder (2021): documents are read at random until `n_positive` relevant ones are
+    known; the ranked reading stops at the j-th of these, the smallest j with P(Binomial(n_positive,
+    r) < j) >= confidence. Statement: recall >= r with this confidence. Assumes a random sample.
+    Costs the sample, which is the whole pool unless relevant documents are many: 95% recall with
+    95% confidence takes 59 of them or more.
     """
 
     recall: float = 0.95
@@ -217,10 +230,11 @@ class QuantileBinomial:
 class Safe:
     """Stop when several signs come together (SAFE).
 
-    Boetje & van de Schoot (2024): a random sample of 1% estimates the number of relevant documents; then ranked
-    reading until a tenth of the pool and twice the estimated number are read, and 50 in a row were irrelevant. Their
-    later phases (another model, key papers) need people. Statement: none, a heuristic. Assumes that a long run without
-    finds means that little is left. Costs little.
+    Boetje & van de Schoot (2024): a random sample of 1% estimates the number of relevant documents;
+    then ranked reading until a tenth of the pool and twice the estimated number are read, and 50 in
+    a row were irrelevant. Their later phases (another model, key papers) need people. Statement:
+    none, a heuristic. Assumes that a long run without finds means that little is left. Costs
+    little.
     """
 
     in_a_row: int = 50
@@ -242,7 +256,8 @@ class Safe:
 class InARow:
     """Stop after so many irrelevant documents in a row.
 
-    Statement: none. Assumes that gaps between finds are short. Costs n documents after the last find.
+    Statement: none. Assumes that gaps between finds are short. Costs n documents after the last
+    find.
     """
 
     n: int = 50
@@ -257,9 +272,10 @@ class InARow:
 class Knee:
     """Stop behind the knee of the curve of finds.
 
-    Cormack & Grossman (2016): where the slope up to some place, over the slope after it, is at least
-    156 - min(finds, 150). Statement: high recall with high probability, as measured by its authors on collections with
-    many relevant documents. Assumes that the curve has a knee. Costs about as much again as was read up to it.
+    Cormack & Grossman (2016): where the slope up to some place, over the slope after it, is at
+    least 156 - min(finds, 150). Statement: high recall with high probability, as measured by its
+    authors on collections with many relevant documents. Assumes that the curve has a knee. Costs
+    about as much again as was read up to it.
     """
 
     every: int = _EVERY
@@ -280,11 +296,12 @@ class Knee:
 class Chao:
     """Stop when several rankers have found the same relevant documents, so that few can have escaped all of them.
 
-    Bron et al. (2024) after Chao (1987): rankers read the pool on their own, in turn, and a document is judged once.
-    When f1 of the relevant documents were found by one ranker only and f2 by two, f1 (f1 - 1) / (2 (f2 + 1)) are
-    left; the rule stops when the upper limit of this (log-normal) is few enough, from ten finds on. Statement:
-    recall >= r with this confidence, if rankers find documents independently. Rankers of one pool do not, so that too
-    little is expected. Costs the documents that any of the rankers reads.
+    Bron et al. (2024) after Chao (1987): rankers read the pool on their own, in turn, and a
+    document is judged once. When f1 of the relevant documents were found by one ranker only and f2
+    by two, f1 (f1 - 1) / (2 (f2 + 1)) are left; the rule stops when the upper limit of this
+    (log-normal) is few enough, from ten finds on. Statement: recall >= r with this confidence, if
+    rankers find documents independently. Rankers of one pool do not, so that too little is
+    expected. Costs the documents that any of the rankers reads.
 
     Parameters
     ----------
@@ -305,7 +322,9 @@ class Chao:
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Where the rule ends a review."""
         n = len(hits)
-        if len(self.orders) < 2 or any(not np.array_equal(np.sort(order), np.arange(n)) for order in self.orders):
+        if len(self.orders) < 2 or any(
+            not np.array_equal(np.sort(order), np.arange(n)) for order in self.orders
+        ):
             raise ValueError(f"two rankers or more must each order all {n} documents")
         times = np.argsort(np.array(self.orders), axis=1)
         for turn in range(self.every, n, self.every):
@@ -366,7 +385,9 @@ def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
         yield n, int(counts[n - 1])
 
 
-def _first(hits: Array, found_before: int, every: int, stops: Callable[[int, int], bool]) -> StopPoint:
+def _first(
+    hits: Array, found_before: int, every: int, stops: Callable[[int, int], bool]
+) -> StopPoint:
     """The first look at which a rule stops, else the last document."""
     n = next((n for n, found in _looks(hits, every) if stops(n, found)), len(hits))
     return _point(hits, found_before, n)
@@ -385,9 +406,13 @@ def _decay(
     return RankDecay(n_documents, tail_shares=dict(tail_shares), sample=sample)
 
 
-def _sampled(unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int) -> SampleCheck:
+def _sampled(
+    unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int
+) -> SampleCheck:
     """The finished check when the unseen documents are read in random order."""
-    check = SampleCheck(n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence)
+    check = SampleCheck(
+        n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence
+    )
     for relevant in np.random.default_rng(seed).permutation(unseen):
         if check.reaches(recall):
             break

@@ -1,15 +1,17 @@
 """What a random sample of the unseen documents proves.
 
-From some moment on the reviewer reads unseen documents in random order. With K relevant ones among the N unseen at that
-moment, the number of hits in n draws is hypergeometric, whatever the model did before. `recall_p_value` is the test of
-Callaghan & Müller-Hansen (2020) at one n fixed beforehand. `SampleCheck` may be looked at after every draw: for any
-distribution p over K that is fixed before the sample,
+From some moment on the reviewer reads unseen documents in random order. With K relevant ones among
+the N unseen at that moment, the number of hits in n draws is hypergeometric, whatever the model did
+before. `recall_p_value` is the test of Callaghan & Müller-Hansen (2020) at one n fixed beforehand.
+`SampleCheck` may be looked at after every draw: for any distribution p over K that is fixed before
+the sample,
 
     R_n(K) = p(K) / p(K | hits) = sum_k p(k) h(hits | k) / h(hits | K)
 
-is a martingale of mean 1 under the true K (Waudby-Smith & Ramdas 2020), so that the true K ever has R >= 1/alpha with
-probability at most alpha (Ville). All K with a smaller R form the confidence set, at all n simultaneously. p may be the
-model's posterior: a good one makes the sample short, a bad one long; neither invalidates the bound.
+is a martingale of mean 1 under the true K (Waudby-Smith & Ramdas 2020), so that the true K ever has
+R >= 1/alpha with probability at most alpha (Ville). All K with a smaller R form the confidence set,
+at all n simultaneously. p may be the model's posterior: a good one makes the sample short, a bad
+one long; neither invalidates the bound.
 """
 
 from __future__ import annotations
@@ -23,11 +25,17 @@ from scipy.stats import hypergeom
 from bayesift.arrays import Array
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
-_TRUST = 0.9  # weight of the model's posterior in the prior of a sample check; the rest has a heavy tail
+_TRUST = (
+    0.9  # weight of the model's posterior in the prior of a sample check; the rest has a heavy tail
+)
 
 
-def recall_p_value(*, n_unseen: int, n_sample: int, n_hits: int, n_found: int, recall: float) -> float:
-    """How probable so few hits are, at most, if less than this recall was reached; for a sample size fixed beforehand.
+def recall_p_value(
+    *, n_unseen: int, n_sample: int, n_hits: int, n_found: int, recall: float
+) -> float:
+    """How probable so few hits are, at most, if less than this recall was reached.
+
+    For a sample size fixed beforehand.
 
     Parameters
     ----------
@@ -56,7 +64,8 @@ class SampleCheck:
     ----------
     n_unseen : documents unseen before the first draw
     n_found : relevant documents found before it
-    expected : `RemainingRelevant` of the model at that moment, or None; makes the sample short when it is right
+    expected : `RemainingRelevant` of the model at that moment, or None; makes the sample short when
+        it is right
     confidence : that the bound is never below the truth, as long as draws go on
 
     Examples
@@ -71,7 +80,12 @@ class SampleCheck:
     """
 
     def __init__(
-        self, *, n_unseen: int, n_found: int, expected: RemainingRelevant | None = None, confidence: float = 0.95
+        self,
+        *,
+        n_unseen: int,
+        n_found: int,
+        expected: RemainingRelevant | None = None,
+        confidence: float = 0.95,
     ) -> None:
         check_share("confidence", confidence)
         self.n_unseen = n_unseen
@@ -122,7 +136,9 @@ class SampleCheck:
         return likelihood
 
     def _log_choose(self, n: int, k: Array) -> Array:
-        ways: Array = self._log_factorials[n] - self._log_factorials[k] - self._log_factorials[n - k]
+        ways: Array = (
+            self._log_factorials[n] - self._log_factorials[k] - self._log_factorials[n - k]
+        )
         return ways
 
 
@@ -138,7 +154,9 @@ def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float
     low, high = 0, n_unseen
     while low < high:
         middle = (low + high) // 2
-        p = recall_p_value(n_unseen=n_unseen, n_sample=middle, n_hits=0, n_found=n_found, recall=recall)
+        p = recall_p_value(
+            n_unseen=n_unseen, n_sample=middle, n_hits=0, n_found=n_found, recall=recall
+        )
         low, high = (low, middle) if p <= 1.0 - confidence else (middle + 1, high)
     return low
 
@@ -151,4 +169,7 @@ def _prior(n_unseen: int, expected: RemainingRelevant | None) -> Array:
     if expected is None:
         return heavy
     numbers = np.minimum(expected.draws, n_unseen)
-    return _TRUST * np.bincount(numbers, minlength=n_unseen + 1) / len(numbers) + (1.0 - _TRUST) * heavy
+    return (
+        _TRUST * np.bincount(numbers, minlength=n_unseen + 1) / len(numbers)
+        + (1.0 - _TRUST) * heavy
+    )

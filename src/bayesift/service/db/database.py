@@ -1,11 +1,14 @@
 """The database: many readers, one writer, every commit durable.
 
-All rows are compared with their digests when the database is opened; one that is damaged is not served. For a large
-SQLite file this takes seconds, in a process of its own: whoever does not wait for it must `verify` before serving.
+All rows are compared with their digests when the database is opened; one that is damaged is not
+served. For a large SQLite file this takes seconds, in a process of its own: whoever does not wait
+for it must `verify` before serving.
 
-SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is on the disk (fsync); readers never wait
+SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is on the disk
+(fsync); readers never wait
             for the writer. A lock file keeps a second process out of the folder.
-PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lock keeps a second process out.
+PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lock keeps a second
+process out.
 """
 
 from __future__ import annotations
@@ -28,7 +31,10 @@ from bayesift.service.db.tables import Reading, Writing, stored_tables
 
 FILE = "bayesift.sqlite"
 _LOCK = 0x62617965  # "baye", the key of the advisory lock
-_PATIENCE, _PAUSE = 5.0, 0.1  # seconds: PostgreSQL notices only after a moment that a process was killed
+_PATIENCE, _PAUSE = (
+    5.0,
+    0.1,
+)  # seconds: PostgreSQL notices only after a moment that a process was killed
 _READERS = 16
 _BUSY_MS = 10_000
 _CHECKED_APART = 1 << 26  # bytes of a SQLite file
@@ -36,10 +42,17 @@ StoreFailure = SQLAlchemyError  # raised when the database fails
 
 
 class Store:
-    """Events, documents and users in a database; one thread at a time uses `writer`, the connection that writes."""
+    """Events, documents and users in a database.
+
+    One thread at a time uses `writer`, the connection that writes.
+    """
 
     def __init__(
-        self, engine: Engine, writer: Connection, resources: ExitStack, check: CheckProcess | None = None
+        self,
+        engine: Engine,
+        writer: Connection,
+        resources: ExitStack,
+        check: CheckProcess | None = None,
     ) -> None:
         self._engine = engine
         self._writer = writer
@@ -81,10 +94,13 @@ class Store:
 
 
 def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True) -> Store:
-    """Open the SQLite database of a folder or a PostgreSQL database; tables are created or migrated.
+    """Open the SQLite database of a folder or a PostgreSQL database.
 
-    The folder holds the SQLite file and the lock; with a URL (postgresql://user@host/name) it holds the lock only.
-    Without `wait` the check of a large file may still run: nothing of it may be served before `Store.verify`.
+    Tables are created or migrated.
+
+    The folder holds the SQLite file and the lock; with a URL (postgresql://user@host/name) it holds
+    the lock only. Without `wait` the check of a large file may still run: nothing of it may be
+    served before `Store.verify`.
     """
     place = Path(folder)
     with ExitStack() as resources:
@@ -106,7 +122,10 @@ def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True)
 
 
 def _check(place: Path, connection: Connection, resources: ExitStack) -> CheckProcess | None:
-    """Compare all rows with their digests; those of a large SQLite file in a process that is returned as it works."""
+    """Compare all rows with their digests.
+
+    Those of a large SQLite file in a process that is returned as it works.
+    """
     if connection.dialect.name == "sqlite":
         if (place / FILE).stat().st_size >= _CHECKED_APART:
             process = CheckProcess(place / FILE, stored_tables("sqlite"))
@@ -166,14 +185,21 @@ def _engine(place: Path, url: str | None) -> Engine:
     require("psycopg", extra="postgres")
     address = parts.set(drivername="postgresql+psycopg")
     options = {"options": "-c synchronous_commit=on -c timezone=UTC"}
-    engine = create_engine(address, pool_size=_READERS, max_overflow=0, pool_pre_ping=True, connect_args=options)
+    engine = create_engine(
+        address, pool_size=_READERS, max_overflow=0, pool_pre_ping=True, connect_args=options
+    )
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _set_up_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY_MS}", "temp_store=MEMORY"):
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        f"busy_timeout={_BUSY_MS}",
+        "temp_store=MEMORY",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
@@ -191,7 +217,9 @@ def _claim(connection: Connection) -> None:
 
 def _is_claimed(connection: Connection) -> bool:
     with connection.begin():
-        return bool(connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar())
+        return bool(
+            connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
+        )
 
 
 def _first_line(error: Exception) -> str:

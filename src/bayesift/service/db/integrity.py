@@ -1,8 +1,8 @@
 """Digests of rows, and the comparison of all rows of a SQLite file with them.
 
-Every row has a digest of its values; that of an event covers the event before it too, so that the log is a chain. Large
-files are checked in a process of their own while the filter is loaded. It runs this file as a script, which therefore
-imports the standard library only.
+Every row has a digest of its values; that of an event covers the event before it too, so that the
+log is a chain. Large files are checked in a process of their own while the filter is loaded. It
+runs this file as a script, which therefore imports the standard library only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def row_digest(values: Iterable[Any], before: str = "") -> str:
 
     This is frozen: stored digests depend on it.
     """
-    return _digest("\x1f".join([before, *(value if type(value) is str else _part(value) for value in values)]))
+    return _digest(
+        "\x1f".join([before, *(value if type(value) is str else _part(value) for value in values)])
+    )
 
 
 def _part(value: Any) -> str:
@@ -54,7 +56,9 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
     """Compare rows with their digests; ValueError names the table of one that differs."""
     last = ""
     for *values, digest in rows:
-        found = _digest("\x1f".join([last, *values])) if stored.is_text else row_digest(values, last)
+        found = (
+            _digest("\x1f".join([last, *values])) if stored.is_text else row_digest(values, last)
+        )
         if found != digest:
             raise ValueError(f"a row of the table {stored.table} is not what was stored")
         if stored.chained:
@@ -64,7 +68,8 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
 def check_file(path: str, tables: Iterable[Stored]) -> str:
     """What is wrong with a SQLite file, without quoting anything stored in it; "" if it is whole.
 
-    SQLite checks its pages and indexes meanwhile in a thread of its own, for which Python need not wait.
+    SQLite checks its pages and indexes meanwhile in a thread of its own, for which Python need not
+    wait.
     """
     try:
         with ThreadPoolExecutor(1) as pool, closing(_connected(path)) as connection:
@@ -106,4 +111,6 @@ class CheckProcess:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(check_file(sys.argv[1], [Stored(*values) for values in json.loads(sys.argv[2])]))
+    sys.stdout.write(
+        check_file(sys.argv[1], [Stored(*values) for values in json.loads(sys.argv[2])])
+    )

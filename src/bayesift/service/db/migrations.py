@@ -1,7 +1,8 @@
 """Migrations of the database: small named steps, each done once, in one transaction.
 
-A migration is frozen when it is released: it states its SQL and imports nothing of `tables.py`, so that a database made
-today passes through the same states as one that was upgraded. A new column or table is a new migration.
+A migration is frozen when it is released: it states its SQL and imports nothing of `tables.py`, so
+that a database made today passes through the same states as one that was upgraded. A new column or
+table is a new migration.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from sqlalchemy import Column, Connection, MetaData, String, Table, insert, insp
 from bayesift.errors import DataError
 from bayesift.service.db.integrity import row_digest
 
-_DONE = Table("migrations", MetaData(), Column("name", String, primary_key=True), Column("at", String, nullable=False))
+_DONE = Table(
+    "migrations",
+    MetaData(),
+    Column("name", String, primary_key=True),
+    Column("at", String, nullable=False),
+)
 
 _TABLES_0001 = (
     """CREATE TABLE events (
@@ -86,7 +92,9 @@ def _reviews_and_digests(connection: Connection) -> None:
     for statement in _ADDED_0003:
         connection.execute(text(statement.format(binary=binary)))
     for table, columns in _DIGESTED_0003.items():
-        connection.execute(text(f"ALTER TABLE {table} ADD COLUMN digest VARCHAR NOT NULL DEFAULT ''"))
+        connection.execute(
+            text(f"ALTER TABLE {table} ADD COLUMN digest VARCHAR NOT NULL DEFAULT ''")
+        )
         if table == "documents":
             _fill_content(connection)
         _fill_digests(connection, table, columns)
@@ -96,7 +104,9 @@ def _fill_content(connection: Connection) -> None:
     rows = connection.execute(text("SELECT id, title, text FROM documents")).all()
     values = [{"the_id": key, "content": row_digest((title, words))} for key, title, words in rows]
     if values:
-        connection.execute(text("UPDATE documents SET content = :content WHERE id = :the_id"), values)
+        connection.execute(
+            text("UPDATE documents SET content = :content WHERE id = :the_id"), values
+        )
 
 
 def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) -> None:
@@ -105,10 +115,16 @@ def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) 
     matched = " AND ".join(f'"{column}" = :key_{column}' for column in keys)
     update = text(f"UPDATE {table} SET digest = :digest WHERE {matched}")  # noqa: S608 - names of our own tables
     last, values = "", []
-    for row in connection.execute(text(f'SELECT {named} FROM {table} ORDER BY "{columns[0]}"')).all():  # noqa: S608
+    select = text(f'SELECT {named} FROM {table} ORDER BY "{columns[0]}"')  # noqa: S608
+    for row in connection.execute(select).all():
         digest = row_digest(row, last)
         last = digest if table == "events" else ""
-        values.append({"digest": digest, **{f"key_{column}": value for column, value in zip(keys, row, strict=False)}})
+        values.append(
+            {
+                "digest": digest,
+                **{f"key_{column}": value for column, value in zip(keys, row, strict=False)},
+            }
+        )
     if values:
         connection.execute(update, values)
 
@@ -121,13 +137,18 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
 
 
 def migrate(connection: Connection) -> list[str]:
-    """Apply the migrations that are missing, in order, and return their names; refuse a newer database."""
+    """Apply the migrations that are missing, in order, and return their names.
+
+    Refuse a newer database.
+    """
     if not inspect(connection).has_table(_DONE.name):
         _DONE.create(connection)
     done = set(connection.execute(select(_DONE.c.name)).scalars())
     unknown = sorted(done - MIGRATIONS.keys())
     if unknown:
-        raise DataError(f"the database was written by a newer bayesift ({unknown[0]}); upgrade to open it")
+        raise DataError(
+            f"the database was written by a newer bayesift ({unknown[0]}); upgrade to open it"
+        )
     todo = [name for name in MIGRATIONS if name not in done]
     for name in todo:
         MIGRATIONS[name](connection)

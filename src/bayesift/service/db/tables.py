@@ -1,10 +1,12 @@
-"""Tables, their rows and the queries. `events` is the source of truth; the others are derived from it or concern users.
+"""Tables, their rows and the queries. `events` is the source of truth.
+
+The others are derived from it or concern users.
 
 events      numbered without gaps; never changed, never deleted
 documents   titles and texts, which retention deletes
-reviews, review_records        reviews and their records as they were read; what people decided is in the events
-profiles, judgements, words    the current state, written in the same transaction as the events
-users, sessions                tokens are stored as SHA-256 only
+reviews, review_records        reviews and their records as they were read; what people decided is
+in the events profiles, judgements, words    the current state, written in the same transaction as
+the events users, sessions                tokens are stored as SHA-256 only
 facts       facts about the database itself, such as its name
 
 Every row has a digest of its values (`integrity.py`).
@@ -60,9 +62,12 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A profile as it was defined; it has seen `seen` documents, and unless paused all after the first `since`.
+    """A profile as it was defined.
 
-    `deleted` is the time of its deletion, up to which it can be restored for some days; "" while it is there.
+    It has seen `seen` documents, and unless paused all after the first `since`.
+
+    `deleted` is the time of its deletion, up to which it can be restored for some days; "" while it
+    is there.
     """
 
     name: str
@@ -178,18 +183,30 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _table(name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique: str = "") -> sa.Table:
+def _table(
+    name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique: str = ""
+) -> sa.Table:
     """A table with one column for each field of its row."""
     columns: list[sa.Column[Any]] = []
     for field in fields(row):
         kind, _, optional = str(field.type).partition(" | ")
-        options: dict[str, Any] = {"primary_key": field.name in key, "unique": field.name == unique or None}
-        columns.append(sa.Column(field.name, _TYPES[kind], nullable=bool(optional), autoincrement=False, **options))
+        options: dict[str, Any] = {
+            "primary_key": field.name in key,
+            "unique": field.name == unique or None,
+        }
+        columns.append(
+            sa.Column(
+                field.name, _TYPES[kind], nullable=bool(optional), autoincrement=False, **options
+            )
+        )
     columns.append(sa.Column(_DIGEST, sa.String, nullable=False))
     return sa.Table(name, METADATA, *columns, *indexes)
 
 
-_EVENT_INDEXES = (sa.Index("events_of_profile", "profile", "seq"), sa.Index("events_about_document", "document"))
+_EVENT_INDEXES = (
+    sa.Index("events_of_profile", "profile", "seq"),
+    sa.Index("events_about_document", "document"),
+)
 _BY_TIME = sa.Index("judgements_by_time", "profile", "seq")
 EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",))
 _BY_CONTENT = sa.Index("documents_by_content", "content")
@@ -202,7 +219,10 @@ REVIEW_RECORDS = _table("review_records", ReviewRecordsRow, key=("review", "seq"
 USERS = _table("users", UserRow, key=("name",), unique="token")
 SESSIONS = _table("sessions", SessionRow, key=("key",))
 FACTS = sa.Table(
-    "facts", METADATA, sa.Column("name", sa.String, primary_key=True), sa.Column("value", sa.String, nullable=False)
+    "facts",
+    METADATA,
+    sa.Column("name", sa.String, primary_key=True),
+    sa.Column("value", sa.String, nullable=False),
 )
 
 AnyRow = TypeVar("AnyRow")
@@ -220,11 +240,18 @@ _TABLES: dict[type, sa.Table] = {
 
 
 def stored_tables(dialect: str) -> list[Stored]:
-    """How all rows are read to be compared with their digests; as texts where they can be, which is quicker."""
+    """How all rows are read to be compared with their digests.
+
+    As texts where they can be, which is quicker.
+    """
     found = []
     for table in _TABLES.values():
-        is_text = dialect == "sqlite" and not any(isinstance(c.type, sa.Float | sa.LargeBinary) for c in table.c)
-        columns = ", ".join(_as_text(column) if is_text else f'"{column.name}"' for column in table.c)
+        is_text = dialect == "sqlite" and not any(
+            isinstance(c.type, sa.Float | sa.LargeBinary) for c in table.c
+        )
+        columns = ", ".join(
+            _as_text(column) if is_text else f'"{column.name}"' for column in table.c
+        )
         order = ' ORDER BY "seq"' if table is EVENTS else ""
         query = f"SELECT {columns} FROM {table.name}{order}"  # noqa: S608 - names of our own tables
         found.append(Stored(table.name, query, table is EVENTS, is_text))
@@ -279,18 +306,26 @@ class Reading:
             chosen = query.where(EVENTS.c.seq > after).order_by(order).limit(limit)
             yield from self._all(EventRow, chosen)
             return
-        while page := self._all(EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE)):
+        while page := self._all(
+            EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE)
+        ):
             yield from page
             after = page[-1].seq
 
-    def events_about(self, documents: Iterable[str], *, after: int, profile: str, kind: str) -> list[EventRow]:
+    def events_about(
+        self, documents: Iterable[str], *, after: int, profile: str, kind: str
+    ) -> list[EventRow]:
         """Events of one kind about documents of a profile."""
-        query = _select(EVENTS).where(EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after)
+        query = _select(EVENTS).where(
+            EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after
+        )
         return [EventRow(*row) for row in self._among(query, EVENTS.c.document, documents)]
 
     def arrivals(self, documents: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Payloads of the arrival events of documents, by document id."""
-        query = sa.select(DOCUMENTS.c.id, EVENTS.c.payload).join(EVENTS, EVENTS.c.seq == DOCUMENTS.c.seq)
+        query = sa.select(DOCUMENTS.c.id, EVENTS.c.payload).join(
+            EVENTS, EVENTS.c.seq == DOCUMENTS.c.seq
+        )
         rows = self._among(query, DOCUMENTS.c.id, documents)
         return {row.id: row.payload for row in rows}
 
@@ -306,7 +341,9 @@ class Reading:
     def document_ids(self, limit: int) -> list[str]:
         """The ids of the newest documents that are not purged, oldest first."""
         query = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.purged.is_(False))
-        found = self._connection.execute(query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)).scalars()
+        found = self._connection.execute(
+            query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)
+        ).scalars()
         return list(found)[::-1]
 
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
@@ -316,7 +353,9 @@ class Reading:
 
     def n_documents(self) -> int:
         """Number of documents that ever arrived."""
-        return int(self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one())
+        return int(
+            self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one()
+        )
 
     def profiles(self, *, deleted: bool = False) -> list[ProfileRow]:
         """All profiles, oldest first; or those that were deleted and can be restored."""
@@ -326,11 +365,17 @@ class Reading:
     def profile(self, name: str, *, deleted: bool = False) -> ProfileRow | None:
         """A profile by name, or None; or one that was deleted and can be restored."""
         gone = PROFILES.c.deleted != "" if deleted else PROFILES.c.deleted == ""
-        return next(iter(self._all(ProfileRow, _select(PROFILES).where(PROFILES.c.name == name, gone))), None)
+        return next(
+            iter(self._all(ProfileRow, _select(PROFILES).where(PROFILES.c.name == name, gone))),
+            None,
+        )
 
     def known_content(self, digests: Iterable[str]) -> set[str]:
         """Which of these digests are the content of a document."""
-        return {row[0] for row in self._among(sa.select(DOCUMENTS.c.content), DOCUMENTS.c.content, digests)}
+        return {
+            row[0]
+            for row in self._among(sa.select(DOCUMENTS.c.content), DOCUMENTS.c.content, digests)
+        }
 
     def reviews(self) -> list[ReviewRow]:
         """All reviews, deleted ones too, oldest first."""
@@ -338,11 +383,18 @@ class Reading:
 
     def review_records(self, review: str) -> list[ReviewRecordsRow]:
         """The records of a review, in the order they were added."""
-        query = _select(REVIEW_RECORDS).where(REVIEW_RECORDS.c.review == review).order_by(REVIEW_RECORDS.c.seq)
+        query = (
+            _select(REVIEW_RECORDS)
+            .where(REVIEW_RECORDS.c.review == review)
+            .order_by(REVIEW_RECORDS.c.seq)
+        )
         return self._all(ReviewRecordsRow, query)
 
     def verify(self) -> None:
-        """Compare every row with its digest; raises ValueError that names the table of one that differs."""
+        """Compare every row with its digest.
+
+        Raises ValueError that names the table of one that differs.
+        """
         for stored in stored_tables(self._connection.dialect.name):
             query = sa.text(stored.query).execution_options(yield_per=_PAGE)
             check_rows(self._connection.execute(query), stored)
@@ -351,7 +403,11 @@ class Reading:
         self, profile: str, documents: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[JudgementRow]:
         """Current judgements of a profile, newest first."""
-        query = _select(JUDGEMENTS).where(JUDGEMENTS.c.profile == profile).order_by(JUDGEMENTS.c.seq.desc())
+        query = (
+            _select(JUDGEMENTS)
+            .where(JUDGEMENTS.c.profile == profile)
+            .order_by(JUDGEMENTS.c.seq.desc())
+        )
         if documents is None:
             return self._all(JudgementRow, query.limit(limit))
         return [JudgementRow(*row) for row in self._among(query, JUDGEMENTS.c.document, documents)]
@@ -373,7 +429,9 @@ class Reading:
 
     def words(self, profile: str) -> list[WordRow]:
         """Taught words, newest first."""
-        return self._all(WordRow, _select(WORDS).where(WORDS.c.profile == profile).order_by(WORDS.c.at.desc()))
+        return self._all(
+            WordRow, _select(WORDS).where(WORDS.c.profile == profile).order_by(WORDS.c.at.desc())
+        )
 
     def users(self) -> list[UserRow]:
         """All users, by name."""
@@ -385,16 +443,27 @@ class Reading:
 
     def fact(self, name: str) -> str:
         """A fact about the database itself."""
-        return str(self._connection.execute(sa.select(FACTS.c.value).where(FACTS.c.name == name)).scalar_one())
+        return str(
+            self._connection.execute(
+                sa.select(FACTS.c.value).where(FACTS.c.name == name)
+            ).scalar_one()
+        )
 
     def _all(self, kind: type[AnyRow], query: sa.Select[Any]) -> list[AnyRow]:
         return [kind(*row) for row in self._connection.execute(query)]
 
-    def _among(self, query: sa.Select[Any], column: sa.Column[Any], values: Iterable[str]) -> Iterator[Any]:
-        """The rows of a query where a column has one of the values; in pieces that fit into one statement."""
+    def _among(
+        self, query: sa.Select[Any], column: sa.Column[Any], values: Iterable[str]
+    ) -> Iterator[Any]:
+        """The rows of a query where a column has one of the values.
+
+        In pieces that fit into one statement.
+        """
         distinct = list(dict.fromkeys(values))
         for start in range(0, len(distinct), _MANY):
-            yield from self._connection.execute(query.where(column.in_(distinct[start : start + _MANY])))
+            yield from self._connection.execute(
+                query.where(column.in_(distinct[start : start + _MANY]))
+            )
 
 
 class Writing(Reading):
@@ -408,7 +477,10 @@ class Writing(Reading):
         self.add(events, before=str(self._connection.execute(last).scalar() or ""))
 
     def add(self, rows: Sequence[Any], *, before: str = "") -> None:
-        """Store new rows, all of one table; `before` is the digest of the row before them in a chain."""
+        """Store new rows, all of one table.
+
+        `before` is the digest of the row before them in a chain.
+        """
         values = []
         for row in rows:
             stored = column_values(row)
@@ -427,10 +499,15 @@ class Writing(Reading):
     def drop(self, kind: type, **values: str) -> None:
         """Delete the rows of a table that have these values."""
         table = _TABLES[kind]
-        self._connection.execute(sa.delete(table).where(*(table.c[name] == value for name, value in values.items())))
+        self._connection.execute(
+            sa.delete(table).where(*(table.c[name] == value for name, value in values.items()))
+        )
 
     def purge(self, *, before: str | None = None, up_to: int | None = None) -> int:
-        """Delete titles and texts of documents that arrived before a time or up to an event; returns their number."""
+        """Delete titles and texts of documents that arrived before a time or up to an event.
+
+        Returns their number.
+        """
         chosen = _select(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
         if before is not None:
             chosen = chosen.where(DOCUMENTS.c.at < before)

@@ -1,6 +1,15 @@
 """The HTTP routes, one file per resource."""
 
-from bayesift.service.routers import decisions, documents, insight, judgements, profiles, reviews, uploads, users
+from bayesift.service.routers import (
+    decisions,
+    documents,
+    insight,
+    judgements,
+    profiles,
+    reviews,
+    uploads,
+    users,
+)
 
 ROUTERS = (
     users.sessions,

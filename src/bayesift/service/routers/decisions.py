@@ -24,13 +24,19 @@ _HEARTBEAT = 15.0
 _PAGE = 200
 _SHOWN = (event_log.RETRIEVED, event_log.JUDGED, event_log.TAKEN_BACK)
 _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events as they happen."}
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "description": "Events as they happen.",
+    }
 }
 After = Annotated[int, Query(ge=0, le=2**53, description="Only events after this number.")]
 Newest = Annotated[
-    int | None, Query(ge=0, le=2**53, description="Only events after this number; default: only new ones.")
+    int | None,
+    Query(ge=0, le=2**53, description="Only events after this number; default: only new ones."),
 ]
-OpenFor = Annotated[float, Query(ge=0, le=86_400, description="Seconds after which the stream ends.")]
+OpenFor = Annotated[
+    float, Query(ge=0, le=86_400, description="Seconds after which the stream ends.")
+]
 
 
 @router.get("")
@@ -39,7 +45,9 @@ def list_decisions(
 ) -> DecisionsOut:
     """Retrieved documents, in order."""
     rows = _past(service, name, after, (event_log.RETRIEVED,), limit)
-    return DecisionsOut(decisions=[_decision(row) for row in rows], next=rows[-1].seq if rows else after)
+    return DecisionsOut(
+        decisions=[_decision(row) for row in rows], next=rows[-1].seq if rows else after
+    )
 
 
 @router.get("/events", response_class=StreamingResponse, responses=_EVENT_STREAM)
@@ -51,19 +59,28 @@ async def stream_decisions(
     open_for: OpenFor = 3_600.0,
     last_event_id: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> StreamingResponse:
-    """Retrieved documents and judgements as they happen: events `decision` and `judgement`; the id is the number."""
+    """Retrieved documents and judgements as they happen: events `decision` and `judgement`.
+
+    The id is the number.
+    """
     if service.open_streams.total() >= service.settings.streams:
         raise BusyError("too many streams are open", seconds=10)
     if service.open_streams[person.name] >= service.settings.streams_per_person:
-        raise BusyError(f"you have {service.settings.streams_per_person} streams open; close one", seconds=10)
+        raise BusyError(
+            f"you have {service.settings.streams_per_person} streams open; close one", seconds=10
+        )
     if last_event_id is not None and last_event_id.isdecimal():
         after = min(int(last_event_id), 2**53)
     start = service.live.seq if after is None else after
     await run_in_threadpool(_past, service, name, start, _SHOWN, 1)
-    return StreamingResponse(_events(service, person.name, name, start, open_for), media_type="text/event-stream")
+    return StreamingResponse(
+        _events(service, person.name, name, start, open_for), media_type="text/event-stream"
+    )
 
 
-async def _events(service: Service, user: str, name: str, after: int, open_for: float) -> AsyncIterator[str]:
+async def _events(
+    service: Service, user: str, name: str, after: int, open_for: float
+) -> AsyncIterator[str]:
     """Events after a number and new ones, until the stream ends."""
     service.open_streams[user] += 1
     end = time.monotonic() + open_for
@@ -87,7 +104,9 @@ async def _events(service: Service, user: str, name: str, after: int, open_for: 
         service.open_streams[user] -= 1
 
 
-def _past(service: Service, name: str, after: int, wanted: tuple[str, ...], limit: int) -> list[EventRow]:
+def _past(
+    service: Service, name: str, after: int, wanted: tuple[str, ...], limit: int
+) -> list[EventRow]:
     with service.stored_profile(name) as (read, profile):
         return list(read.events(max(after, profile.seq), profile=name, kinds=wanted, limit=limit))
 
@@ -100,5 +119,11 @@ def _sent(row: EventRow) -> str:
     if row.kind == event_log.RETRIEVED:
         return f"event: decision\nid: {row.seq}\ndata: {_decision(row).model_dump_json()}\n\n"
     relevant, conflict = row.payload.get("relevant"), row.payload.get("conflict", False)
-    data = {"document": row.document, "relevant": relevant, "user": row.user, "at": row.at, "conflict": conflict}
+    data = {
+        "document": row.document,
+        "relevant": relevant,
+        "user": row.user,
+        "at": row.at,
+        "conflict": conflict,
+    }
     return f"event: judgement\nid: {row.seq}\ndata: {json.dumps(data)}\n\n"

@@ -38,7 +38,11 @@ _MOST_DECISIONS = 10_000
 _LINES = {
     "requestBody": {
         "required": True,
-        "content": {"application/x-ndjson": {"schema": {"type": "string", "description": "One document per line."}}},
+        "content": {
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "One document per line."}
+            }
+        },
     }
 }
 
@@ -54,7 +58,9 @@ async def add_documents(body: BatchIn, person: Reviewer, service: TheService) ->
     """Add documents; if one is invalid, none is added."""
     most = service.settings.max_batch
     if len(body.documents) > most:
-        raise TooLargeError(f"at most {most:,} documents at once, got {len(body.documents):,}; or use {STREAM}")
+        raise TooLargeError(
+            f"at most {most:,} documents at once, got {len(body.documents):,}; or use {STREAM}"
+        )
     return await _observe(service, person, body.documents)
 
 
@@ -75,17 +81,27 @@ async def add_stream(request: Request, person: Reviewer, service: TheService) ->
     except DataError as error:
         _add(total, await _observe(service, person, waiting))
         kind = type(error) if isinstance(error, TooLargeError) else DataError
-        raise kind(f"line {number}: {error}; {total.accepted:,} documents before it were added") from error
+        raise kind(
+            f"line {number}: {error}; {total.accepted:,} documents before it were added"
+        ) from error
     return _add(total, await _observe(service, person, waiting))
 
 
 @router.post("/documents/read", openapi_extra=FILE_BODY)
-async def read_file(name: FileName, request: Request, person: Reviewer, service: TheService) -> FileDocumentsOut:
-    """Read a file of records, a table or a text into documents, which can then be added; nothing is added yet."""
+async def read_file(
+    name: FileName, request: Request, person: Reviewer, service: TheService
+) -> FileDocumentsOut:
+    """Read a file of records, a table or a text into documents, which can then be added.
+
+    Nothing is added yet.
+    """
     content = await request.body()
     corpus = await service.share(object(), partial(read_documents, name, content))
     return FileDocumentsOut(
-        documents=[FileDocument(id=each.id[:200], title=each.title[:2_000], text=each.text) for each in corpus],
+        documents=[
+            FileDocument(id=each.id[:200], title=each.title[:2_000], text=each.text)
+            for each in corpus
+        ],
         rejected=[f"line {problem.line} {problem.message}" for problem in corpus.problems],
         notes=[str(replace(note, option=None)) for note in corpus.notes],
     )
@@ -101,7 +117,9 @@ async def purge(body: RetentionIn, person: Admin, service: TheService) -> Retent
     return RetentionOut(purged=n)
 
 
-async def _observe(service: Service, person: Person, documents: Sequence[DocumentIn]) -> ObservedOut:
+async def _observe(
+    service: Service, person: Person, documents: Sequence[DocumentIn]
+) -> ObservedOut:
     """Add documents, one transaction per chunk."""
     given = [_checked(document, service) for document in documents]
     sources = [document.source for document in documents]
@@ -114,9 +132,16 @@ async def _observe(service: Service, person: Person, documents: Sequence[Documen
         service.metrics.documents.inc(observed.accepted)
         service.metrics.duplicates.inc(observed.duplicates)
         service.metrics.retrieved.inc(len(observed.retrieved))
-        shown = observed.retrieved[: _MOST_DECISIONS + 1]  # one more than allowed shows that there are more
+        shown = observed.retrieved[
+            : _MOST_DECISIONS + 1
+        ]  # one more than allowed shows that there are more
         decisions = [_shown(event) for event in shown]
-        _add(total, ObservedOut(accepted=observed.accepted, duplicates=observed.duplicates, decisions=decisions))
+        _add(
+            total,
+            ObservedOut(
+                accepted=observed.accepted, duplicates=observed.duplicates, decisions=decisions
+            ),
+        )
     return total
 
 
@@ -132,13 +157,19 @@ def _add(total: ObservedOut, part: ObservedOut) -> ObservedOut:
 def _checked(document: DocumentIn, service: Service) -> Document:
     most = service.settings.max_text
     if len(document.text) > most:
-        raise TooLargeError(f"document {document.id!r} has more than the {most:,} characters allowed")
+        raise TooLargeError(
+            f"document {document.id!r} has more than the {most:,} characters allowed"
+        )
     return Document(document.id, document.text, title=document.title)
 
 
 def _shown(event: Retrieved) -> DecisionOut:
     return DecisionOut(
-        profile=event.profile, document=event.id, why=event.why, probability=event.probability, gain=event.gain
+        profile=event.profile,
+        document=event.id,
+        why=event.why,
+        probability=event.probability,
+        gain=event.gain,
     )
 
 

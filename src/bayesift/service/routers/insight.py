@@ -31,23 +31,34 @@ def taught_words(name: ProfileName, person: Reader, service: TheService) -> list
 
 
 @words.post("/words")
-async def teach(name: ProfileName, body: schemas.WordIn, person: Reviewer, service: TheService) -> schemas.TaughtOut:
+async def teach(
+    name: ProfileName, body: schemas.WordIn, person: Reviewer, service: TheService
+) -> schemas.TaughtOut:
     """Give a word a weight; judgements, earlier and later ones, can overrule it."""
     word = schemas.plain(body.word)
     row = await service.do(person, lambda unit: operations.teach(unit, name, word, body.strength))
     at = now() if row is None else row.at
-    return schemas.TaughtOut(word=word, strength=0.0 if row is None else row.strength, user=person.name, at=at)
+    return schemas.TaughtOut(
+        word=word, strength=0.0 if row is None else row.strength, user=person.name, at=at
+    )
 
 
 @words.get("/terms")
-def terms(name: ProfileName, person: Reader, service: TheService, limit: Limit = 20) -> schemas.TermsOut:
+def terms(
+    name: ProfileName, person: Reader, service: TheService, limit: Limit = 20
+) -> schemas.TermsOut:
     """The words with the largest weights for and against relevance."""
     with service.profile(name) as (engine, profile):
         parts = strongest_terms(profile, limit)
-        stems = [dict(zip(engine.space.words_of(part), part.values(), strict=True)) for part in parts]
+        stems = [
+            dict(zip(engine.space.words_of(part), part.values(), strict=True)) for part in parts
+        ]
     readable = _readable(service, name, [stem for part in stems for stem in part])
     speak_for, against = (
-        [WordWeight(word=readable[stem], weight=weight, forms=[readable[stem]]) for stem, weight in part.items()]
+        [
+            WordWeight(word=readable[stem], weight=weight, forms=[readable[stem]])
+            for stem, weight in part.items()
+        ]
         for part in stems
     )
     return schemas.TermsOut(speak_for=speak_for, against=against)
@@ -55,7 +66,10 @@ def terms(name: ProfileName, person: Reader, service: TheService, limit: Limit =
 
 @insight.get("/stopping")
 async def stopping(
-    name: ProfileName, person: Reader, service: TheService, recall: Annotated[schemas.Share, Query()] = 0.95
+    name: ProfileName,
+    person: Reader,
+    service: TheService,
+    recall: Annotated[schemas.Share, Query()] = 0.95,
 ) -> schemas.StoppingOut:
     """Estimate how many relevant documents are left among those the profile has seen."""
     estimate: schemas.StoppingOut = await service.share(
@@ -66,15 +80,23 @@ async def stopping(
 
 @insight.get("/topics")
 async def topics(
-    name: ProfileName, person: Reader, service: TheService, n: Annotated[int, Query(ge=1, le=30)] = 8
+    name: ProfileName,
+    person: Reader,
+    service: TheService,
+    n: Annotated[int, Query(ge=1, le=30)] = 8,
 ) -> list[schemas.TopicOut]:
     """Topics of the retrieved documents."""
-    found: list[schemas.TopicOut] = await service.share(("topics", name, n), partial(topics_of, service, name, n))
+    found: list[schemas.TopicOut] = await service.share(
+        ("topics", name, n), partial(topics_of, service, name, n)
+    )
     return found
 
 
 def _readable(service: Service, name: str, stems: Iterable[str]) -> dict[str, str]:
-    """A word for each stem, found in the newest judged documents, the query and the taught words; else the stem."""
+    """A word for each stem, found in the newest judged documents, the query and the taught words.
+
+    Else the stem.
+    """
     known: dict[str, str] = service.remembered.setdefault("readable", {})
     wanted = list(stems)
     if any(stem not in known for stem in wanted):

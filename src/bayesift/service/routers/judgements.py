@@ -16,14 +16,21 @@ router = APIRouter(prefix="/api/profiles/{name}", tags=["judgements"])
 
 
 @router.get("/queue")
-def queue(name: ProfileName, person: Reviewer, service: TheService, limit: Limit = 10) -> list[schemas.ExplanationOut]:
-    """Documents that wait for a judgement, the most useful first; reserved for this person for some minutes."""
+def queue(
+    name: ProfileName, person: Reviewer, service: TheService, limit: Limit = 10
+) -> list[schemas.ExplanationOut]:
+    """Documents that wait for a judgement, the most useful first.
+
+    Reserved for this person for some minutes.
+    """
     ids = service.leases.take(name, person.name, waiting_documents(service, name), limit)
     return explained(service, name, ids)
 
 
 @router.get("/documents/{document:path}")
-def explain(name: ProfileName, document: DocumentName, person: Reader, service: TheService) -> schemas.ExplanationOut:
+def explain(
+    name: ProfileName, document: DocumentName, person: Reader, service: TheService
+) -> schemas.ExplanationOut:
     """The score of a document under the profile, and the words behind it."""
     found = explained(service, name, [document])
     if not found:
@@ -36,14 +43,18 @@ async def judge(
     name: ProfileName, body: schemas.JudgementIn, person: Reviewer, service: TheService
 ) -> schemas.JudgementOut:
     """Judge a document; answered when the judgement is on disk."""
-    judgement = await service.do(person, lambda unit: operations.judge(unit, name, body.document, body.relevant))
+    judgement = await service.do(
+        person, lambda unit: operations.judge(unit, name, body.document, body.relevant)
+    )
     service.leases.free(name, body.document)
     service.metrics.judgements.labels(str(body.relevant).lower()).inc()
     return schemas.JudgementOut(**column_values(judgement.row), conflict=judgement.conflict)
 
 
 @router.delete("/judgements/{document:path}")
-async def undo(name: ProfileName, document: DocumentName, person: Reviewer, service: TheService) -> schemas.UndoneOut:
+async def undo(
+    name: ProfileName, document: DocumentName, person: Reviewer, service: TheService
+) -> schemas.UndoneOut:
     """Withdraw your judgement of a document, as if it had never been made."""
     left = await service.do(person, lambda unit: operations.take_back(unit, name, document))
     service.metrics.undone.inc()
@@ -60,13 +71,19 @@ def list_judgements(
         documents = read.documents(row.document for row in rows)
         conflicts = set(read.conflicts(name).get(name, ()))
     return [
-        schemas.JudgedOut(**column_values(row), conflict=row.document in conflicts, title=documents[row.document].title)
+        schemas.JudgedOut(
+            **column_values(row),
+            conflict=row.document in conflicts,
+            title=documents[row.document].title,
+        )
         for row in rows
     ]
 
 
 @router.get("/conflicts")
-def list_conflicts(name: ProfileName, person: Reader, service: TheService) -> list[schemas.ConflictOut]:
+def list_conflicts(
+    name: ProfileName, person: Reader, service: TheService
+) -> list[schemas.ConflictOut]:
     """Documents on which reviewers disagree; the newest judgement is the one learned."""
     with service.stored_profile(name) as (read, _):
         ids = read.conflicts(name).get(name, [])

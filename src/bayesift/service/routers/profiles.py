@@ -42,9 +42,13 @@ def list_profiles(person: Reader, service: TheService) -> list[schemas.ProfileOu
 
 
 @router.post("", status_code=201)
-async def create_profile(body: schemas.ProfileIn, person: Reviewer, service: TheService) -> schemas.ProfileOut:
+async def create_profile(
+    body: schemas.ProfileIn, person: Reviewer, service: TheService
+) -> schemas.ProfileOut:
     """Create a profile from a query, words, labelled texts, or nothing."""
-    row = await service.do(person, lambda unit: operations.create_profile(unit, body.definition(), past=body.past))
+    row = await service.do(
+        person, lambda unit: operations.create_profile(unit, body.definition(), past=body.past)
+    )
     return await run_in_threadpool(_one, service, row, 0)
 
 
@@ -78,11 +82,16 @@ async def delete_profile(name: ProfileName, person: Reviewer, service: TheServic
 def list_deleted(person: Reader, service: TheService) -> list[schemas.DeletedOut]:
     """Deleted profiles that can be restored."""
     with service.store.reading() as read:
-        return [schemas.DeletedOut(name=row.name, deleted_at=row.deleted) for row in read.profiles(deleted=True)]
+        return [
+            schemas.DeletedOut(name=row.name, deleted_at=row.deleted)
+            for row in read.profiles(deleted=True)
+        ]
 
 
 @deleted.post("/{name}/restore")
-async def restore_profile(name: ProfileName, person: Reviewer, service: TheService) -> schemas.ProfileOut:
+async def restore_profile(
+    name: ProfileName, person: Reviewer, service: TheService
+) -> schemas.ProfileOut:
     """Restore a deleted profile with its judgements."""
     await service.do(person, lambda unit: operations.restore_profile(unit, name))
     return await run_in_threadpool(show_profile, name, person, service)
@@ -104,10 +113,14 @@ def curve(name: ProfileName, person: Reader, service: TheService) -> schemas.Cur
         found += row.relevant
         points.append(schemas.CurvePoint(judged=number, relevant=found))
     step = -(-len(points) // _MOST_POINTS)
-    return schemas.CurveOut(points=points[::step] if (len(points) - 1) % step == 0 else [*points[::step], points[-1]])
+    return schemas.CurveOut(
+        points=points[::step] if (len(points) - 1) % step == 0 else [*points[::step], points[-1]]
+    )
 
 
-@exports.get("/{name}/export/model", response_class=Response, responses=file_answer("application/zip"))
+@exports.get(
+    "/{name}/export/model", response_class=Response, responses=file_answer("application/zip")
+)
 def export_model(name: ProfileName, person: Reader, service: TheService) -> Response:
     """The profile as a model file (zip): its weights and its vocabulary."""
     with service.profile(name) as (engine, profile):
@@ -115,25 +128,41 @@ def export_model(name: ProfileName, person: Reader, service: TheService) -> Resp
     return Response(content, media_type="application/zip", headers=attached(f"{name}.zip"))
 
 
-@exports.get("/{name}/export/judgements.csv", response_class=StreamingResponse, responses=file_answer("text/csv"))
+@exports.get(
+    "/{name}/export/judgements.csv",
+    response_class=StreamingResponse,
+    responses=file_answer("text/csv"),
+)
 def export_csv(name: ProfileName, person: Reader, service: TheService) -> StreamingResponse:
-    """Judged documents as CSV; cells that a spreadsheet would run as a formula get a leading apostrophe."""
+    """Judged documents as CSV.
+
+    Cells that a spreadsheet would run as a formula get a leading apostrophe.
+    """
     lines = _csv_lines(_judged(service, name))
-    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=attached(f"{name}.csv"))
+    return StreamingResponse(
+        lines, media_type="text/csv; charset=utf-8", headers=attached(f"{name}.csv")
+    )
 
 
 @exports.get(
-    "/{name}/export/judgements.jsonl", response_class=StreamingResponse, responses=file_answer("application/x-ndjson")
+    "/{name}/export/judgements.jsonl",
+    response_class=StreamingResponse,
+    responses=file_answer("application/x-ndjson"),
 )
 def export_lines(name: ProfileName, person: Reader, service: TheService) -> StreamingResponse:
     """Judged documents as JSON lines."""
     lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _judged(service, name))
-    return StreamingResponse(lines, media_type="application/x-ndjson", headers=attached(f"{name}.jsonl"))
+    return StreamingResponse(
+        lines, media_type="application/x-ndjson", headers=attached(f"{name}.jsonl")
+    )
 
 
 @exports.post("/import", status_code=201, openapi_extra=_FILE)
 async def import_model(
-    request: Request, person: Reviewer, service: TheService, name: Annotated[schemas.Name | None, Query()] = None
+    request: Request,
+    person: Reviewer,
+    service: TheService,
+    name: Annotated[schemas.Name | None, Query()] = None,
 ) -> schemas.ProfileOut:
     """Create a profile from a model file, under its own name unless another is given."""
     content = await request.body()

@@ -52,7 +52,9 @@ InStage = Annotated[Stage, Query()]
 
 
 @router.get("")
-def list_reviews(person: Reader, service: TheService, deleted: bool = False) -> list[schemas.ReviewRowOut]:
+def list_reviews(
+    person: Reader, service: TheService, deleted: bool = False
+) -> list[schemas.ReviewRowOut]:
     """All reviews, oldest first; or those that were deleted and can be restored."""
     with service.store.reading() as read:
         rows = [row for row in read.reviews() if bool(row.deleted) is deleted]
@@ -78,7 +80,9 @@ async def begin(body: schemas.ReviewIn, person: Reviewer, service: TheService) -
 
 
 @router.post("/project", status_code=201, openapi_extra=FILE_BODY)
-async def open_project(name: FileName, request: Request, person: Reviewer, service: TheService) -> schemas.ReviewOut:
+async def open_project(
+    name: FileName, request: Request, person: Reviewer, service: TheService
+) -> schemas.ReviewOut:
     """Open a project of `bayesift screen`, packed as zip, or bring its review up to date."""
     content = await request.body()
     project, records = await service.share(object(), partial(unpacked_project, content))
@@ -96,7 +100,10 @@ async def show(review: ReviewId, person: Reader, service: TheService) -> schemas
 
 @screening.get("/gauge")
 async def gauge(review: ReviewId, person: Reader, service: TheService) -> schemas.GaugeOut:
-    """What is left, as of some decisions ago where many come in; other answers have what was computed last."""
+    """What is left, as of some decisions ago where many come in.
+
+    Other answers have what was computed last.
+    """
 
     def read() -> schemas.GaugeOut:
         reviews.estimate(service, review, rest=_REST)
@@ -154,7 +161,9 @@ def next_record(
         if opened.log.settings.reviewers_per_record == 1:
             taken = service.leases.take(f"{review} {stage}", person.name, names[:_CANDIDATES], 1)
         record = shown_record(opened, ranked, taken[0], person.name, stage) if taken else None
-        return schemas.NextOut(record=record, progress=progress_of(opened, ranked, person.name, stage))
+        return schemas.NextOut(
+            record=record, progress=progress_of(opened, ranked, person.name, stage)
+        )
 
 
 @screening.post("/decisions")
@@ -200,7 +209,9 @@ async def set_words(
 
 
 @screening.post("/stop")
-async def stop(review: ReviewId, body: schemas.StopIn, person: Reviewer, service: TheService) -> schemas.ReviewOut:
+async def stop(
+    review: ReviewId, body: schemas.StopIn, person: Reviewer, service: TheService
+) -> schemas.ReviewOut:
     """End the screening, with the reason."""
     return await _act(service, person, review, "stop", reason=body.reason)
 
@@ -213,7 +224,10 @@ async def resume(review: ReviewId, person: Reviewer, service: TheService) -> sch
 
 @screening.get("/records")
 def list_records(
-    review: ReviewId, person: Reader, service: TheService, query: Annotated[schemas.RecordQuery, Query()]
+    review: ReviewId,
+    person: Reader,
+    service: TheService,
+    query: Annotated[schemas.RecordQuery, Query()],
 ) -> schemas.RecordsOut:
     """Records of the whole pool, the most relevant first, that hold all words of the search and have status and tag."""
     with reviews.ranking(service, review) as (opened, ranked):
@@ -222,7 +236,11 @@ def list_records(
 
 @screening.get("/records/{record}")
 def show_record(
-    review: ReviewId, record: RecordName, person: Reader, service: TheService, stage: InStage = "abstract"
+    review: ReviewId,
+    record: RecordName,
+    person: Reader,
+    service: TheService,
+    stage: InStage = "abstract",
 ) -> schemas.RecordOut:
     """Any record, with its rank and probability."""
     with reviews.ranking(service, review) as (opened, ranked):
@@ -230,7 +248,9 @@ def show_record(
 
 
 @screening.get("/records/{record}/words")
-def words_of(review: ReviewId, record: RecordName, person: Reader, service: TheService) -> list[WordWeight]:
+def words_of(
+    review: ReviewId, record: RecordName, person: Reader, service: TheService
+) -> list[WordWeight]:
     """The words of a record that speak for its relevance or against it, by weight."""
     with reviews.ranking(service, review) as (_, ranked):
         ranked.row_of(record)
@@ -240,7 +260,11 @@ def words_of(review: ReviewId, record: RecordName, person: Reader, service: TheS
 
 @screening.post("/records/{record}/notes")
 async def add_note(
-    review: ReviewId, record: RecordName, body: schemas.NoteIn, person: Reviewer, service: TheService
+    review: ReviewId,
+    record: RecordName,
+    body: schemas.NoteIn,
+    person: Reviewer,
+    service: TheService,
 ) -> schemas.RecordOut:
     """Keep a note on a record."""
     return await _act_on(service, person, review, "note", record, text=body.text)
@@ -248,7 +272,11 @@ async def add_note(
 
 @screening.put("/records/{record}/tags")
 async def set_tags(
-    review: ReviewId, record: RecordName, body: schemas.TagsIn, person: Reviewer, service: TheService
+    review: ReviewId,
+    record: RecordName,
+    body: schemas.TagsIn,
+    person: Reviewer,
+    service: TheService,
 ) -> schemas.RecordOut:
     """Set the tags of a record."""
     return await _act_on(service, person, review, "tag", record, tags=body.tags)
@@ -256,28 +284,40 @@ async def set_tags(
 
 @screening.put("/records/{record}/full-text")
 async def set_full_text(
-    review: ReviewId, record: RecordName, body: schemas.FullTextIn, person: Reviewer, service: TheService
+    review: ReviewId,
+    record: RecordName,
+    body: schemas.FullTextIn,
+    person: Reviewer,
+    service: TheService,
 ) -> schemas.RecordOut:
     """Say where the full text of a record is: a link or the name of a file."""
     return await _act_on(service, person, review, "file", record, place=body.place)
 
 
 @screening.post("/records/{record}/split")
-async def split(review: ReviewId, record: RecordName, person: Reviewer, service: TheService) -> schemas.RecordOut:
+async def split(
+    review: ReviewId, record: RecordName, person: Reviewer, service: TheService
+) -> schemas.RecordOut:
     """Make records of their own of the sources of a record that are different publications."""
     return await _act_on(service, person, review, "split", record)
 
 
 @screening.post("/records/{record}/join")
 async def join(
-    review: ReviewId, record: RecordName, body: schemas.JoinIn, person: Reviewer, service: TheService
+    review: ReviewId,
+    record: RecordName,
+    body: schemas.JoinIn,
+    person: Reviewer,
+    service: TheService,
 ) -> schemas.RecordOut:
     """Join records that are the same publication."""
     return await _act_on(service, person, review, "join", record, records=body.records)
 
 
 @screening.get("/statistics")
-async def statistics(review: ReviewId, person: Reader, service: TheService) -> schemas.StatisticsOut:
+async def statistics(
+    review: ReviewId, person: Reader, service: TheService
+) -> schemas.StatisticsOut:
     """PRISMA counts, agreement, the work of reviewers, the recall curve and a paragraph for the paper."""
 
     def counted() -> schemas.StatisticsOut:
@@ -293,7 +333,11 @@ async def statistics(review: ReviewId, person: Reader, service: TheService) -> s
 def flow(review: ReviewId, person: Reader, service: TheService) -> Response:
     """The PRISMA flow diagram."""
     with reviews.reading(service, review) as opened:
-        return Response(flow_svg(opened), media_type="image/svg+xml", headers=attached(f"{opened.row.name}-flow.svg"))
+        return Response(
+            flow_svg(opened),
+            media_type="image/svg+xml",
+            headers=attached(f"{opened.row.name}-flow.svg"),
+        )
 
 
 @exports.get("/audit.csv", response_class=Response, responses=file_answer("text/csv"))
@@ -301,10 +345,14 @@ def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
     """Everything that people did to the review, in order."""
     with reviews.reading(service, review) as opened:
         name, content = opened.row.name, audit_csv(opened.log)
-    return Response(content, media_type="text/csv; charset=utf-8", headers=attached(f"{name}-audit.csv"))
+    return Response(
+        content, media_type="text/csv; charset=utf-8", headers=attached(f"{name}-audit.csv")
+    )
 
 
-@exports.get("/records.{kind}", response_class=Response, responses=file_answer("application/octet-stream"))
+@exports.get(
+    "/records.{kind}", response_class=Response, responses=file_answer("application/octet-stream")
+)
 async def export(
     review: ReviewId,
     kind: Literal["ris", "csv", "xlsx", "bib", "nbib", "xml", "jsonl"],
@@ -317,7 +365,10 @@ async def export(
 
     def written() -> tuple[str, bytes]:
         with reviews.ranking(service, review) as (opened, ranked):
-            name, references = opened.row.name, ranked.references(only=set(only or ()), sources=sources)
+            name, references = (
+                opened.row.name,
+                ranked.references(only=set(only or ()), sources=sources),
+            )
         return name, records_file(references, kind)
 
     name, content = await service.share(object(), written)
@@ -360,13 +411,20 @@ async def _act_on(
     record: str,
     **values: Any,
 ) -> schemas.RecordOut:
-    """Do something to a record, and show it as it is then; if it is ranked, without waiting for the lock again."""
+    """Do something to a record, and show it as it is then.
+
+    If it is ranked, without waiting for the lock again.
+    """
     stage: Stage = values.get("stage") or "abstract"
 
     def act(unit: UnitOfWork) -> schemas.RecordOut | None:
         reviews.act(unit, review, type, record=record, **values)
         opened = reviews.opened_in(unit, review)
-        return None if opened.ranked is None else shown_record(opened, opened.ranked, record, person.name, stage)
+        return (
+            None
+            if opened.ranked is None
+            else shown_record(opened, opened.ranked, record, person.name, stage)
+        )
 
     shown: schemas.RecordOut | None = await service.do(person, act)
     if shown is None:

@@ -1,4 +1,7 @@
-"""Routes that gather the records of a new review: from files, from another review, from the stream; and a preview."""
+"""Routes that gather the records of a new review: from files, from another review, from the stream.
+
+And a preview.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,18 @@ _SHOWN_DUPLICATES = 50
 
 
 @router.post("", status_code=201, openapi_extra=FILE_BODY)
-async def upload(name: FileName, request: Request, person: Reviewer, service: TheService) -> schemas.FileOut:
+async def upload(
+    name: FileName, request: Request, person: Reviewer, service: TheService
+) -> schemas.FileOut:
     """Send a file of records; the answer says what was understood of it."""
     content = await request.body()
     return await _kept(service, person, partial(read_upload, name, content))
 
 
 @router.post("/review", status_code=201)
-async def choose_review(body: schemas.ReviewRecordsIn, person: Reviewer, service: TheService) -> schemas.FileOut:
+async def choose_review(
+    body: schemas.ReviewRecordsIn, person: Reviewer, service: TheService
+) -> schemas.FileOut:
     """Choose records of another review, as if they came in a file."""
 
     def chosen() -> ReferenceList:
@@ -44,7 +51,9 @@ async def choose_review(body: schemas.ReviewRecordsIn, person: Reviewer, service
 
 
 @router.post("/documents", status_code=201)
-async def choose_documents(body: schemas.StreamRecordsIn, person: Reviewer, service: TheService) -> schemas.FileOut:
+async def choose_documents(
+    body: schemas.StreamRecordsIn, person: Reviewer, service: TheService
+) -> schemas.FileOut:
     """Choose documents that came in as a stream, as if they came in a file."""
 
     def chosen() -> ReferenceList:
@@ -58,7 +67,9 @@ async def choose_documents(body: schemas.StreamRecordsIn, person: Reviewer, serv
     return await _kept(service, person, chosen)
 
 
-async def _kept(service: Service, person: Person, read: Callable[[], ReferenceList]) -> schemas.FileOut:
+async def _kept(
+    service: Service, person: Person, read: Callable[[], ReferenceList]
+) -> schemas.FileOut:
     """Read records and keep them for a new review."""
     found = await service.share(object(), read)
     key = service.uploads.keep(Upload(person.name, found))
@@ -77,10 +88,14 @@ async def _kept(service: Service, person: Person, read: Callable[[], ReferenceLi
 
 
 @router.post("/preview")
-async def preview(body: schemas.PreviewIn, person: Reviewer, service: TheService) -> schemas.PreviewOut:
+async def preview(
+    body: schemas.PreviewIn, person: Reviewer, service: TheService
+) -> schemas.PreviewOut:
     """What a review of these records would hold, and the duplicates among them."""
     references = service.uploads.take(person.name, body.uploads)
-    found: Duplicates = await service.share(object(), partial(find_duplicates, references.references))
+    found: Duplicates = await service.share(
+        object(), partial(find_duplicates, references.references)
+    )
 
     def shown(places: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
         return schemas.DuplicateOut(
@@ -94,5 +109,7 @@ async def preview(body: schemas.PreviewIn, person: Reviewer, service: TheService
         without_abstract=sum(not reference.abstract for reference in references),
         decisions=sum(bool(reference.decisions) for reference in references),
         duplicates=[shown(group) for group in joined[:_SHOWN_DUPLICATES]],
-        possible=[shown((m.first, m.second), m.probability) for m in found.possible[:_SHOWN_DUPLICATES]],
+        possible=[
+            shown((m.first, m.second), m.probability) for m in found.possible[:_SHOWN_DUPLICATES]
+        ],
     )

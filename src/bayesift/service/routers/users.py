@@ -39,7 +39,9 @@ users = APIRouter(prefix="/api/users", tags=["users"])
 
 
 @sessions.post("")
-async def sign_in(body: TokenIn, request: Request, response: Response, service: TheService) -> SessionOut:
+async def sign_in(
+    body: TokenIn, request: Request, response: Response, service: TheService
+) -> SessionOut:
     """Sign in with a token; the answer sets a session cookie."""
     service.logins.spend("" if request.client is None else request.client.host)
     person = service.people.of_token(body.token)
@@ -51,7 +53,9 @@ async def sign_in(body: TokenIn, request: Request, response: Response, service: 
     service.people.reload()
     secure = request.url.scheme == "https"
     age = round(3600 * service.settings.session_hours)
-    response.set_cookie(COOKIE, cookie, max_age=age, httponly=True, samesite="strict", secure=secure, path="/")
+    response.set_cookie(
+        COOKIE, cookie, max_age=age, httponly=True, samesite="strict", secure=secure, path="/"
+    )
     return SessionOut(user=person.name, role=person.role, csrf=row.csrf)
 
 
@@ -69,10 +73,15 @@ async def first_start(request: Request, service: TheService) -> FirstStartOut:
 
 @sessions.post("/first", status_code=201)
 async def set_up(body: FirstAdminIn, request: Request, service: TheService) -> NewUserOut:
-    """Take the place of the first admin, once, on the machine of a new service; the token is not shown again."""
+    """Take the place of the first admin, once, on the machine of a new service.
+
+    The token is not shown again.
+    """
     service.logins.spend("" if request.client is None else request.client.host)
     if not (service.is_first_start and is_from_this_machine(request)):
-        raise NotAllowedError("the first admin is set up on the machine of a new service, before anybody signs in")
+        raise NotAllowedError(
+            "the first admin is set up on the machine of a new service, before anybody signs in"
+        )
     service.first_start_until = 0.0
     first = Person(FIRST_ADMIN, "admin")
     token = await service.do(first, lambda unit: claim_first_admin(unit.tx, body.name))
@@ -89,7 +98,9 @@ async def sign_out(
 ) -> None:
     """Sign out."""
     if bayesift_session is not None:
-        await service.do(caller.person, lambda unit: unit.tx.drop(SessionRow, key=digest(bayesift_session)))
+        await service.do(
+            caller.person, lambda unit: unit.tx.drop(SessionRow, key=digest(bayesift_session))
+        )
         service.people.reload()
     response.delete_cookie(COOKIE, path="/")
 
@@ -98,7 +109,9 @@ async def sign_out(
 def list_users(person: Admin, service: TheService) -> list[UserOut]:
     """All users."""
     with service.store.reading() as read:
-        return [UserOut(name=user.name, role=user.role, created_at=user.at) for user in read.users()]
+        return [
+            UserOut(name=user.name, role=user.role, created_at=user.at) for user in read.users()
+        ]
 
 
 @users.post("", status_code=201)

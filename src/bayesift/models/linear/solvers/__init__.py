@@ -1,21 +1,23 @@
 """Every local solver by name, all for the same posterior; threads share one matrix.
 
-`tol` of `SparseBayesClassifier` is the `tolerance` of a `Problem`. A `Solution` is converged where this holds:
+`tol` of `SparseBayesClassifier` is the `tolerance` of a `Problem`. A `Solution` is converged where
+this holds:
 
     prior, solver                            converged when
-    ---------------------------------------  -------------------------------------------------------------------
-    Gaussian: dual, newton, lbfgs            the gradient bounds what is left to gain by tol^2 of the objective
-    Gaussian, softmax: newton, lbfgs,        the gradient is at most tol of its size at the prior's mode
-    variational-mode
-    Laplace, or sign constraints:            the largest violation of the optimality conditions is at most tol of
-    coordinate (softmax too)                 the prior's smallest rate (of 1 under a Gaussian prior)
-    em, ecm (softmax too)                    the last change of the weights is at most tol / 100 of the largest
-    ard                                      the same of the prior's standard deviations
-    variational (softmax too),               the last relative change of the bound's parameters is at most tol / 10
+    ---------------------------------------
+    ------------------------------------------------------------------- Gaussian: dual, newton,
+    lbfgs            the gradient bounds what is left to gain by tol^2 of the objective Gaussian,
+    softmax: newton, lbfgs,        the gradient is at most tol of its size at the prior's mode
+    variational-mode Laplace, or sign constraints:            the largest violation of the
+    optimality conditions is at most tol of coordinate (softmax too)                 the prior's
+    smallest rate (of 1 under a Gaussian prior) em, ecm (softmax too)                    the last
+    change of the weights is at most tol / 100 of the largest ard
+      the same of the prior's standard deviations variational (softmax too),               the last
+      relative change of the bound's parameters is at most tol / 10
     variational-mode
 
-A solver that stops for another reason (max_iter, no step length that decreases the objective) says so, and the
-classifier warns.
+A solver that stops for another reason (max_iter, no step length that decreases the objective) says
+so, and the classifier warns.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ from bayesift.models.linear.solvers.softmax import (
     solve_softmax_by_lbfgs,
     solve_softmax_by_newton,
 )
-from bayesift.models.linear.solvers.softmax_bounds import solve_softmax_by_bound, solve_softmax_by_quadratic_bound
+from bayesift.models.linear.solvers.softmax_bounds import (
+    solve_softmax_by_bound,
+    solve_softmax_by_quadratic_bound,
+)
 from bayesift.models.linear.solvers.variational import solve_by_bound
 from bayesift.models.linear.solvers.working_sets import solve_softmax_by_working_sets
 from bayesift.threads import in_threads
@@ -53,13 +58,21 @@ _SUB_VECTOR = 100
 class Workers(Protocol):
     """Solves in other processes, in place of the threads of this one."""
 
-    def solve(self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]) -> Iterable[list[Solution]]:
-        """The solutions of each task, categories and their starts, in order; a task is `solve_some`."""
+    def solve(
+        self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]
+    ) -> Iterable[list[Solution]]:
+        """The solutions of each task, categories and their starts, in order.
+
+        A task is `solve_some`.
+        """
 
 
 def _one_by_one(solve: Callable[[Problem, int, Solution | None], Solution]) -> BlockSolver:
     def solve_block(problem: Problem, categories: list[int], starts: Starts) -> list[Solution]:
-        return [solve(problem, category, start) for category, start in zip(categories, starts, strict=True)]
+        return [
+            solve(problem, category, start)
+            for category, start in zip(categories, starts, strict=True)
+        ]
 
     return solve_block
 
@@ -120,15 +133,17 @@ def _choose_softmax_solver(name: str, problem: Problem) -> str:
         return able[0]
     if name not in able:
         solvers = ", ".join(["auto", *able])
-        raise ValueError(f"softmax with this prior has the solvers {solvers}, not {name!r}; one-vs-rest has all")
+        raise ValueError(
+            f"softmax with this prior has the solvers {solvers}, not {name!r}; one-vs-rest has all"
+        )
     return name
 
 
 def _chunks(order: Array, size: int) -> list[Array]:
     """Blocks of categories: eights and fours, which solvers fill up, few of them and an even number for two threads.
 
-    They do not depend on the number of threads, nor does the result. The first, which take longest, are in fours. Four
-    are a block of their own, fewer go alone.
+    They do not depend on the number of threads, nor does the result. The first, which take longest,
+    are in fours. Four are a block of their own, fewer go alone.
     """
     n = len(order)
     if size == 1 or n < 4:
@@ -141,17 +156,28 @@ def _chunks(order: Array, size: int) -> list[Array]:
     return np.split(order, np.cumsum(sizes)[:-1])
 
 
-def solve_some(problem: Problem, solver: str, categories: list[int], starts: Starts) -> list[Solution]:
+def solve_some(
+    problem: Problem, solver: str, categories: list[int], starts: Starts
+) -> list[Solution]:
     """The solutions of a few categories, by the solver that `choose_solver` named."""
     return [solution.compacted() for solution in SOLVERS[solver](problem, categories, starts)]
 
 
 def solve_softmax(problem: Problem, solver: str, starts: Starts) -> list[Solution]:
-    """The mode of all classes together, one `Solution` per class; their objective is that of all."""
+    """The mode of all classes together, one `Solution` per class.
+
+    Their objective is that of all.
+    """
     solutions = _SOFTMAX_SOLVERS[choose_solver(solver, problem)](problem, starts)
     free, precision, _ = problem.intercept
-    mean = float(np.mean([solution.intercept for solution in solutions])) if free and not precision else 0.0
-    return [replace(solution, intercept=solution.intercept - mean).compacted() for solution in solutions]
+    mean = (
+        float(np.mean([solution.intercept for solution in solutions]))
+        if free and not precision
+        else 0.0
+    )
+    return [
+        replace(solution, intercept=solution.intercept - mean).compacted() for solution in solutions
+    ]
 
 
 def solve_all(
@@ -165,7 +191,8 @@ def solve_all(
 ) -> list[Solution]:
     """The solutions of all categories, or of those named, by threads or by workers in their place.
 
-    `starts` has a start per category, or None; `progress` is called with the number of categories that are done.
+    `starts` has a start per category, or None; `progress` is called with the number of categories
+    that are done.
     """
     if problem.coupled:
         return solve_softmax(problem, solver, starts)
@@ -203,7 +230,8 @@ def solve_path(
 ) -> list[list[Solution]]:
     """`solve_all` under several priors, all else the same, from the strongest on: one list of solutions per prior.
 
-    Coordinate descent takes one category along all of them, so that what it knows of its documents stays in memory.
+    Coordinate descent takes one category along all of them, so that what it knows of its documents
+    stays in memory.
     """
 
     def report(done: int) -> None:
@@ -212,15 +240,21 @@ def solve_path(
 
     alone = not problems[0].coupled and choose_solver(solver, problems[0]) == "coordinate"
     if alone and (n_jobs is None or isinstance(n_jobs, int)):
-        tasks = list(zip(range(len(starts)) if categories is None else categories, starts, strict=True))
+        tasks = list(
+            zip(range(len(starts)) if categories is None else categories, starts, strict=True)
+        )
         paths = []
-        for path in in_threads(lambda task: [s.compacted() for s in solve_along(problems, *task)], tasks, n_jobs):
+        for path in in_threads(
+            lambda task: [s.compacted() for s in solve_along(problems, *task)], tasks, n_jobs
+        ):
             paths.append(path)
             if progress is not None:
                 progress(len(paths) * len(problems))
         return [list(step) for step in zip(*paths, strict=True)]
     found: list[list[Solution]] = []
     for problem in problems:
-        found.append(solve_all(problem, solver, starts, n_jobs, categories=categories, progress=report))
+        found.append(
+            solve_all(problem, solver, starts, n_jobs, categories=categories, progress=report)
+        )
         starts = list(found[-1])
     return found

@@ -1,17 +1,19 @@
 """Dual coordinate ascent for Gaussian priors, eight or four categories to a visit of a document.
 
-Documents are visited in random order (`bayesift.kernels.dual`), all of them in full rounds, and between those only the
-few whose dual variables still move. Weights are kept at v X'(y a) throughout, v the prior variance; where terms differ
-in it, columns are scaled to unit variance instead.
+Documents are visited in random order (`bayesift.kernels.dual`), all of them in full rounds, and
+between those only the few whose dual variables still move. Weights are kept at v X'(y a)
+throughout, v the prior variance; where terms differ in it, columns are scaled to unit variance
+instead.
 
-The intercept takes part like a weight of small variance about an anchor, to which each full round adds a step of the
-method of multipliers; before the result is judged it moves to its best value. With its own variance, as large as that
-of a whole document, it would follow the last few documents visited: errors would then mix slowly unless consecutive
-documents were far apart in memory, which takes twice as long. With a small one chunks of 64 converge as fast.
+The intercept takes part like a weight of small variance about an anchor, to which each full round
+adds a step of the method of multipliers; before the result is judged it moves to its best value.
+With its own variance, as large as that of a whole document, it would follow the last few documents
+visited: errors would then mix slowly unless consecutive documents were far apart in memory, which
+takes twice as long. With a small one chunks of 64 converge as fast.
 
-The objective is strongly convex in the scaled weights, so that a gradient g bounds how far it is from its minimum by
-|g|^2 / 2: a category is done when that is at most tol^2 of the objective. What still moves after many rounds (badly
-conditioned problems) is handed to Newton's method.
+The objective is strongly convex in the scaled weights, so that a gradient g bounds how far it is
+from its minimum by |g|^2 / 2: a category is done when that is at most tol^2 of the objective. What
+still moves after many rounds (badly conditioned problems) is handed to Newton's method.
 """
 
 from __future__ import annotations
@@ -30,27 +32,47 @@ from bayesift.models.linear.problem import Problem, Solution, scaled_rows
 from bayesift.models.linear.solvers.newton import solve_by_newton
 
 BLOCK = 8
-_WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}  # as many categories are filled up to a block; fewer go one by one
+_WIDTHS = {
+    3: 4,
+    4: 4,
+    5: 8,
+    6: 8,
+    7: 8,
+    8: 8,
+}  # as many categories are filled up to a block; fewer go one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
 _MOVING = 2.0  # times the mean change: documents of short rounds, whose rows lie apart and take twice as long each
-_CHUNK, _CHUNKS = 64, 1024  # documents that stay together in a random order, at most; chunks, at least
-_ANCHORED = 1 / 32  # the variance of the intercept about its anchor, in that of the score of a document
+_CHUNK, _CHUNKS = (
+    64,
+    1024,
+)  # documents that stay together in a random order, at most; chunks, at least
+_ANCHORED = (
+    1 / 32
+)  # the variance of the intercept about its anchor, in that of the score of a document
 _NEGLIGIBLE = 0.01  # of the mean squared change of the dual variables: what changes less waits for a later round
 _GRADIENT = 2.0  # an estimate of the ratio of the gradient and the change of the dual variables
 _LEFT = 0.2  # an estimate of the share of the loss without terms that is left at the mode
 
 
-def solve_by_dual(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
+def solve_by_dual(
+    problem: Problem, categories: list[int], starts: list[Solution | None]
+) -> list[Solution]:
     """The modes of a block of categories."""
     if np.any(problem.prior.sign):
-        raise ValueError("dual coordinate ascent takes no sign constraints; use solver='coordinate'")
+        raise ValueError(
+            "dual coordinate ascent takes no sign constraints; use solver='coordinate'"
+        )
     if len(categories) in _WIDTHS and problem.terms is None and shares_scale(problem.prior):
         return _solve_block(problem, categories, starts)
-    return [_solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)]
+    return [
+        _solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)
+    ]
 
 
-def _solve_block(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
+def _solve_block(
+    problem: Problem, categories: list[int], starts: list[Solution | None]
+) -> list[Solution]:
     """The modes of categories that share terms and precisions."""
     block = _Block(problem, categories)
     if any(start is not None for start in starts):
@@ -71,10 +93,14 @@ def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solu
     left = problem.max_iter - block.rounds
     if late and left > 0:
         rest = replace(problem, max_iter=left)
-        again = solve_by_newton(rest, [categories[place] for place in late], [found[place] for place in late])
+        again = solve_by_newton(
+            rest, [categories[place] for place in late], [found[place] for place in late]
+        )
         for place, solution in zip(late, again, strict=True):
             trace = np.concatenate([found[place].objective, solution.objective])
-            found[place] = replace(solution, objective=trace, iterations=block.rounds + solution.iterations)
+            found[place] = replace(
+                solution, objective=trace, iterations=block.rounds + solution.iterations
+            )
     return found
 
 
@@ -87,7 +113,10 @@ class _Block:
     def __init__(self, problem: Problem, categories: list[int]) -> None:
         self.problem = problem
         self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
-        precisions, shared = penalty[1, self.terms], problem.terms is None and shares_scale(problem.prior)
+        precisions, shared = (
+            penalty[1, self.terms],
+            problem.terms is None and shares_scale(problem.prior),
+        )
         self.scale, self.variance = 1.0 / np.sqrt(precisions), 1.0
         if problem.terms is None and len(precisions) and np.all(precisions == precisions[0]):
             self.scale, self.variance = np.ones(len(precisions)), float(1.0 / precisions[0])
@@ -95,16 +124,24 @@ class _Block:
         elif shared:
             self.rows, squares = problem.scaled
         else:
-            self.rows, squares = scaled_rows(sparse.csr_array(problem.columns[:, self.terms]), precisions)
+            self.rows, squares = scaled_rows(
+                sparse.csr_array(problem.columns[:, self.terms]), precisions
+            )
         self.size = squares.mean()
         self.free, self.precision, self.centre = problem.intercept
         self.loose = _ANCHORED * max(self.size, 1e-3)
         self.spread = self.free / (self.precision + 1.0 / self.loose)
         self.reach = squares + self.spread
         width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
-        self.signs, self.importance = np.ones((len(squares), width)), np.zeros((len(squares), width))
+        self.signs, self.importance = (
+            np.ones((len(squares), width)),
+            np.zeros((len(squares), width)),
+        )
         for place, c in enumerate(categories):
-            self.signs[:, place], self.importance[:, place] = problem.signs(c), problem.importance_of(c)
+            self.signs[:, place], self.importance[:, place] = (
+                problem.signs(c),
+                problem.importance_of(c),
+            )
         self.counts = self.signs * self.importance
         self.modes, self.offsets = np.zeros((len(self.terms), width)), np.zeros(self.signs.shape)
         for place, c in enumerate(categories):
@@ -116,7 +153,9 @@ class _Block:
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
         self.intercepts = cold.copy() if self.free else np.full(width, self.centre)
         self.anchors = self._anchors()
-        self.loss = -_LEFT * np.sum(self.importance * self._likelihoods(self.offsets, cold)[0], axis=0)
+        self.loss = -_LEFT * np.sum(
+            self.importance * self._likelihoods(self.offsets, cold)[0], axis=0
+        )
         self.ratio, self.least = np.full(width, _GRADIENT**2), np.zeros(width)
         self.done, self.rounds = np.arange(width) >= len(categories), 0
         self.generator = np.random.default_rng(0)
@@ -125,12 +164,19 @@ class _Block:
         self.trace: list[Array] = []
 
     def start_from(self, starts: list[Solution | None]) -> None:
-        """Judge given weights; where they are not converged take their residuals as dual variables."""
-        warm = np.array([start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts)))
+        """Judge given weights.
+
+        Where they are not converged take their residuals as dual variables.
+        """
+        warm = np.array(
+            [start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts))
+        )
         cold = self.intercepts.copy()
         for place, start in enumerate(starts):
             if start is not None:
-                self.weights[:, place] = (start.coefficients[self.terms] - self.modes[:, place]) / self.scale
+                self.weights[:, place] = (
+                    start.coefficients[self.terms] - self.modes[:, place]
+                ) / self.scale
                 self.intercepts[place] = start.intercept
         self.judge()
         scores = self._scores()
@@ -186,15 +232,26 @@ class _Block:
             best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
         logarithms, derivatives, curvatures = self._likelihoods(scores, best)
         residuals = self.importance * self.signs * derivatives
-        size = self.variance * np.sum((self.weights / self.variance - self._back(residuals)) ** 2, axis=0)
+        size = self.variance * np.sum(
+            (self.weights / self.variance - self._back(residuals)) ** 2, axis=0
+        )
         if self.free:
             tilt = residuals.sum(axis=0) - self.precision * (best - self.centre)
-            size += tilt**2 / (self.precision + np.sum(self.importance * curvatures, axis=0) + 1e-300)
-        cost = 0.5 / self.variance * np.sum(self.weights**2, axis=0) + 0.5 * self.precision * (best - self.centre) ** 2
+            size += tilt**2 / (
+                self.precision + np.sum(self.importance * curvatures, axis=0) + 1e-300
+            )
+        cost = (
+            0.5 / self.variance * np.sum(self.weights**2, axis=0)
+            + 0.5 * self.precision * (best - self.centre) ** 2
+        )
         self.loss = cost - np.sum(self.importance * logarithms, axis=0)
         self.trace.append(self.loss)
         guess = self._estimate()
-        self.ratio = np.where(guess > 0, np.clip(self.ratio * size / np.maximum(guess, 1e-300), 1.0, 100.0), self.ratio)
+        self.ratio = np.where(
+            guess > 0,
+            np.clip(self.ratio * size / np.maximum(guess, 1e-300), 1.0, 100.0),
+            self.ratio,
+        )
         passed = size <= problem.small_gradient(self.loss)
         for place in np.flatnonzero(~self.done):
             self.found[place] = self.weights[:, place].copy(), float(best[place])

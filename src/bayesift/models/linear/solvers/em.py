@@ -1,13 +1,14 @@
 """EM and block EM (ECM), for every prior that is a scale mixture of normals.
 
-E-step: the expected precision of each weight (`Prior.spread`) and the expected latent score v = f + residual / kappa,
-with kappa the bound of the curvature of the link. For the probit link (kappa = 1) this is the EM algorithm of
-Figueiredo & Jain (eqs. 9-14 of Eyheramendy et al.); other links have v from the same quadratic bound, so that no step
-ascends.
+E-step: the expected precision of each weight (`Prior.spread`) and the expected latent score v = f +
+residual / kappa, with kappa the bound of the curvature of the link. For the probit link (kappa = 1)
+this is the EM algorithm of Figueiredo & Jain (eqs. 9-14 of Eyheramendy et al.); other links have v
+from the same quadratic bound, so that no step ascends.
 
-M-step: with U = diag(spread) the solution U (I + U X'WX U)^-1 U X'W v never divides by a weight, however small. Weights
-are not snapped to 0 on the way (that stops short of the mode), only at the end. With blocks, a sub-vector is updated
-at a time, each with its own E-step: the matrices to solve are those of the blocks.
+M-step: with U = diag(spread) the solution U (I + U X'WX U)^-1 U X'W v never divides by a weight,
+however small. Weights are not snapped to 0 on the way (that stops short of the mode), only at the
+end. With blocks, a sub-vector is updated at a time, each with its own E-step: the matrices to solve
+are those of the blocks.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ def solve_by_em(
     terms = problem.terms_of(category)
     design = _Design(problem, category, terms)
     mode = row_of(problem.prior.mode, category, problem.n_terms)[terms]
-    distance, intercept = design.ridge() if start is None else (start.coefficients[terms] - mode, start.intercept)
-    blocks = np.array_split(np.arange(len(terms)), max(1, -(-len(terms) // (block or max(1, len(terms))))))
+    distance, intercept = (
+        design.ridge() if start is None else (start.coefficients[terms] - mode, start.intercept)
+    )
+    blocks = np.array_split(
+        np.arange(len(terms)), max(1, -(-len(terms) // (block or max(1, len(terms)))))
+    )
     grams = [design.gram(places) for places in blocks]
     trace, converged = [], False
     for _ in range(problem.max_iter):
@@ -42,8 +47,13 @@ def solve_by_em(
         for places, gram in zip(blocks, grams, strict=True):
             residuals = design.residuals(mode + distance, intercept)
             spread = _spread(problem, category, terms, distance)[places]
-            distance[places], intercept = design.step(places, gram, spread, distance[places], intercept, residuals)
-        change, largest = np.abs(np.append(distance, intercept) - before).max(), np.abs(distance).max(initial=1.0)
+            distance[places], intercept = design.step(
+                places, gram, spread, distance[places], intercept, residuals
+            )
+        change, largest = (
+            np.abs(np.append(distance, intercept) - before).max(),
+            np.abs(distance).max(initial=1.0),
+        )
         coefficients = np.zeros(problem.n_terms)
         coefficients[terms] = mode + distance
         trace.append(problem.objective(category, coefficients, intercept))
@@ -63,11 +73,16 @@ def _spread(problem: Problem, category: int, terms: Array, distance: Array) -> A
 
 
 class _Design:
-    """The columns of one category and the least-squares problems of its M-steps; the intercept comes last."""
+    """The columns of one category and the least-squares problems of its M-steps.
+
+    The intercept comes last.
+    """
 
     def __init__(self, problem: Problem, category: int, terms: Array) -> None:
         self.link, self.bound = problem.link, problem.link.curvature_bound
-        self.columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
+        self.columns = (
+            problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
+        )
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
         self.free, self.precision, self.centre = problem.intercept
 
@@ -76,7 +91,9 @@ class _Design:
         columns = self.columns[:, places]
         weighted = sparse.csc_array(columns * self.importance[:, np.newaxis])
         sums = weighted.sum(axis=0)
-        whole = np.block([[(columns.T @ weighted).toarray(), sums[:, None]], [sums[None], self.importance.sum()]])
+        whole = np.block(
+            [[(columns.T @ weighted).toarray(), sums[:, None]], [sums[None], self.importance.sum()]]
+        )
         return self.bound * whole
 
     def residuals(self, weights: Array, intercept: float) -> Array:
@@ -85,7 +102,13 @@ class _Design:
         return self.importance * self.signs * log_likelihoods(self.link, margins)[1]
 
     def step(
-        self, places: Array, gram: Array, spread: Array, distance: Array, intercept: float, residuals: Array
+        self,
+        places: Array,
+        gram: Array,
+        spread: Array,
+        distance: Array,
+        intercept: float,
+        residuals: Array,
     ) -> tuple[Array, float]:
         """The M-step of one block."""
         now = np.append(distance, intercept)
@@ -102,7 +125,9 @@ class _Design:
         """(X'X + I)^-1 X'y, the start of Figueiredo & Jain."""
         n_terms = self.columns.shape[1]
         gram = self.gram(np.arange(n_terms)) / self.bound
-        target = np.append(self.columns.T @ (self.importance * self.signs), self.importance @ self.signs)
+        target = np.append(
+            self.columns.T @ (self.importance * self.signs), self.importance @ self.signs
+        )
         gram[np.diag_indices_from(gram)] += 1.0
         if not self.free:
             gram, target = gram[:-1, :-1], target[:-1]

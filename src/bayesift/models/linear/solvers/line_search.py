@@ -2,7 +2,8 @@
 
     f(w + t d) <= f(w) + 1e-4 t f'(w; d)
 
-Steps start at t = 1. (Compiled solvers have the same search inside, in `bayesift.kernels.newton_steps`.)
+Steps start at t = 1. (Compiled solvers have the same search inside, in
+`bayesift.kernels.newton_steps`.)
 """
 
 from __future__ import annotations
@@ -44,14 +45,21 @@ def backtrack(
     Parameters
     ----------
     evaluate : the objectives of some models (their places) at these step lengths
-    expected : the changes of these objectives to first order, at most 0; called after `evaluate`, with its arguments
+    expected : the changes of these objectives to first order, at most 0; called after `evaluate`,
+        with its arguments
     start : the objectives of all models at step length 0
-    accept : called after each evaluation with the places that were evaluated and which of them were accepted
-    interpolate : shorten a step to the minimum of a parabola, to between a tenth and a half, instead of halving it
+    accept : called after each evaluation with the places that were evaluated and which of them were
+        accepted
+    interpolate : shorten a step to the minimum of a parabola, to between a tenth and a half,
+        instead of halving it
     shortest : a model for which no step of this length or more will do gets none
     rounding : the share of the objective by which it may rise
     """
-    lengths, accepted, places = np.ones(len(start)), np.zeros(len(start), dtype=bool), np.arange(len(start))
+    lengths, accepted, places = (
+        np.ones(len(start)),
+        np.zeros(len(start), dtype=bool),
+        np.arange(len(start)),
+    )
     while len(places):
         here = lengths[places]
         values, change = evaluate(places, here), expected(places, here)

@@ -1,8 +1,9 @@
 """Truncated Newton and L-BFGS for smooth priors.
 
-Newton: all categories of a block share each pass over the matrix (`bayesift.kernels.products`); each has its own
-conjugate directions, preconditioned by the diagonal of its Hessian, its own forcing term and its own line search.
-L-BFGS is scipy's, one category at a time. Both stop as dual coordinate ascent does (`Problem.small_gradient`).
+Newton: all categories of a block share each pass over the matrix (`bayesift.kernels.products`);
+each has its own conjugate directions, preconditioned by the diagonal of its Hessian, its own
+forcing term and its own line search. L-BFGS is scipy's, one category at a time. Both stop as dual
+coordinate ascent does (`Problem.small_gradient`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,14 @@ _ROUNDING = 1e-14  # of the objective: scipy's line search cannot find a smaller
 
 
 class _Block:
-    """Weights (terms, then the intercept; one column per category) and the derivatives of their posterior."""
+    """Weights (terms, then the intercept.
 
-    def __init__(self, problem: Problem, categories: list[int], starts: list[Solution | None]) -> None:
+    One column per category) and the derivatives of their posterior.
+    """
+
+    def __init__(
+        self, problem: Problem, categories: list[int], starts: list[Solution | None]
+    ) -> None:
         self.design, self.link = problem.design, problem.link
         self.signs = np.stack([problem.signs(c) for c in categories], axis=1)
         self.importance = np.stack([problem.importance_of(c) for c in categories], axis=1)
@@ -70,11 +76,16 @@ class _Block:
 
     def gradient(self, residuals: Array) -> Array:
         """The gradient of minus the log posterior."""
-        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(residuals)
+        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(
+            residuals
+        )
         return gradient
 
     def size(self, gradient: Array, curvatures: Array) -> Array:
-        """The square of the gradient in units of the prior; half of it bounds how far the objective can fall."""
+        """The square of the gradient in units of the prior.
+
+        Half of it bounds how far the objective can fall.
+        """
         scale = self.precision.copy()
         scale[-1] += curvatures.sum(axis=0)
         size: Array = np.sum(gradient**2 / np.where(scale > 0, scale, 1.0), axis=0)
@@ -82,7 +93,9 @@ class _Block:
 
     def direction(self, gradient: Array, curvatures: Array, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
-        diagonal = self.precision + np.vstack([self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]])
+        diagonal = self.precision + np.vstack(
+            [self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]]
+        )
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
         step, residual = np.zeros_like(gradient), -gradient
         scaled = residual / diagonal
@@ -90,9 +103,13 @@ class _Block:
         goal = forcing**2 * power
         active = power > 0
         for _ in range(_CONJUGATE_STEPS):
-            image = self.back(curvatures * self.scores(search)) + self.used * self.precision * search
+            image = (
+                self.back(curvatures * self.scores(search)) + self.used * self.precision * search
+            )
             curvature = np.sum(search * image, axis=0)
-            length = np.where(active & (curvature > 0), power / np.where(curvature > 0, curvature, 1.0), 0.0)
+            length = np.where(
+                active & (curvature > 0), power / np.where(curvature > 0, curvature, 1.0), 0.0
+            )
             step += length * search
             residual -= length * image
             np.divide(residual, diagonal, out=scaled)
@@ -106,7 +123,9 @@ class _Block:
         return step
 
 
-def solve_by_newton(problem: Problem, categories: list[int], starts: list[Solution | None]) -> list[Solution]:
+def solve_by_newton(
+    problem: Problem, categories: list[int], starts: list[Solution | None]
+) -> list[Solution]:
     """The modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
@@ -144,7 +163,9 @@ def _search(block: _Block, step: Array, scores: Array, loss: Array, slope: Array
 
     def evaluate(places: Array, tried: Array) -> Array:
         lengths[places] = tried
-        objectives: Array = block.objective(scores + lengths * moves, block.weights + lengths * step)[0][places]
+        objectives: Array = block.objective(
+            scores + lengths * moves, block.weights + lengths * step
+        )[0][places]
         return objectives
 
     return backtrack(evaluate, lambda places, tried: tried * slope[places], loss)
@@ -156,7 +177,10 @@ def solve_by_lbfgs(problem: Problem, category: int, start: Solution | None = Non
     columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
     signs, importance = problem.signs(category), problem.importance_of(category)
     free, precision, centre = problem.intercept
-    precisions, modes = np.append(penalty[L2, terms], precision), np.append(penalty[MODE, terms], centre)
+    precisions, modes = (
+        np.append(penalty[L2, terms], precision),
+        np.append(penalty[MODE, terms], centre),
+    )
     lower = np.append(penalty[LOWER, terms], -np.inf if free else centre)
     upper = np.append(penalty[UPPER, terms], np.inf if free else centre)
     trace: list[float] = []
@@ -190,4 +214,6 @@ def solve_by_lbfgs(problem: Problem, category: int, start: Solution | None = Non
     coefficients = np.zeros(problem.n_terms)
     coefficients[terms] = found.x[:-1]
     converged = left <= max(1.0, _ROUNDING / problem.tolerance**2)
-    return Solution(coefficients, float(found.x[-1]), np.array(trace), int(found.nit), bool(converged))
+    return Solution(
+        coefficients, float(found.x[-1]), np.array(trace), int(found.nit), bool(converged)
+    )

@@ -1,11 +1,12 @@
 """Proximal Newton on working sets: the mode of one category's weights under any log-concave prior.
 
-Each round updates the gradient of all terms (`bayesift.kernels.lazy_gradient`), selects those off their mode and those
-with the largest violations, and makes Newton steps on them alone (`bayesift.kernels.newton_steps`): for a small set a
-few, reusing a Gram matrix for as long as that pays; for a large one a single step, along its columns.
+Each round updates the gradient of all terms (`bayesift.kernels.lazy_gradient`), selects those off
+their mode and those with the largest violations, and makes Newton steps on them alone
+(`bayesift.kernels.newton_steps`): for a small set a few, reusing a Gram matrix for as long as that
+pays; for a large one a single step, along its columns.
 
-The loops over rounds and steps are Python, those over documents and terms are kernels that call no other kernel: each
-compiles in a fraction of a second, and none is compiled again within another.
+The loops over rounds and steps are Python, those over documents and terms are kernels that call no
+other kernel: each compiles in a fraction of a second, and none is compiled again within another.
 """
 
 from __future__ import annotations
@@ -54,24 +55,36 @@ _NEGLIGIBLE = 0.1  # of the scale of the prior, left out of the gradient of all 
 _GROWTH = 1.0  # of the working set a round
 _SHARE = 48  # of the terms that violate their conditions at the start
 _GRAMS, _STEPS = 3, 8  # a round
-_PASS, _SQUARE = 30, 3  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
+_PASS, _SQUARE = (
+    30,
+    3,
+)  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
 _LARGE = 1 << 19  # entries of a set of which no copy is made, if they are a sixteenth of the matrix
 _FRESH = 0.1  # the share of the violation that a step by a new Gram matrix leaves
 _INNER = 0.05  # the share of the violation that the minimum of the model may leave
 _COLUMN_INNER = 0.1, 0.3  # the same along columns, and while the set grows
-_ROUNDS = 3, 30  # of passes along columns, at least, and at most while they cost less than a pass over the matrix
+_ROUNDS = (
+    3,
+    30,
+)  # of passes along columns, at least, and at most while they cost less than a pass over the matrix
 _BY_ROWS = 3  # times as many entries by columns take as long as the whole matrix by rows
-_LITTLE = 0.1  # of the mean curvature of a document: in Gram matrices less counts on the diagonal alone
+_LITTLE = (
+    0.1  # of the mean curvature of a document: in Gram matrices less counts on the diagonal alone
+)
 _REST = 0.001, 0.01  # of the curvature, which along columns counts on the diagonal alone; the same
 _ENOUGH_DECREASE = 1e-4
 
 
-def solve_by_coordinates(problem: Problem, category: int, start: Solution | None = None) -> Solution:
+def solve_by_coordinates(
+    problem: Problem, category: int, start: Solution | None = None
+) -> Solution:
     """The mode of one category's weights."""
     return next(solve_along([problem], category, start))
 
 
-def solve_along(problems: Sequence[Problem], category: int, start: Solution | None = None) -> Iterator[Solution]:
+def solve_along(
+    problems: Sequence[Problem], category: int, start: Solution | None = None
+) -> Iterator[Solution]:
     """The modes of one category under several priors, all else the same: each is found from the one before.
 
     Documents and the gradient of all terms stay as the last mode left them.
@@ -92,9 +105,16 @@ def solve_along(problems: Sequence[Problem], category: int, start: Solution | No
         cautious = 0
 
 
-def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates, cautious: int) -> Solution:
+def _descend(
+    problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates, cautious: int
+) -> Solution:
     """Rounds on working sets, the first of them `cautious`, from where the descent stands until the mode is found."""
-    matrix, model, documents, weights = descent.matrix, descent.model, descent.documents, descent.weights
+    matrix, model, documents, weights = (
+        descent.matrix,
+        descent.model,
+        descent.documents,
+        descent.weights,
+    )
     scale = _scale(model)
     tolerance, threshold = problem.tolerance * scale, _negligible(model, scale)
     trace, worst = [], np.inf
@@ -106,10 +126,14 @@ def _descend(problem: Problem, descent: Descent, lazy: LazyGradient, candidates:
             break
         chosen = select_terms(found.found, found.priority, model.penalty, weights, found.moved)
         descent.growing = len(chosen) < len(found.found)
-        descent.improve(chosen, worst, tolerance, cautious=k < cautious, neg_gradient=found.neg_gradient[chosen])
+        descent.improve(
+            chosen, worst, tolerance, cautious=k < cautious, neg_gradient=found.neg_gradient[chosen]
+        )
         update_gradient(matrix, model, documents, lazy, threshold)
     row = compact_row(weights.copy())
-    return Solution(row, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance))
+    return Solution(
+        row, float(descent.bias[0]), np.array(trace), len(trace), bool(worst <= tolerance)
+    )
 
 
 def _negligible(model: Model, scale: float) -> float:
@@ -118,9 +142,14 @@ def _negligible(model: Model, scale: float) -> float:
 
 
 def _scale(model: Model) -> float:
-    """The smallest factor of |beta - mode|, of which the tolerance is a share; 1 if there is none."""
+    """The smallest factor of |beta - mode|, of which the tolerance is a share.
+
+    1 if there is none.
+    """
     rates = model.penalty[L1]
-    least = float((rates if len(model.terms) == len(rates) else rates[model.terms]).min(initial=np.inf))
+    least = float(
+        (rates if len(model.terms) == len(rates) else rates[model.terms]).min(initial=np.inf)
+    )
     return least if 0.0 < least < np.inf else 1.0
 
 
@@ -137,7 +166,9 @@ def _model(problem: Problem, category: int) -> Model:
     )  # fmt: skip
 
 
-def select_terms(found: Array, priority: Array, penalty: Array, weights: Array, moved: int) -> Array:
+def select_terms(
+    found: Array, priority: Array, penalty: Array, weights: Array, moved: int
+) -> Array:
     """The working set: all `moved` terms off their mode, and those of the others with the highest priority."""
     wanted = max(_SMALLEST_SET, len(found) // _SHARE if moved == 0 else int(_GROWTH * moved))
     size = min(moved + wanted, len(found))
@@ -152,10 +183,13 @@ def select_terms(found: Array, priority: Array, penalty: Array, weights: Array, 
 class Descent:
     """Newton steps on working sets of one category: weights and bias move in place, the documents with them.
 
-    While the set is `growing`, because more terms violate their conditions than it holds, steps need not be precise.
+    While the set is `growing`, because more terms violate their conditions than it holds, steps
+    need not be precise.
     """
 
-    def __init__(self, matrix: Matrix, model: Model, documents: Documents, weights: Array, bias: Array) -> None:
+    def __init__(
+        self, matrix: Matrix, model: Model, documents: Documents, weights: Array, bias: Array
+    ) -> None:
         self.matrix, self.model, self.documents = matrix, model, documents
         self.weights, self.bias, self.loss = weights, bias, math.nan
         self.growing = False
@@ -167,16 +201,27 @@ class Descent:
         assign_places(matrix, self.model, documents, weighted)
         columns = matrix.indptr, matrix.indices, matrix.data
         add_scores(*columns, weighted, self.weights, documents.places, documents.scores)
-        self.loss = optimise_intercept(self.model, documents, self.bias, 1e-3 * tolerance, 100, cautious)
+        self.loss = optimise_intercept(
+            self.model, documents, self.bias, 1e-3 * tolerance, 100, cautious
+        )
 
     def bias_neg_gradient(self) -> float:
         """Minus the derivative of the objective by the intercept."""
         return intercept_neg_gradient(self.model, self.documents, float(self.bias[0]))
 
     def improve(
-        self, chosen: Array, worst: float, tolerance: float, *, cautious: bool, neg_gradient: Array | None = None
+        self,
+        chosen: Array,
+        worst: float,
+        tolerance: float,
+        *,
+        cautious: bool,
+        neg_gradient: Array | None = None,
     ) -> None:
-        """One round on a working set, of which the gradient may be given; `worst` is the largest violation."""
+        """One round on a working set, of which the gradient may be given.
+
+        `worst` is the largest violation.
+        """
         matrix, documents, known = self.matrix, self.documents, int(self.documents.filled[0])
         assign_places(matrix, self.model, documents, chosen)
         if documents.filled[0] > known:
@@ -191,7 +236,10 @@ class Descent:
             self.loss = optimise_intercept(self.model, documents, self.bias, goal, 4, cautious)
 
     def _copy(self, chosen: Array) -> tuple[WorkingSet | None, float]:
-        """The entries of the set and the products that its Gram matrix sums; None where columns are quicker."""
+        """The entries of the set and the products that its Gram matrix sums.
+
+        None where columns are quicker.
+        """
         entries = int(np.sum(self.matrix.indptr[chosen + 1] - self.matrix.indptr[chosen]))
         square, columns = _SQUARE * float(len(chosen)) ** 2, _PASS * float(entries)
         if entries > max(_LARGE, len(self.matrix.data) // 16) or square > columns:
@@ -202,13 +250,23 @@ class Descent:
         return (None, pairs) if pairs + square > columns else (terms, pairs)
 
     def _steps_by_gram(
-        self, terms: WorkingSet, pairs: float, worst: float, goal: float, tolerance: float, *, cautious: bool
+        self,
+        terms: WorkingSet,
+        pairs: float,
+        worst: float,
+        goal: float,
+        tolerance: float,
+        *,
+        cautious: bool,
     ) -> None:
         """Newton steps by Gram matrices (each costs `pairs`), until the violation falls from `worst` to the goal."""
         self._violation_left(terms)
         cost = pairs / (2.0 * len(terms.row_starts) + len(terms.places))
         arrange_rows(terms)
-        product, enough = np.empty((len(terms.chosen), len(terms.chosen))), _FRESH ** (1.0 / (1.0 + cost))
+        product, enough = (
+            np.empty((len(terms.chosen), len(terms.chosen))),
+            _FRESH ** (1.0 / (1.0 + cost)),
+        )
         left, before, total, grams = worst, 0.0, 0.0, 0
         for _ in range(_STEPS):
             if left <= goal:
@@ -219,20 +277,34 @@ class Descent:
                 total = self._reduced_gram(terms, product)
                 grams += 1
             bias_gradient = self.bias_neg_gradient()
-            gradient = terms.neg_gradient - (bias_gradient / total if total > 0.0 else 0.0) * terms.sums
+            gradient = (
+                terms.neg_gradient - (bias_gradient / total if total > 0.0 else 0.0) * terms.sums
+            )
             inner = max(_INNER * left, 0.1 * tolerance)
-            steps.minimise_model(product, terms.chosen, self.model.penalty, self.weights, terms.step, gradient, inner)
+            steps.minimise_model(
+                product, terms.chosen, self.model.penalty, self.weights, terms.step, gradient, inner
+            )
             common = self._common(total, bias_gradient, terms.sums, terms.step)
             n = int(self.documents.filled[0])
             steps.move_scores(
                 terms.starts, terms.places, terms.values, terms.step, common, self.documents.direction[:n],
                 self.documents.scores[:n],
             )  # fmt: skip
-            self._line_search(terms.chosen, terms.step, terms.neg_gradient, common, bias_gradient, cautious=cautious)
+            self._line_search(
+                terms.chosen,
+                terms.step,
+                terms.neg_gradient,
+                common,
+                bias_gradient,
+                cautious=cautious,
+            )
             before, left = left, self._violation_left(terms)
 
     def _reduced_gram(self, terms: WorkingSet, matrix: Array) -> float:
-        """Write the Gram matrix with the intercept eliminated; returns the curvature of the intercept, 0 if fixed."""
+        """Write the Gram matrix with the intercept eliminated.
+
+        Returns the curvature of the intercept, 0 if fixed.
+        """
         documents, total = self.documents, intercept_curvature(self.model, self.documents)
         matrix[:], terms.sums[:] = 0.0, 0.0
         least = _LITTLE * float(documents.totals[CURVATURE]) / len(self.model.importance)
@@ -242,7 +314,10 @@ class Descent:
         return total
 
     def _violation_left(self, terms: WorkingSet) -> float:
-        """The largest violation within a set and of the intercept; writes the gradient of the set."""
+        """The largest violation within a set and of the intercept.
+
+        Writes the gradient of the set.
+        """
         left = steps.set_violation(
             terms.starts, terms.places, terms.values, self.documents.residuals, terms.chosen, self.model.penalty,
             self.weights, terms.neg_gradient,
@@ -250,17 +325,30 @@ class Descent:
         return max(left, abs(self.bias_neg_gradient()))
 
     def _step_by_columns(
-        self, chosen: Array, neg_gradient: Array | None, worst: float, tolerance: float, *, cautious: bool
+        self,
+        chosen: Array,
+        neg_gradient: Array | None,
+        worst: float,
+        tolerance: float,
+        *,
+        cautious: bool,
     ) -> None:
         """One Newton step along the columns of a set, from the documents that hold most of the curvature."""
         matrix, documents, model = self.matrix, self.documents, self.model
         if neg_gradient is None:
-            neg_gradient = exact_gradient(matrix, model, documents, chosen, np.empty(len(model.importance)))
+            neg_gradient = exact_gradient(
+                matrix, model, documents, chosen, np.empty(len(model.importance))
+            )
         n, bias_gradient = int(documents.filled[0]), self.bias_neg_gradient()
         curvatures = documents.curvatures[:n]
-        numbers = documents.numbers[2:n][curvatures[2:] >= steps.least_curvature(curvatures, _REST[self.growing])]
+        numbers = documents.numbers[2:n][
+            curvatures[2:] >= steps.least_curvature(curvatures, _REST[self.growing])
+        ]
         numbers.sort()
-        slots, by_document = np.full(len(model.importance), -1, dtype=np.int32), np.zeros(len(model.importance))
+        slots, by_document = (
+            np.full(len(model.importance), -1, dtype=np.int32),
+            np.zeros(len(model.importance)),
+        )
         slots[numbers] = np.arange(len(numbers))
         by_document[documents.numbers[2:n]] = curvatures[2:]
         by_document[numbers] = np.sqrt(by_document[numbers])
@@ -269,7 +357,9 @@ class Descent:
         places, scaled = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.float32)
         squares, rest, sums, step = np.zeros((4, len(chosen)))
         columns = matrix.indptr, matrix.indices, matrix.data
-        steps.weigh_columns(*columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
+        steps.weigh_columns(
+            *columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums
+        )
         total, moved = intercept_curvature(model, documents), np.zeros(len(numbers))
         rounds = min(max(_ROUNDS[0], len(matrix.data) // (4 * int(starts[-1]) + 1)), _ROUNDS[1])
         steps.minimise_by_columns(
@@ -277,7 +367,10 @@ class Descent:
             self.weights, step, moved, max(_COLUMN_INNER[self.growing] * worst, 0.1 * tolerance), rounds,
         )  # fmt: skip
         del places, scaled
-        common, by_term = self._common(total, bias_gradient, sums, step), np.zeros(len(matrix.norms))
+        common, by_term = (
+            self._common(total, bias_gradient, sums, step),
+            np.zeros(len(matrix.norms)),
+        )
         by_term[chosen] = step
         self._move_scores(chosen, by_term, common)
         self._line_search(chosen, step, neg_gradient, common, bias_gradient, cautious=cautious)
@@ -300,9 +393,19 @@ class Descent:
         return (bias_gradient - float(np.dot(sums, step))) / total if total > 0.0 else 0.0
 
     def _line_search(
-        self, chosen: Array, step: Array, neg_gradient: Array, common: float, bias_gradient: float, *, cautious: bool
+        self,
+        chosen: Array,
+        step: Array,
+        neg_gradient: Array,
+        common: float,
+        bias_gradient: float,
+        *,
+        cautious: bool,
     ) -> None:
-        """Halve a step that the scores have taken until the objective decreases enough (Armijo); weights follow."""
+        """Halve a step that the scores have taken until the objective decreases enough (Armijo).
+
+        Weights follow.
+        """
         model, documents, bias = self.model, self.documents, float(self.bias[0])
         n, given = int(documents.filled[0]), (chosen, model.penalty, self.weights, step)
         before, share, loss = intercept_penalty(model, bias), 1.0, self.loss
@@ -312,7 +415,9 @@ class Descent:
         gain -= 0.5 * float(model.intercept[PRECISION]) * common**2
         for _ in range(60):
             loss = evaluate(model, documents, cautious)
-            change = loss - self.loss + cost + intercept_penalty(model, bias + share * common) - before
+            change = (
+                loss - self.loss + cost + intercept_penalty(model, bias + share * common) - before
+            )
             if change <= -_ENOUGH_DECREASE * share * max(gain, 0.0) + 1e-14 * abs(self.loss):
                 break
             share *= 0.5

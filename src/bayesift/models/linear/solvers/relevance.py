@@ -1,15 +1,17 @@
 """Automatic relevance determination (Tipping 2001): a variance for each weight, by the evidence.
 
-Weights have normal priors of variances tau_j, which have the prior of `GammaPrior`. A round finds the mode m of the
-weights and the covariance S of Laplace's approximation about it, then sets
+Weights have normal priors of variances tau_j, which have the prior of `GammaPrior`. A round finds
+the mode m of the weights and the covariance S of Laplace's approximation about it, then sets
 
     tau_j = (m_j^2 + 2 rate) / (k_j + 2 shape),    k_j = 1 - S_jj / tau_j
 
-where k_j says how well the labels determine the weight. With rate 0 the best variance of a weight, the others as they
-are, is 0 where q_j^2 <= s_j, s_j = 1 / S_jj - 1 / tau_j and q_j = m_j / S_jj (Tipping & Faul 2003); such a weight is
-left out once the labels hardly determine it. Weights are deviation x theta, so that nothing is divided by a variance.
+where k_j says how well the labels determine the weight. With rate 0 the best variance of a weight,
+the others as they are, is 0 where q_j^2 <= s_j, s_j = 1 / S_jj - 1 / tau_j and q_j = m_j / S_jj
+(Tipping & Faul 2003); such a weight is left out once the labels hardly determine it. Weights are
+deviation x theta, so that nothing is divided by a variance.
 
-Matrices are dense: for at most 2000 terms. Cost of a round: entries of X x terms that are left, and factorisations.
+Matrices are dense: for at most 2000 terms. Cost of a round: entries of X x terms that are left, and
+factorisations.
 """
 
 from __future__ import annotations
@@ -30,22 +32,34 @@ _NEWTON_STEPS, _SMALL = 50, 1e-20
 
 
 def solve_by_relevance(problem: Problem, category: int, start: Solution | None = None) -> Solution:
-    """The weights of one category under the variances with the highest evidence; minus its logarithm each round."""
+    """The weights of one category under the variances with the highest evidence.
+
+    Minus its logarithm each round.
+    """
     terms = problem.terms_of(category)
     if len(terms) > _LARGEST:
-        raise ValueError(f"solver 'ard' is for at most {_LARGEST} terms, got {len(terms)}; select some first")
+        raise ValueError(
+            f"solver 'ard' is for at most {_LARGEST} terms, got {len(terms)}; select some first"
+        )
     shape, rate = problem.prior.shape, problem.prior.rate  # type: ignore[attr-defined]
-    reach = abs(problem.columns[:, terms]).max(axis=0).toarray().ravel() if len(terms) else np.zeros(0)
+    reach = (
+        abs(problem.columns[:, terms]).max(axis=0).toarray().ravel() if len(terms) else np.zeros(0)
+    )
     left, deviations = np.arange(len(terms)), np.ones(len(terms))
     weights, intercept = np.zeros(len(terms)), float(problem.start_intercepts[category])
     trace, converged = [], False
     for _ in range(problem.max_iter):
         normal = _Normal(problem, category, terms[left], deviations[left])
         weights[left], intercept, determined, objective = normal.mode(weights[left], intercept)
-        trace.append(objective + float(np.sum(2.0 * shape * np.log(deviations[left]) + rate / deviations[left] ** 2)))
+        trace.append(
+            objective
+            + float(np.sum(2.0 * shape * np.log(deviations[left]) + rate / deviations[left] ** 2))
+        )
         before = deviations.copy()
         idle = _says_nothing(weights[left], deviations[left], determined) & (rate == 0)
-        deviations[left] = np.sqrt((weights[left] ** 2 + 2.0 * rate) / np.maximum(determined + 2.0 * shape, _SMALL))
+        deviations[left] = np.sqrt(
+            (weights[left] ** 2 + 2.0 * rate) / np.maximum(determined + 2.0 * shape, _SMALL)
+        )
         gone = left[idle | (deviations[left] * reach[left] < _NOTHING)]
         weights[gone] = deviations[gone] = 0.0
         left = left[deviations[left] > 0]
@@ -59,7 +73,10 @@ def solve_by_relevance(problem: Problem, category: int, start: Solution | None =
 
 
 def _says_nothing(weights: Array, deviations: Array, determined: Array) -> Array:
-    """Whether q^2 <= s, for weights that the labels hardly determine; both are multiplied by S^2 / tau."""
+    """Whether q^2 <= s, for weights that the labels hardly determine.
+
+    Both are multiplied by S^2 / tau.
+    """
     variances = deviations**2 * (1.0 - determined)
     return (determined < _HARDLY) & (weights**2 <= variances * determined)
 
@@ -72,7 +89,9 @@ class _Normal:
         self.deviations, self.link = np.append(deviations, free), problem.link
         self.ridge = np.append(np.ones(len(terms)), precision if free else 1.0)
         last = np.ones((problem.rows.shape[0], 1))
-        columns = sparse.hstack([problem.columns[:, terms], last]) @ sparse.diags_array(self.deviations)
+        columns = sparse.hstack([problem.columns[:, terms], last]) @ sparse.diags_array(
+            self.deviations
+        )
         self.columns = sparse.csc_array(columns)
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
 
@@ -101,7 +120,11 @@ class _Normal:
         def evaluate(_: Array, lengths: Array) -> Array:
             return np.array([self._objective(theta + lengths[0] * step)])
 
-        return float(backtrack(evaluate, lambda _, lengths: lengths * slope, np.array([objective])).lengths[0])
+        return float(
+            backtrack(evaluate, lambda _, lengths: lengths * slope, np.array([objective])).lengths[
+                0
+            ]
+        )
 
     def _margins(self, theta: Array) -> Array:
         return np.asarray(self.signs * (self.columns @ theta + self.centre))

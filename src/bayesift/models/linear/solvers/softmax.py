@@ -1,17 +1,20 @@
 """Softmax regression: truncated Newton and L-BFGS under normal priors, EM under all, all classes in each pass.
 
-    beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic = x_i beta_c + b_c
+    beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic =
+    x_i beta_c + b_c
 
 Every class has weights of its own, which the prior identifies; flat intercepts have a mean of 0.
 
-Weights are mode + spread x theta, with spread the standard deviation of each: theta has a standard normal prior, and a
-spread of 0 keeps a weight at its mode, so that nothing is ever divided by a variance. Intercepts, the last row of
-theta, have a spread of 1 and a precision of their own, 0 when they are flat.
+Weights are mode + spread x theta, with spread the standard deviation of each: theta has a standard
+normal prior, and a spread of 0 keeps a weight at its mode, so that nothing is ever divided by a
+variance. Intercepts, the last row of theta, have a spread of 1 and a precision of their own, 0 when
+they are flat.
 
-EM: every prior is a scale mixture of normals (Figueiredo & Jain). An E-step makes the prior of each weight normal with
-the deviation that its last value lets expect (`Prior.spread`); an M-step takes one Newton step towards the mode under
-it, so that no round ascends. Weights whose spread is 0 stay where they are, and terms that no class moves leave the
-matrix. Under Jeffreys' prior the mode found is the local one that EM reaches from the ridge solution.
+EM: every prior is a scale mixture of normals (Figueiredo & Jain). An E-step makes the prior of each
+weight normal with the deviation that its last value lets expect (`Prior.spread`); an M-step takes
+one Newton step towards the mode under it, so that no round ascends. Weights whose spread is 0 stay
+where they are, and terms that no class moves leave the matrix. Under Jeffreys' prior the mode found
+is the local one that EM reaches from the ridge solution.
 """
 
 from __future__ import annotations
@@ -39,13 +42,24 @@ _LOOSEST = 0.3  # relative precision of a Newton direction
 
 
 class NormalModel:
-    """The posterior over theta, terms (and intercepts, last) x classes; classes are padded to a multiple of four."""
+    """The posterior over theta, terms (and intercepts, last) x classes.
 
-    def __init__(self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array) -> None:
+    Classes are padded to a multiple of four.
+    """
+
+    def __init__(
+        self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array
+    ) -> None:
         self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
         self.columns = sparse.csc_array(self.design.sparse)
-        self.single = self.design.table.astype(np.float32)  # precise enough for directions, and twice as quick
-        self.labels, self.importance, self.n_classes = labels_of(problem), problem.importance, problem.members.shape[0]
+        self.single = self.design.table.astype(
+            np.float32
+        )  # precise enough for directions, and twice as quick
+        self.labels, self.importance, self.n_classes = (
+            labels_of(problem),
+            problem.importance,
+            problem.members.shape[0],
+        )
         free, precision, middle = problem.intercept
         self.centre = self._padded(centre, middle)
         self.spread = self._padded(spread, free)
@@ -62,7 +76,9 @@ class NormalModel:
         """Theta of these weights, classes x terms; 0 where there is no spread."""
         distance = self._padded(weights, 0.0) - self.centre
         distance[-1, : self.n_classes] = intercepts - self.centre[-1, : self.n_classes]
-        theta: Array = np.divide(distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0)
+        theta: Array = np.divide(
+            distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0
+        )
         return theta
 
     def weights_of(self, theta: Array) -> tuple[Array, Array]:
@@ -88,7 +104,9 @@ class NormalModel:
         kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
         if len(dense):
             table = self.design.table if table is None else table
-            out[dense] = (table if power == 1 else table**power).T @ values.astype(table.dtype, copy=False)
+            out[dense] = (table if power == 1 else table**power).T @ values.astype(
+                table.dtype, copy=False
+            )
         out[-1] = values.sum(axis=0)
         return out
 
@@ -121,7 +139,9 @@ class NormalModel:
         gradient = self.gradient(np.zeros_like(self.spread), self.probabilities(self.base))
         return math.sqrt(inner(gradient, gradient))
 
-    def hessian_product(self, search: Array, probabilities: Array, table: Array | None = None) -> Array:
+    def hessian_product(
+        self, search: Array, probabilities: Array, table: Array | None = None
+    ) -> Array:
         """The Hessian of the objective times a step; `table` as for the scores."""
         changes = self._scores_of(self.spread * search, table)
         changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
@@ -132,7 +152,10 @@ class NormalModel:
     def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
         weighted = self.importance[:, np.newaxis] * probabilities
-        diagonal = self.spread**2 * self._back(weighted * (1.0 - probabilities), 2, self.single) + self.ridge
+        diagonal = (
+            self.spread**2 * self._back(weighted * (1.0 - probabilities), 2, self.single)
+            + self.ridge
+        )
         diagonal[diagonal <= 0] = 1.0
         step, residual = np.zeros_like(gradient), -gradient
         search = residual / diagonal
@@ -151,7 +174,9 @@ class NormalModel:
             power = after
         return step
 
-    def minimise(self, theta: Array, tolerance: float, rounds: int) -> tuple[Array, list[float], bool]:
+    def minimise(
+        self, theta: Array, tolerance: float, rounds: int
+    ) -> tuple[Array, list[float], bool]:
         """The mode, the objective of each round, and whether the gradient fell to the tolerance of its size at 0."""
         scores = self.base + self.moves(theta)
         trace, converged = [self.objective(theta, scores)], False
@@ -163,15 +188,21 @@ class NormalModel:
             converged = size <= tolerance * first
             if converged:
                 break
-            step = self.direction(gradient, probabilities, min(_LOOSEST, (size / max(first, 1e-300)) ** 0.5))
-            share, scores, objective = self._search(theta, scores, step, inner(gradient, step), trace[-1])
+            step = self.direction(
+                gradient, probabilities, min(_LOOSEST, (size / max(first, 1e-300)) ** 0.5)
+            )
+            share, scores, objective = self._search(
+                theta, scores, step, inner(gradient, step), trace[-1]
+            )
             theta = theta + share * step
             trace.append(objective)
             if share == 0.0:
                 break
         return theta, trace, converged
 
-    def _search(self, theta: Array, scores: Array, step: Array, slope: float, now: float) -> tuple[float, Array, float]:
+    def _search(
+        self, theta: Array, scores: Array, step: Array, slope: float, now: float
+    ) -> tuple[float, Array, float]:
         """The step length (0 if none is found), and the scores and the objective there."""
         moves, last = self.moves(step), (scores, now)
 
@@ -192,27 +223,39 @@ def normal_model(problem: Problem) -> NormalModel:
     for c in range(n_classes):
         terms = problem.terms_of(c)
         centre[c, terms] = row_of(problem.prior.mode, c, n_terms)[terms]
-    return NormalModel(problem, problem.rows, centre, _spreads(problem, np.zeros((n_classes, n_terms))))
+    return NormalModel(
+        problem, problem.rows, centre, _spreads(problem, np.zeros((n_classes, n_terms)))
+    )
 
 
 def solve_softmax_by_newton(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode under a normal prior, one `Solution` per class; their objective is that of all together."""
+    """The mode under a normal prior, one `Solution` per class.
+
+    Their objective is that of all together.
+    """
     model = normal_model(problem)
     theta = model.theta_of(*start_of(problem, starts))
     theta, trace, converged = model.minimise(theta, problem.tolerance, problem.max_iter)
     return solutions_of(*model.weights_of(theta), np.array(trace), converged=converged)
 
 
-def solutions_of(weights: Array, intercepts: Array, objectives: Array, *, converged: bool) -> list[Solution]:
+def solutions_of(
+    weights: Array, intercepts: Array, objectives: Array, *, converged: bool
+) -> list[Solution]:
     """One `Solution` per class."""
     rounds = max(1, len(objectives) - 1)
-    return [Solution(w, float(b), objectives, rounds, converged) for w, b in zip(weights, intercepts, strict=True)]
+    return [
+        Solution(w, float(b), objectives, rounds, converged)
+        for w, b in zip(weights, intercepts, strict=True)
+    ]
 
 
 def labels_of(problem: Problem) -> Array:
     """The number of the class of each document."""
     labels = np.empty(problem.members.shape[1], dtype=np.int64)
-    labels[problem.members.indices] = np.repeat(np.arange(problem.members.shape[0]), np.diff(problem.members.indptr))
+    labels[problem.members.indices] = np.repeat(
+        np.arange(problem.members.shape[0]), np.diff(problem.members.indptr)
+    )
     return labels
 
 
@@ -263,13 +306,22 @@ def solve_softmax_by_lbfgs(problem: Problem, starts: list[Solution | None]) -> l
     )  # fmt: skip
     objective, _ = value(found.x)
     weights = model.weights_of(found.x.reshape(shape))
-    return solutions_of(*weights, np.array([*trace, objective]), converged=left <= problem.tolerance * first)
+    return solutions_of(
+        *weights, np.array([*trace, objective]), converged=left <= problem.tolerance * first
+    )
 
 
 def solve_softmax_by_em(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode, or a local one, one `Solution` per class; the start is the mode under a normal prior of variance 1."""
+    """The mode, or a local one, one `Solution` per class.
+
+    The start is the mode under a normal prior of variance 1.
+    """
     ridge = replace(problem, prior=prior_of(GaussianPrior()))
-    known = starts if all(start is not None for start in starts) else solve_softmax_by_newton(ridge, starts)
+    known = (
+        starts
+        if all(start is not None for start in starts)
+        else solve_softmax_by_newton(ridge, starts)
+    )
     weights, intercepts = start_of(problem, list(known))
     modes = np.stack([problem.mode(c) for c in range(len(weights))])
     trace, converged = [], False
@@ -277,12 +329,16 @@ def solve_softmax_by_em(problem: Problem, starts: list[Solution | None]) -> list
         spread = _spreads(problem, weights - modes)
         used = np.flatnonzero(np.any(spread, axis=0))
         now = weights[:, used]
-        model = NormalModel(problem, sparse.csr_array(problem.rows[:, used]), modes[:, used], spread[:, used])
+        model = NormalModel(
+            problem, sparse.csr_array(problem.rows[:, used]), modes[:, used], spread[:, used]
+        )
         theta, _, _ = model.minimise(model.theta_of(now, intercepts), 0.0, 1)
         new, before = model.weights_of(theta), intercepts
         distance = new[0] - modes[:, used]
         largest = np.abs(distance).max(initial=0.0)
-        new[0][np.abs(distance) < _ZERO * largest] = modes[:, used][np.abs(distance) < _ZERO * largest]
+        new[0][np.abs(distance) < _ZERO * largest] = modes[:, used][
+            np.abs(distance) < _ZERO * largest
+        ]
         weights[:, used], intercepts = new
         trace.append(_objective(problem, model, theta, weights - modes))
         change = max(np.abs(new[0] - now).max(initial=0.0), np.abs(intercepts - before).max())
@@ -293,7 +349,10 @@ def solve_softmax_by_em(problem: Problem, starts: list[Solution | None]) -> list
 
 
 def _spreads(problem: Problem, distances: Array) -> Array:
-    """The deviation that EM expects of each weight, classes x terms; 0 for terms that a class may not use."""
+    """The deviation that EM expects of each weight, classes x terms.
+
+    0 for terms that a class may not use.
+    """
     spreads = np.zeros_like(distances)
     for c, distance in enumerate(distances):
         terms = problem.terms_of(c)
@@ -303,6 +362,12 @@ def _spreads(problem: Problem, distances: Array) -> Array:
 
 def _objective(problem: Problem, model: NormalModel, theta: Array, distances: Array) -> float:
     """Minus the log posterior."""
-    loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(np.sum(model.ridge * theta**2))
+    loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(
+        np.sum(model.ridge * theta**2)
+    )
     intercepts = 0.5 * float(model.ridge[-1, 0]) * float(np.sum(theta[-1] ** 2))
-    return loss + intercepts + sum(problem.prior.cost(distance, c) for c, distance in enumerate(distances))
+    return (
+        loss
+        + intercepts
+        + sum(problem.prior.cost(distance, c) for c, distance in enumerate(distances))
+    )

@@ -1,21 +1,25 @@
 """Quadratic bounds of the softmax likelihood under Gaussian priors: a variational posterior, and a way to the mode.
 
-Bouchard (2007): for every a, log sum_c exp f_c <= a + sum_c log(1 + exp(f_c - a)), and each logarithm has the bound of
-Jaakkola & Jordan (`bayesift.models.linear.solvers.variational`), so that
+Bouchard (2007): for every a, log sum_c exp f_c <= a + sum_c log(1 + exp(f_c - a)), and each
+logarithm has the bound of Jaakkola & Jordan (`bayesift.models.linear.solvers.variational`), so that
 
     f_y - log sum_c exp f_c
-        >= f_y - a - sum_c [(f_c - a - xi_c) / 2 + l(xi_c) ((f_c - a)^2 - xi_c^2) + log(1 + exp xi_c)]
+        >= f_y - a - sum_c [(f_c - a - xi_c) / 2 + l(xi_c) ((f_c - a)^2 - xi_c^2) + log(1 + exp
+        xi_c)]
 
-Under it classes are independent and normal, with precision S_c^-1 = P_c + 2 sum_i w_i l(xi_ic) x_i x_i' and mean
-m_c = S_c (P_c mode_c + sum_i w_i (y_ic - 1/2 + 2 a_i l(xi_ic)) x_i). "variational" repeats this and
+Under it classes are independent and normal, with precision S_c^-1 = P_c + 2 sum_i w_i l(xi_ic) x_i
+x_i' and mean m_c = S_c (P_c mode_c + sum_i w_i (y_ic - 1/2 + 2 a_i l(xi_ic)) x_i). "variational"
+repeats this and
 
-    a_i = (C/2 - 1 + 2 sum_c l(xi_ic) x_i'm_c) / (2 sum_c l(xi_ic)),   xi_ic^2 = (x_i'm_c - a_i)^2 + x_i' S_c x_i
+    a_i = (C/2 - 1 + 2 sum_c l(xi_ic) x_i'm_c) / (2 sum_c l(xi_ic)),   xi_ic^2 = (x_i'm_c - a_i)^2 +
+    x_i' S_c x_i
 
 none of which lowers the bound of the evidence. The result is the mean, not the mode.
 
-Boehning (1992): the Hessian of log sum exp is at most (I - 11'/C) / 2. "variational-mode" minimises that bound at the
-present weights, with matrices that are factorised once: no step ascends, and the limit is the mode. With G = X'WX / 2
-and A_c = G + P_c, the steps d_c of the classes solve A_c d_c = G s / C - gradient_c, s their sum.
+Boehning (1992): the Hessian of log sum exp is at most (I - 11'/C) / 2. "variational-mode" minimises
+that bound at the present weights, with matrices that are factorised once: no step ascends, and the
+limit is the mode. With G = X'WX / 2 and A_c = G + P_c, the steps d_c of the classes solve A_c d_c =
+G s / C - gradient_c, s their sum.
 
 Matrices are dense: for at most 2000 terms.
 """
@@ -36,7 +40,10 @@ _PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
 
 
 class _Classes:
-    """The documents with the intercept as a last column, and the prior of each class; weights are classes x columns."""
+    """The documents with the intercept as a last column, and the prior of each class.
+
+    Weights are classes x columns.
+    """
 
     def __init__(self, problem: Problem) -> None:
         n_classes, n_terms = problem.members.shape[0], problem.n_terms
@@ -54,7 +61,10 @@ class _Classes:
         self.used = np.zeros((n_classes, n_terms + 1), dtype=bool)
         for c in range(n_classes):
             penalty = problem.penalty(c)
-            self.precision[c], self.mode[c] = np.append(penalty[1], precision), np.append(penalty[2], centre)
+            self.precision[c], self.mode[c] = (
+                np.append(penalty[1], precision),
+                np.append(penalty[2], centre),
+            )
             self.used[c, problem.terms_of(c)] = True
         self.used[:, -1] = bool(free)
         self.mode[:, :-1][~self.used[:, :-1]] = 0.0
@@ -66,20 +76,29 @@ class _Classes:
     def objective(self, weights: Array) -> float:
         """Minus the log posterior."""
         logarithms = log_softmax(self.scores(weights), axis=1)[self.members > 0]
-        return float(0.5 * np.sum(self.precision * (weights - self.mode) ** 2) - self.importance @ logarithms)
+        return float(
+            0.5 * np.sum(self.precision * (weights - self.mode) ** 2) - self.importance @ logarithms
+        )
 
     def gram(self, curvatures: Array, used: Array) -> Array:
         """X' diag(curvatures) X of the columns of a class."""
         columns = self.rows[:, np.flatnonzero(used)]
-        return np.asarray((columns.T @ sparse.csr_array(columns * curvatures[:, np.newaxis])).toarray())
+        return np.asarray(
+            (columns.T @ sparse.csr_array(columns * curvatures[:, np.newaxis])).toarray()
+        )
 
     def solutions(self, weights: Array, trace: list[float], *, converged: bool) -> list[Solution]:
         """One `Solution` per class."""
-        return solutions_of(weights[:, :-1].copy(), weights[:, -1], np.array(trace), converged=converged)
+        return solutions_of(
+            weights[:, :-1].copy(), weights[:, -1], np.array(trace), converged=converged
+        )
 
 
 def solve_softmax_by_bound(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
-    """The mean of the weights under Bouchard's bound; the objectives are minus the bound of the log evidence."""
+    """The mean of the weights under Bouchard's bound.
+
+    The objectives are minus the bound of the log evidence.
+    """
     classes = _Classes(problem)
     weights = np.column_stack(start_of(problem, starts))
     scores = classes.scores(weights)
@@ -95,19 +114,26 @@ def solve_softmax_by_bound(problem: Problem, starts: list[Solution | None]) -> l
         before, log_sum = xi, pull / (2 * curvatures.sum(axis=1))
         xi = np.sqrt((means[1] - log_sum[:, np.newaxis]) ** 2 + variances)
         weights = means[0]
-        if np.max(np.abs(xi - before) / (1.0 + before), initial=0.0) <= _PRECISION * problem.tolerance:
+        if (
+            np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
+            <= _PRECISION * problem.tolerance
+        ):
             converged = True
             break
     return classes.solutions(weights, trace, converged=converged)
 
 
-def _normals(classes: _Classes, xi: Array, log_sum: Array) -> tuple[tuple[Array, Array], Array, float]:
+def _normals(
+    classes: _Classes, xi: Array, log_sum: Array
+) -> tuple[tuple[Array, Array], Array, float]:
     """Means of weights and of scores, variances of scores, and the bound of the log evidence."""
     weights, scores, variances = classes.mode.copy(), np.empty_like(xi), np.empty_like(xi)
     curvatures, importance = bound_curvature(xi), classes.importance
     slopes = classes.members - 0.5 + 2.0 * curvatures * log_sum[:, np.newaxis]
     heights = (
-        0.5 * (log_sum[:, np.newaxis] + xi) - curvatures * (log_sum[:, np.newaxis] ** 2 - xi**2) - np.logaddexp(0, xi)
+        0.5 * (log_sum[:, np.newaxis] + xi)
+        - curvatures * (log_sum[:, np.newaxis] ** 2 - xi**2)
+        - np.logaddexp(0, xi)
     )
     bound = float(importance @ (heights.sum(axis=1) - log_sum))
     for c, used in enumerate(classes.used):
@@ -130,7 +156,9 @@ def _normals(classes: _Classes, xi: Array, log_sum: Array) -> tuple[tuple[Array,
     return (weights, scores), variances, bound
 
 
-def solve_softmax_by_quadratic_bound(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_quadratic_bound(
+    problem: Problem, starts: list[Solution | None]
+) -> list[Solution]:
     """The mode, by Boehning's bound of the curvature."""
     classes = _Classes(problem)
     weights = np.column_stack(start_of(problem, starts))
@@ -157,8 +185,12 @@ class _QuadraticBound:
             linalg.cho_factor(self.gram[np.ix_(used, used)] + np.diag(classes.precision[c, used]))
             for c, used in enumerate(self.used)
         ]
-        shared = sum((self._class_solve(c, self.gram) for c in range(len(self.used))), np.zeros_like(self.gram))
-        # Singular where flat intercepts move together, which changes nothing: the gradient has no part there.
+        shared = sum(
+            (self._class_solve(c, self.gram) for c in range(len(self.used))),
+            np.zeros_like(self.gram),
+        )
+        # Singular where flat intercepts move together, which changes nothing: the gradient has no
+        # part there.
         self.inverse = linalg.pinv(np.eye(n_columns) - shared / len(self.used))
 
     def _class_solve(self, c: int, target: Array) -> Array:
@@ -177,5 +209,7 @@ class _QuadraticBound:
 def _gradient(classes: _Classes, weights: Array) -> Array:
     residuals = np.exp(log_softmax(classes.scores(weights), axis=1)) - classes.members
     whole = (classes.rows.T @ (classes.importance[:, np.newaxis] * residuals)).T
-    gradient: Array = np.where(classes.used, whole + classes.precision * (weights - classes.mode), 0.0)
+    gradient: Array = np.where(
+        classes.used, whole + classes.precision * (weights - classes.mode), 0.0
+    )
     return gradient

@@ -1,21 +1,29 @@
 """The variational bound of Jaakkola & Jordan (2000), for the logit link and Gaussian priors.
 
-For every xi the log-likelihood of a margin z has a quadratic lower bound, tight at z = xi and z = -xi:
+For every xi the log-likelihood of a margin z has a quadratic lower bound, tight at z = xi and z =
+-xi:
 
     log psi(z) >= log psi(xi) + (z - xi) / 2 - l(xi) (z^2 - xi^2),   l(xi) = tanh(xi / 2) / (4 xi)
 
 Under it the posterior is normal, with precision S^-1 = P + 2 sum_i c_i l(xi_i) x_i x_i' and mean
-m = S (P mode + sum_i c_i y_i x_i / 2), P being the precision of the prior, and the evidence is at least
+m = S (P mode + sum_i c_i y_i x_i / 2), P being the precision of the prior, and the evidence is at
+least
 
-    sum_i c_i (log psi(xi_i) - xi_i / 2 + l(xi_i) xi_i^2) + (m' S^-1 m - mode' P mode + log |S| + log |P|) / 2
+    sum_i c_i (log psi(xi_i) - xi_i / 2 + l(xi_i) xi_i^2) + (m' S^-1 m - mode' P mode + log |S| +
+    log |P|) / 2
 
-(a flat intercept adds nothing to log |P|). There are two ways to tighten it, neither of which ever loosens it:
+(a flat intercept adds nothing to log |P|). There are two ways to tighten it, neither of which ever
+loosens it:
 
-    "variational"        xi_i^2 = x_i' (S + m m') x_i   raises the bound of the evidence; the result is the mean, which
-                         lies near the mode but is not the mode: it allows for the width of the posterior
-    "variational-mode"   xi_i = |x_i' m|                raises the bound of the posterior at m, up to the mode itself
+    "variational"        xi_i^2 = x_i' (S + m m') x_i   raises the bound of the evidence; the result
+    is the mean, which
+                         lies near the mode but is not the mode: it allows for the width of the
+                         posterior
+    "variational-mode"   xi_i = |x_i' m|                raises the bound of the posterior at m, up
+    to the mode itself
 
-Matrices are dense: for at most 2000 terms. Cost of a round: entries of X x terms, and a factorisation.
+Matrices are dense: for at most 2000 terms. Cost of a round: entries of X x terms, and a
+factorisation.
 """
 
 from __future__ import annotations
@@ -39,7 +47,9 @@ def solve_by_bound(
     return _solve(problem, category, start, to_mode=to_mode)[0]
 
 
-def variational_posterior(problem: Problem, category: int, start: Solution | None = None) -> tuple[Solution, Posterior]:
+def variational_posterior(
+    problem: Problem, category: int, start: Solution | None = None
+) -> tuple[Solution, Posterior]:
     """The normal posterior of one category's weights under the bound: its mean, and its covariance.
 
     The objective of the solution is minus the bound of the log evidence after each round.
@@ -54,20 +64,35 @@ def _solve(
     problem: Problem, category: int, start: Solution | None, *, to_mode: bool
 ) -> tuple[Solution, _Design, Array]:
     _refuse(problem, category)
-    design, xi, trace, converged = _Design(problem, category), np.ones(problem.rows.shape[0]), [], False
+    design, xi, trace, converged = (
+        _Design(problem, category),
+        np.ones(problem.rows.shape[0]),
+        [],
+        False,
+    )
     if start is not None:
-        first = np.append(start.coefficients[design.terms], [start.intercept] * (len(design.mode) - len(design.terms)))
+        first = np.append(
+            start.coefficients[design.terms],
+            [start.intercept] * (len(design.mode) - len(design.terms)),
+        )
         xi = design.spreads(first, None)
     mean, covariance, bound = design.normal(xi)
     for _ in range(problem.max_iter):
         trace.append(problem.objective(category, *design.weights(mean)) if to_mode else -bound)
         before, xi = xi, design.spreads(mean, None if to_mode else covariance)
         mean, covariance, bound = design.normal(xi)
-        if np.max(np.abs(xi - before) / (1.0 + before), initial=0.0) <= _PRECISION * problem.tolerance:
+        if (
+            np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
+            <= _PRECISION * problem.tolerance
+        ):
             converged = True
             break
     trace.append(problem.objective(category, *design.weights(mean)) if to_mode else -bound)
-    return Solution(*design.weights(mean), np.array(trace), len(trace) - 1, converged), design, covariance
+    return (
+        Solution(*design.weights(mean), np.array(trace), len(trace) - 1, converged),
+        design,
+        covariance,
+    )
 
 
 def _refuse(problem: Problem, category: int) -> None:
@@ -78,7 +103,9 @@ def _refuse(problem: Problem, category: int) -> None:
         raise ValueError("the variational bound takes no sign constraints; use solver='coordinate'")
     n_terms = len(problem.terms_of(category))
     if n_terms > _LARGEST:
-        raise ValueError(f"the variational bound is for at most {_LARGEST} terms, got {n_terms}; select some first")
+        raise ValueError(
+            f"the variational bound is for at most {_LARGEST} terms, got {n_terms}; select some first"
+        )
 
 
 class _Design:
@@ -95,7 +122,9 @@ class _Design:
         self.precision = np.append(penalty[1, self.terms], [precision] if free else [])
         self.mode = np.append(penalty[2, self.terms], [centre] if free else [])
         self.shift = 0.0 if free else float(centre)
-        self.target = self.precision * self.mode + self.rows.T @ (0.5 * self.importance * self.signs)
+        self.target = self.precision * self.mode + self.rows.T @ (
+            0.5 * self.importance * self.signs
+        )
 
     def normal(self, xi: Array) -> tuple[Array, Array, float]:
         """Mean and covariance under the bound, and the bound of the log evidence."""
@@ -109,7 +138,9 @@ class _Design:
         log_ratio = np.log(self.precision[proper]).sum() - 2.0 * np.log(np.diag(factor[0])).sum()
         heights = -np.log1p(np.exp(-xi)) - 0.5 * xi + bound_curvature(xi) * (xi**2 - self.shift**2)
         heights += 0.5 * self.signs * self.shift
-        bound = self.importance @ heights + 0.5 * (mean @ target - self.precision @ self.mode**2 + log_ratio)
+        bound = self.importance @ heights + 0.5 * (
+            mean @ target - self.precision @ self.mode**2 + log_ratio
+        )
         return mean, linalg.cho_solve(factor, np.eye(len(mean))), float(bound)
 
     def weights(self, mean: Array) -> tuple[Array, float]:

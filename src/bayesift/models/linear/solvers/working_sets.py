@@ -1,10 +1,11 @@
 """Proximal Newton on working sets for all classes of a softmax model, under every log-concave prior.
 
-A round computes the gradient of every weight of every class in one pass over the matrix, which also certifies the
-optimality conditions; improves each class, the others fixed, by Newton steps of its binary problem on its working set;
-and takes one Newton step on all weights off their modes together, whose Hessian couples the classes. The joint step
-comes from conjugate gradients, preconditioned by the diagonal and not very precise: along nearly flat directions an
-exact step would only run into the kinks of other weights.
+A round computes the gradient of every weight of every class in one pass over the matrix, which also
+certifies the optimality conditions; improves each class, the others fixed, by Newton steps of its
+binary problem on its working set; and takes one Newton step on all weights off their modes
+together, whose Hessian couples the classes. The joint step comes from conjugate gradients,
+preconditioned by the diagonal and not very precise: along nearly flat directions an exact step
+would only run into the kinks of other weights.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class SoftmaxSearch:
         self.weights, self.biases = start_of(problem, starts)
         self.labels, self.importance = labels_of(problem), problem.importance
         self.scores = np.ascontiguousarray((problem.rows @ self.weights.T + self.biases).T)
-        self.exponentials, self.probabilities = np.empty_like(self.scores), np.empty_like(self.scores)
+        self.exponentials, self.probabilities = (
+            np.empty_like(self.scores),
+            np.empty_like(self.scores),
+        )
         self.reference, self.scratch = np.empty(n_documents), np.empty(n_documents)
         self.residuals = np.zeros((n_documents, -(-n_classes // 4) * 4))
         self.allowed = np.zeros((0, 0), dtype=bool)
@@ -55,7 +59,10 @@ class SoftmaxSearch:
 
     @property
     def scale(self) -> float:
-        """The smallest factor of |beta - mode|, of which the tolerance is a share; 1 if there is none."""
+        """The smallest factor of |beta - mode|, of which the tolerance is a share.
+
+        1 if there is none.
+        """
         least = float(self.penalties[:, L1].min(initial=np.inf))
         return least if 0.0 < least < np.inf else 1.0
 
@@ -63,7 +70,9 @@ class SoftmaxSearch:
         """No gradient exceeds the sum of w |x|: a term whose kinks are steeper in every class stays at its modes."""
         largest = np.abs(self.columns).T @ self.importance
         moved = np.any(self.weights != self.penalties[:, MODE], axis=0)
-        return np.flatnonzero((largest > self.penalties[:, L1].min(axis=0)) | moved).astype(np.int32)
+        return np.flatnonzero((largest > self.penalties[:, L1].min(axis=0)) | moved).astype(
+            np.int32
+        )
 
     def normalise(self) -> None:
         """Bring probabilities and the loss up to date with the scores."""
@@ -85,11 +94,16 @@ class SoftmaxSearch:
         for c, weights in enumerate(self.weights):
             penalty, used = self.penalty(c), self.places[c, : self.counts[c]]
             distance = weights[used] - penalty[MODE, used]
-            cost += inner(penalty[L1, used], np.abs(distance)) + 0.5 * inner(penalty[L2, used], distance**2)
+            cost += inner(penalty[L1, used], np.abs(distance)) + 0.5 * inner(
+                penalty[L2, used], distance**2
+            )
         return float(self.loss + cost)
 
     def find_violations(self) -> float:
-        """List the weights that are or should be off their modes; returns the largest violation of all conditions."""
+        """List the weights that are or should be off their modes.
+
+        Returns the largest violation of all conditions.
+        """
         kernels.residuals_of(self.probabilities, self.labels, self.importance, self.residuals)
         columns = self.columns
         worst = kernels.find_violations(
@@ -97,7 +111,9 @@ class SoftmaxSearch:
             self.weights, np.empty(self.residuals.shape[1]), self.places, self.violations, self.counts,
         )  # fmt: skip
         free, precision, centre = self.problem.intercept
-        gradient = self.residuals.sum(axis=0)[: len(self.biases)] - precision * (self.biases - centre)
+        gradient = self.residuals.sum(axis=0)[: len(self.biases)] - precision * (
+            self.biases - centre
+        )
         return max(float(worst), float(np.abs(gradient).max()) if free else 0.0)
 
     def improve_class(self, c: int, tolerance: float, *, cautious: bool) -> None:
@@ -112,18 +128,26 @@ class SoftmaxSearch:
         descent.loss = evaluate(model, documents, cautious)
         moved = int(np.count_nonzero(weights[found] != model.penalty[MODE, found]))
         chosen = select_terms(
-            found, violations / np.maximum(self.problem.norms[found], 1e-12), model.penalty, weights, moved
+            found,
+            violations / np.maximum(self.problem.norms[found], 1e-12),
+            model.penalty,
+            weights,
+            moved,
         )
         worst = max(float(violations.max(initial=0.0)), abs(float(documents.residuals[2:].sum())))
         descent.improve(chosen, worst, tolerance, cautious=cautious)
-        kernels.from_binary(self.scores, self.reference, self.exponentials, c, offsets, documents.scores[2:])
+        kernels.from_binary(
+            self.scores, self.reference, self.exponentials, c, offsets, documents.scores[2:]
+        )
 
     def _binary_model(self, c: int) -> Model:
         """The problem of one class, the others fixed; its documents' scores have offsets."""
         nothing = np.empty(0)
         members = np.flatnonzero(self.labels == c).astype(np.int32)
         penalty, intercept = self.penalty(c), self.problem.intercept
-        return Model(members, self.importance, nothing, self.terms, LOGIT, np.zeros(3), penalty, intercept)
+        return Model(
+            members, self.importance, nothing, self.terms, LOGIT, np.zeros(3), penalty, intercept
+        )
 
     def used(self) -> tuple[Array, Array]:
         """Where each class starts, and the terms whose weights are off their modes and within bounds."""
@@ -136,7 +160,9 @@ class SoftmaxSearch:
         return np.append(0, np.cumsum([len(places) for places in used])), np.concatenate(used)
 
 
-def solve_softmax_by_working_sets(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_working_sets(
+    problem: Problem, starts: list[Solution | None]
+) -> list[Solution]:
     """The mode, one `Solution` per class; their objective is that of all together."""
     search = SoftmaxSearch(problem, starts)
     tolerance, trace, converged = problem.tolerance * search.scale, [], False
@@ -169,14 +195,20 @@ def _penalties(problem: Problem) -> Array:
 
 
 def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
-    """One Newton step on these weights, those of class c from starts[c] to starts[c + 1]; kept if it descends."""
+    """One Newton step on these weights, those of class c from starts[c] to starts[c + 1].
+
+    Kept if it descends.
+    """
     classes = np.repeat(np.arange(len(search.biases)), np.diff(starts))
     layers = classes if len(search.penalties) > 1 else np.zeros_like(classes)
     penalty = search.penalties[layers, :, terms].T
     now = np.append(search.weights[classes, terms], search.biases)
     free, precision, _ = search.problem.intercept
     matrix = (search.columns.indptr, search.columns.indices, search.columns.data, starts, terms)
-    changes, ridge = np.empty_like(search.scores), np.append(penalty[L2], np.full(len(search.biases), precision))
+    changes, ridge = (
+        np.empty_like(search.scores),
+        np.append(penalty[L2], np.full(len(search.biases), precision)),
+    )
 
     def hessian(vector: Array) -> Array:
         out = np.empty(len(vector))
@@ -201,7 +233,9 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
         return np.array([search.loss + _cost(penalty, search.problem.intercept, new)])
 
     below = np.array([np.nextafter(before, -np.inf)])  # any decrease is enough
-    found = backtrack(objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST, rounding=0.0)
+    found = backtrack(
+        objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST, rounding=0.0
+    )
     if found.accepted[0]:
         search.weights[classes, terms], search.biases[:] = new[: len(terms)], new[len(terms) :]
     else:
@@ -243,7 +277,10 @@ def _within_orthant(penalty: Array, now: Array, new: Array) -> Array:
 
 def _diagonal(search: SoftmaxSearch, matrix: _Matrix, ridge: Array) -> Array:
     """The diagonal of the Hessian; 1 where it is flat."""
-    curvatures, diagonal = search.importance * search.probabilities * (1.0 - search.probabilities), np.empty(len(ridge))
+    curvatures, diagonal = (
+        search.importance * search.probabilities * (1.0 - search.probabilities),
+        np.empty(len(ridge)),
+    )
     indptr, indices, data, starts, terms = matrix
     kernels.transposed_product(indptr, indices, data**2, starts, terms, curvatures, diagonal)
     diagonal += ridge
