@@ -27,7 +27,7 @@ from bayesift import TextClassifier
 from bayesift.arrays import Array
 from bayesift.charts import Axis, Figure, Frame, Line, Panel
 from bayesift.charts.svg import series
-from bayesift.datasets import catalogue
+from bayesift.corpora import catalogue
 from bayesift.records import Corpus
 
 CORPORA = (

@@ -30,7 +30,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_newsgroups, load_reuters, load_reuters_descriptions
+from bayesift.corpora import load_newsgroups, load_reuters, load_reuters_descriptions
 from bayesift.evaluation import expected_calibration_error, log_loss
 from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
 from bayesift.models import GaussianPrior, SparseBayesClassifier

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from bayesift.classifier import TextClassifier
 from bayesift.cli.classify import classify
-from bayesift.datasets import load_pydocs, load_sms_spam
+from bayesift.corpora import load_pydocs, load_sms_spam
 from bayesift.records import Corpus
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

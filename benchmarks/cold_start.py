@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import bayesift
-from bayesift.datasets import load
+from bayesift.corpora import load
 from bayesift.errors import CorpusNotFoundError
 from benchmarks.harness import machine
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
-from bayesift.datasets import load_newsgroups, load_pydocs, load_reuters
+from bayesift.corpora import load_newsgroups, load_pydocs, load_reuters
 from bayesift.errors import CorpusNotFoundError
 
 Arguments = ParamSpec("Arguments")

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesift import TextClassifier
 from bayesift.arrays import Array
-from bayesift.datasets import catalogue
+from bayesift.corpora import catalogue
 from bayesift.errors import CorpusNotFoundError
 from bayesift.evaluation import (
     f1,

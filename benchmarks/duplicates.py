@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from bayesift.datasets.references import Reference, read_references
+from bayesift.references import Reference, read_references
 from bayesift.screening import find_duplicates
 from bayesift.screening.duplicates import candidate_pairs
 from bayesift.screening.linkage import WEIGHTS, Fields, compare, fold

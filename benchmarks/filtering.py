@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.datasets import load_ohsumed, load_reuters
+from bayesift.corpora import load_ohsumed, load_reuters
 from bayesift.errors import CorpusNotFoundError
 from bayesift.filtering import (
     FilterEngine,

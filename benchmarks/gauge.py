@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesift.datasets import load_reuters
-from bayesift.datasets.reuters import load_reuters_descriptions
+from bayesift.corpora import load_reuters
+from bayesift.corpora.reuters import load_reuters_descriptions
 from bayesift.filtering import Filter, FilterEngine
 from bayesift.filtering.engine import add_described
 from bayesift.records import Document

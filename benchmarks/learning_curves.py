@@ -32,7 +32,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.charts import Axis, Band, Figure, Frame, Layer, Line, Panel
 from bayesift.charts.svg import series
-from bayesift.datasets import load_reuters, load_reuters_descriptions
+from bayesift.corpora import load_reuters, load_reuters_descriptions
 from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
 from bayesift.knowledge.term_knowledge import DESCRIPTION_STRENGTH
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier

@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy import sparse
 
-from bayesift.datasets import load_ohsumed, load_rcv1, load_reuters
+from bayesift.corpora import load_ohsumed, load_rcv1, load_reuters
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 
-from bayesift.datasets import load_newsgroups, load_reuters
+from bayesift.corpora import load_newsgroups, load_reuters
 from bayesift.models import NaiveBayesClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present

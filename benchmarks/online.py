@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import log_ndtr
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_reuters
+from bayesift.corpora import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
 from bayesift.models import OnlinePerceptron

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics import f1_score
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_reuters
+from bayesift.corpora import load_reuters
 from bayesift.features import SelectTerms
 from bayesift.models import OnlineGaussianProcess
 from bayesift.text import TermVectorizer

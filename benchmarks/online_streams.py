@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.datasets import (
+from bayesift.corpora import (
     load_enron,
     load_newsgroups,
     load_ohsumed,

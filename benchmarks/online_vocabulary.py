@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_reuters
+from bayesift.corpora import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
 from bayesift.models import OnlinePerceptron

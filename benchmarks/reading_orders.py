@@ -17,7 +17,7 @@ from typing import Any, get_args
 import numpy as np
 from sklearn.cluster import KMeans
 
-from bayesift.datasets.screening import REVIEWS, load_review
+from bayesift.corpora.screening import REVIEWS, load_review
 from bayesift.files import whole_file
 from bayesift.screening.information import Order
 from bayesift.screening.relevance import Pool

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 READERS = {
-    "bayesift": "from bayesift.datasets.references import read_references as read",
+    "bayesift": "from bayesift.references import read_references as read",
     "rispy": "import rispy\nread = lambda path: rispy.load(open(path, encoding='utf-8'))",
 }
 

@@ -32,8 +32,8 @@ from scipy.stats import wilcoxon
 
 from bayesift.charts import Axis, Band, Figure, Frame, Layer, Line, Panel, Rule
 from bayesift.charts.svg import series
-from bayesift.datasets import load_screening
-from bayesift.datasets.loading import find
+from bayesift.corpora import load_screening
+from bayesift.corpora.directory import find
 from bayesift.records import Corpus
 from bayesift.screening import (
     STOPPING_RULES,

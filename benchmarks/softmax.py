@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_newsgroups
+from bayesift.corpora import load_newsgroups
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present

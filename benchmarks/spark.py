@@ -29,7 +29,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from bayesift.classifier import TextClassifier
-from bayesift.datasets import load_pydocs, load_sms_spam
+from bayesift.corpora import load_pydocs, load_sms_spam
 from bayesift.errors import CorpusNotFoundError
 from benchmarks import spark_blocks, spark_sizing
 

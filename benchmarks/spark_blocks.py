@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.datasets import load
+from bayesift.corpora import load
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.spark.blocks import LossEvaluator, LossSums

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_reuters
+from bayesift.corpora import load_reuters
 from bayesift.models import LaplacePrior, SparseBayesClassifier, SpikeSlabClassifier, make_learner
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present

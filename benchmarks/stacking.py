@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_newsgroups, load_reuters
+from bayesift.corpora import load_newsgroups, load_reuters
 from bayesift.models import StackedClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present

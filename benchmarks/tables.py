@@ -20,8 +20,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from bayesift.datasets import check_corpus, load_newsgroups, load_reuters, load_table
-from bayesift.datasets.streaming import TextReader
+from bayesift.corpora import check_corpus, load_newsgroups, load_reuters
+from bayesift.corpora.streaming import TextReader
+from bayesift.tables import load_table
 from benchmarks.corpora import if_present
 
 _SCRIPT = """

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesift.datasets import load_newsgroups
+from bayesift.corpora import load_newsgroups
 from bayesift.models.topics import SparseNMF, npmi_coherence
 from bayesift.text import TermVectorizer
 

@@ -15,7 +15,7 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.arrays import Array
-from bayesift.datasets import load_reuters
+from bayesift.corpora import load_reuters
 from bayesift.errors import CorpusNotFoundError
 from bayesift.models.topics.factorisation import (
     STARTS,

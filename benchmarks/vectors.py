@@ -42,7 +42,7 @@ from bayesift.arrays import Array
 from bayesift.charts import Axis, Figure, Frame, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.classifier import TextClassifier
-from bayesift.datasets import (
+from bayesift.corpora import (
     load_customer_reviews,
     load_newsgroups,
     load_ohsumed,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.datasets import CATALOGUE, data_directory, load, load_reuters
+from bayesift.corpora import CATALOGUE, data_directory, load, load_reuters
 from bayesift.records import Corpus
 
 QUICK_TRAIN, QUICK_TEST = 2_000, 1_500

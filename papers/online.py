@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.datasets import data_directory, load_trec9_topics
+from bayesift.corpora import data_directory, load_trec9_topics
 from bayesift.evaluation import (
     Estimate,
     bootstrap_f1,

@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from bayesift.datasets import load
+from bayesift.corpora import load
 from tests.servers import new_database, postgres_server
 
 # How long an example takes depends on the load of the machine: no test is about that.

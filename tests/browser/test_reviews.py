@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bayesift.datasets.references import read_references
+from bayesift.references import read_references
 from tests.browser.conftest import PATIENCE
 from tests.browser.pages import expect, go
 from tests.browser.server import Server, wheat

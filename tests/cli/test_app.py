@@ -33,7 +33,7 @@ def test_interruption_is_one_line_and_code_130(capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayesift.datasets.load_pydocs", interrupt)
+    monkeypatch.setattr("bayesift.corpora.load_pydocs", interrupt)
     code, _, err = run(capsys, "demo")
     assert (code, err) == (130, "bayesift: interrupted\n")
 

@@ -407,7 +407,7 @@ def test_four_commands_on_messages(run, tmp_path):
 
 
 def test_fit_out_of_core(run, corpus, topics, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesift.datasets.arrow.BLOCK_BYTES", 64)
+    monkeypatch.setattr("bayesift.tables.arrow.BLOCK_BYTES", 64)
     place = tmp_path / "model.zip"
     monkeypatch.setattr("sys.stdin", Stdin(corpus.read_bytes()))
     code, out, err = run(

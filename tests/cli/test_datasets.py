@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import pytest
 
 from bayesift.cli import main
-from bayesift.datasets import catalogue
-from bayesift.datasets.fetch import FetchedFile
+from bayesift.corpora import catalogue
+from bayesift.corpora.fetch import FetchedFile
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_fetch_reports_what_it_did(run, monkeypatch, tmp_path, downloaded, verif
         assert directory == tmp_path / "data"
         return [FetchedFile(directory / files[0].path, "abc", downloaded, verified)]
 
-    monkeypatch.setattr("bayesift.datasets.fetch", fetch)
+    monkeypatch.setattr("bayesift.corpora.fetch", fetch)
     result = run("fetch", "sms-spam")
     assert result.code == 0
     assert message in result.out

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import bayesift
 from bayesift.cli.app import app
-from bayesift.datasets import CATALOGUE, load_pydocs
+from bayesift.corpora import CATALOGUE, load_pydocs
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -65,7 +65,7 @@ def test_every_snippet_runs(page, tmp_path, monkeypatch):
         run_with_spark(page, tmp_path)
     else:
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("bayesift.datasets.load_pydocs", load_pydocs)
+        monkeypatch.setattr("bayesift.corpora.load_pydocs", load_pydocs)
         run_blocks(page)
 
 

@@ -39,7 +39,7 @@ print(zipf_figure(["a"], np.array([1])).to_svg())
     assert run_python(program).startswith("<svg ")
 
 
-@pytest.mark.parametrize("module", ["bayesift.text", "bayesift.datasets", "bayesift.cli"])
+@pytest.mark.parametrize("module", ["bayesift.text", "bayesift.corpora", "bayesift.cli"])
 def test_the_service_stays_optional(module):
     run_python(
         f"import sys; sys.modules['fastapi'] = sys.modules['sqlalchemy'] = None; import {module}"

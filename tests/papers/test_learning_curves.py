@@ -2,7 +2,7 @@
 
 import pytest
 
-from bayesift.datasets import load_reuters, load_reuters_descriptions
+from bayesift.corpora import load_reuters, load_reuters_descriptions
 from benchmarks.learning_curves import STRENGTH, VARIANCES, Texts, measure
 from tests.conftest import data_dir
 

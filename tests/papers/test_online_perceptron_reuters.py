@@ -7,7 +7,7 @@ Porter stems, ltc over the whole vocabulary, terms with a likelihood ratio above
 import numpy as np
 import pytest
 
-from bayesift.datasets import load_reuters
+from bayesift.corpora import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
 from bayesift.models import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise

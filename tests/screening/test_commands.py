@@ -9,7 +9,7 @@ import pytest
 from bayesift.cli import main
 from bayesift.cli.screen import _read_criteria
 from bayesift.cli.screen_terminal import Session, highlighted, page
-from bayesift.datasets.references import Reference, ReferenceList, read_references
+from bayesift.references import Reference, ReferenceList, read_references
 from bayesift.screening import Project, Review
 from tests.filtering.test_simulate import file_of
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bayesift.datasets.references import Decision, Reference
+from bayesift.references import Decision, Reference
 from bayesift.screening import find_duplicates, match_probability, merge
 from bayesift.screening.duplicates import candidate_pairs
 from bayesift.screening.linkage import Fields, compare, fold, letter_sets, overlaps, same_journal

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from bayesift.datasets.references import Decision, Reference, ReferenceList
 from bayesift.errors import DataError
+from bayesift.references import Decision, Reference, ReferenceList
 from bayesift.screening import Duplicates, Project, ProjectSettings, is_project, with_decisions
 
 CORN = Reference(

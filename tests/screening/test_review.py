@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesift.datasets.references import Decision, Reference, ReferenceList
 from bayesift.errors import DataError
+from bayesift.references import Decision, Reference, ReferenceList
 from bayesift.screening import (
     PrismaFlow,
     Project,

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from bayesift.datasets.references import read_references
+from bayesift.references import read_references
 from bayesift.screening import Project
 from bayesift.service import reviews
 from bayesift.service.errors import ConflictError

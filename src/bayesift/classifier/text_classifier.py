@@ -322,7 +322,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(lambda classifier: can_grow(classifier.current_model))
     def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
-        """Learn from the documents of one more corpus, such as those of `bayesift.datasets.load_chunks`.
+        """Learn from the documents of one more corpus, such as those of `bayesift.tables.load_chunks`.
 
         Documents without a category are left out with a `DataWarning`, unless they may have several
         (`multilabel`).

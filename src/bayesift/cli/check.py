@@ -13,7 +13,7 @@ from bayesift.cli.console import busy, stdout, table
 from bayesift.cli.options import AsJson, CorpusName, CorpusOptions
 
 if TYPE_CHECKING:
-    from bayesift.datasets import Finding
+    from bayesift.corpora import Finding
     from bayesift.records import Corpus
 
 _SAID = ("no-labels", "blank-labels", "one-label", "empty-rows", "bad-rows")
@@ -27,7 +27,7 @@ def check(
 
     Each finding comes with the option or the change that helps. Nothing is changed.
     """
-    from bayesift.datasets import check_corpus
+    from bayesift.corpora import check_corpus
 
     loaded = replace(source, skip_bad=True).load(corpus)
     with busy(f"checking {len(loaded):,} documents"):
@@ -69,7 +69,7 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
 
 def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> None:
     """Print the errors and warnings about a corpus to stderr, one line each, except those that fit says or cures."""
-    from bayesift.datasets import check_corpus
+    from bayesift.corpora import check_corpus
 
     for finding in check_corpus(corpus, thorough=False):
         cured = strip_html and finding.name == "html"

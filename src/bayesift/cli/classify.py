@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bayesift.arrays import Array
     from bayesift.classifier import Predictions, TextClassifier
-    from bayesift.datasets.streaming import TextBatch
+    from bayesift.corpora.streaming import TextBatch
 
 SEPARATOR = ";"
 _DIGITS = 6
@@ -71,8 +71,8 @@ def classify(
     Texts are read and answered in batches, so that memory use does not grow with their number.
     """
     from bayesift.classifier import TextClassifier
-    from bayesift.datasets.loading import ProblemLog
-    from bayesift.datasets.streaming import TextReader
+    from bayesift.corpora.streaming import TextReader
+    from bayesift.tables.loading import ProblemLog
 
     if output is not None and documents != "-" and output.resolve() == Path(documents).resolve():
         raise typer.BadParameter(f"{output} is the input; name another file", param_hint="--output")

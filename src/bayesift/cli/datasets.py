@@ -27,15 +27,15 @@ from bayesift.cli.options import (
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from bayesift.datasets import CorpusSummary
-    from bayesift.datasets.fetch import FetchedFile, RemoteFile
+    from bayesift.corpora import CorpusSummary
+    from bayesift.corpora.fetch import FetchedFile, RemoteFile
 
 app = command_group("datasets", "List, show and fetch corpora.")
 
 
 def list_corpora(data_dir: DataDir = None) -> None:
     """List the corpora that bayesift knows, and which are present."""
-    from bayesift.datasets import CATALOGUE, data_directory
+    from bayesift.corpora import CATALOGUE, data_directory
 
     rows = table("name", "what", "present", numbers=False)
     for entry in CATALOGUE.values():
@@ -48,7 +48,7 @@ def show_corpus(
     corpus: CorpusName, as_json: AsJson = False, *, source: CorpusOptions = CorpusOptions()
 ) -> CorpusSummary:
     """Show the documents, splits and categories of a corpus."""
-    from bayesift.datasets import summarise
+    from bayesift.corpora import summarise
 
     loaded = source.read(corpus)
     with busy(f"counting {corpus}"):
@@ -68,7 +68,7 @@ def fetch_corpus(
 
     An interrupted download is resumed.
     """
-    from bayesift.datasets import data_directory, fetch, find_entry
+    from bayesift.corpora import data_directory, fetch, find_entry
 
     with usage_errors():
         entry = find_entry(name)

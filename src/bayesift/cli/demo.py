@@ -51,7 +51,7 @@ def _heading(console: Console, what: str, text: str) -> None:
 
 
 def _show_corpus(console: Console) -> Corpus:
-    from bayesift.datasets import load_pydocs
+    from bayesift.corpora import load_pydocs
 
     with console.status("Reading the documentation of Python's standard library ..."):
         corpus = load_pydocs()

@@ -319,7 +319,7 @@ def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
     """The topic statements of the TREC-9 collection, which the paper learns as relevant documents."""
     if corpus != "ohsumed-trec9":
         return None
-    from bayesift.datasets import load_trec9_topics
+    from bayesift.corpora import load_trec9_topics
 
     return {
         topic.number: f"{topic.title}\n{topic.description}"

@@ -254,9 +254,9 @@ def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[It
 
 
 def _is_table(path: Path) -> bool:
-    from bayesift.datasets.loading import bare_suffix
-    from bayesift.datasets.rows import SPREADSHEETS
-    from bayesift.datasets.tables import DELIMITED, PARQUET
+    from bayesift.tables.loading import bare_suffix
+    from bayesift.tables.reader import DELIMITED, PARQUET
+    from bayesift.tables.rows import SPREADSHEETS
 
     return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
 

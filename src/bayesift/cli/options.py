@@ -26,10 +26,10 @@ from bayesift.files import check_writable
 
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
-    from bayesift.datasets import Columns, TableFormat
     from bayesift.features import SelectTerms
     from bayesift.knowledge import TermKnowledge
     from bayesift.records import Corpus
+    from bayesift.tables import Columns, TableFormat
     from bayesift.text.counting import Weighting as WeightingName
     from bayesift.text.scripts import Unspaced
     from bayesift.text.tokens import Analyzer
@@ -181,14 +181,14 @@ class TableOptions:
     @property
     def columns(self) -> Columns:
         """The columns that were named."""
-        from bayesift.datasets import Columns
+        from bayesift.tables import Columns
 
         return Columns(text=self.text, id=self.identity, title=self.title)
 
     @property
     def format(self) -> TableFormat:
         """How the table is written, as far as it was said."""
-        from bayesift.datasets import TableFormat
+        from bayesift.tables import TableFormat
 
         with usage_errors():
             return TableFormat(self.encoding, self.delimiter, self.header, self.sheet)
@@ -216,7 +216,7 @@ class CorpusOptions(TableOptions):
     @property
     def columns(self) -> Columns:
         """The columns that were named."""
-        from bayesift.datasets import Columns
+        from bayesift.tables import Columns
 
         return Columns(
             self.text, self.label, self.identity, self.title, self.date, self.split_column
@@ -240,8 +240,9 @@ class CorpusOptions(TableOptions):
     def load(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path, "-" from stdin."""
         with counting(f"reading {name}", None, quiet=quiet) as progress:
-            from bayesift.datasets import Columns, load, load_table
-            from bayesift.datasets.loading import reading_progress
+            from bayesift.corpora import load
+            from bayesift.tables import Columns, load_table
+            from bayesift.tables.loading import reading_progress
 
             columns, written = self.columns, asdict(self.format)
             given = {
@@ -260,7 +261,7 @@ class CorpusOptions(TableOptions):
 
         Skipped records and guesses are printed to stderr.
         """
-        from bayesift.datasets import load_chunks
+        from bayesift.tables import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
         given: dict[str, Any] = {

@@ -19,7 +19,7 @@ from bayesift.cli.screen_stats import stats
 from bayesift.errors import DataError
 
 if TYPE_CHECKING:
-    from bayesift.datasets.references import Reference
+    from bayesift.references import Reference
     from bayesift.screening import Project, ProjectSettings
     from bayesift.text import WordVectors
 
@@ -173,7 +173,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the records with decisions, reasons, ranks and probabilities."""
-    from bayesift.datasets.references import write_references
+    from bayesift.references import write_references
     from bayesift.screening import RankedRecords
 
     wanted = {part.strip() for part in only.split(",")} if only else set()
@@ -201,7 +201,7 @@ def _begin(
     decided: bool,
     quiet: bool,
 ) -> None:
-    from bayesift.datasets.references import read_references
+    from bayesift.references import read_references
     from bayesift.screening import Duplicates, Project, find_duplicates
 
     with busy("reading records", quiet=quiet):
@@ -290,7 +290,7 @@ def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> N
 
 
 def _labelled(path: Path) -> list[Reference]:
-    from bayesift.datasets.references import read_references
+    from bayesift.references import read_references
 
     found = [reference for reference in read_references(path) if reference.included is not None]
     if not found:

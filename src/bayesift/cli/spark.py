@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from bayesift.classifier import TextClassifier
-    from bayesift.datasets import Columns
     from bayesift.spark import SparkEvaluation
+    from bayesift.tables import Columns
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesift.arrays import Array
-from bayesift.datasets.references import Reference
+from bayesift.references import Reference
 from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
 
 PROBABILITY = 0.9  # above this records are joined
@@ -52,7 +52,7 @@ class Duplicates:
 
     Examples
     --------
-    >>> from bayesift.datasets.references import Reference
+    >>> from bayesift.references import Reference
     >>> corn, gold = Reference(title="Corn in Iowa"), Reference(title="Gold mines", doi="10.1/g")
     >>> find_duplicates([corn, gold, Reference(doi="10.1/g")]).groups
     ((0,), (1, 2))
@@ -107,7 +107,7 @@ def merge(references: Sequence[Reference]) -> Reference:
 
     Examples
     --------
-    >>> from bayesift.datasets.references import Reference
+    >>> from bayesift.references import Reference
     >>> one = Reference(title="Corn", doi="10.1/c")
     >>> merged = merge([one, Reference(title="Corn", abstract="About corn.", year=2001)])
     >>> merged.title, merged.doi, merged.abstract, merged.year

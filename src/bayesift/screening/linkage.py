@@ -27,7 +27,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from bayesift.arrays import Array
-from bayesift.datasets.references import Reference
+from bayesift.references import Reference
 from bayesift.text import TermVectorizer
 
 MISSING = -1
@@ -178,7 +178,7 @@ def match_probability(first: Reference, second: Reference) -> float:
 
     Examples
     --------
-    >>> from bayesift.datasets.references import Reference
+    >>> from bayesift.references import Reference
     >>> one = Reference(title="Triptans in acute migraine: a trial", authors=("Silberstein, S. D.",), year=1999)
     >>> other = Reference(title="Triptans in acute migrane - a trial.", authors=("S D Silberstein",), year=1999)
     >>> match_probability(one, other) > 0.9

@@ -151,7 +151,7 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
 
     Examples
     --------
-    >>> from bayesift.datasets.references import Reference
+    >>> from bayesift.references import Reference
     >>> log = ReviewLog([Reference(title="Corn", file="a.ris"), Reference(title="Gold", file="a.ris")], [1, 2])
     >>> methods_paragraph(log, "too early to say").startswith("We identified 2 records in 1 file")
     True

@@ -27,15 +27,15 @@ from typing import IO, Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bayesift.datasets.references import (
+from bayesift.errors import DataError
+from bayesift.files import whole_file
+from bayesift.references import (
     Reference,
     ReferenceList,
     SourceFile,
     references_from_table,
     references_to_table,
 )
-from bayesift.errors import DataError
-from bayesift.files import whole_file
 from bayesift.screening.duplicates import Duplicates, find_duplicates
 from bayesift.screening.review_log import Event, EventType, ProjectSettings, ReviewLog, now
 
@@ -63,7 +63,7 @@ class Project(ReviewLog):
     Examples
     --------
     >>> import tempfile
-    >>> from bayesift.datasets.references import Reference, ReferenceList
+    >>> from bayesift.references import Reference, ReferenceList
     >>> folder = Path(tempfile.mkdtemp()) / "review"
     >>> with Project.create(folder, ReferenceList((Reference(title="Corn"), Reference(title="Gold")))) as project:
     ...     _ = project.append("decide", by="ann", record="2", verdict="included")

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayesift.arrays import Array
-from bayesift.datasets.references import Reference
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage
+from bayesift.references import Reference
 from bayesift.screening.project import Project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool
@@ -430,7 +430,7 @@ class Review:
     Examples
     --------
     >>> import tempfile
-    >>> from bayesift.datasets.references import Reference, ReferenceList
+    >>> from bayesift.references import Reference, ReferenceList
     >>> from bayesift.screening import Project, ProjectSettings
     >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest in Iowa", "Silver mines of Peru"]
     >>> records = ReferenceList(tuple(Reference(title=title) for title in titles))

@@ -12,9 +12,9 @@ from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from bayesift.datasets.references import Decision as GivenDecision
-from bayesift.datasets.references import Reference
 from bayesift.errors import DataError
+from bayesift.references import Decision as GivenDecision
+from bayesift.references import Reference
 from bayesift.screening.duplicates import merge
 
 EventType = Literal[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from bayesift.datasets import load_pydocs
+from bayesift.corpora import load_pydocs
 from bayesift.service import operations
 from bayesift.service.access import digest
 from bayesift.service.live import Operation

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bayesift.datasets.references import Reference, write_references
 from bayesift.errors import DataError
+from bayesift.references import Reference, write_references
 from bayesift.screening import Project, ReviewLog
 from bayesift.screening.project import RECORDS
 from bayesift.service.uploads import check_unpacked

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import get_args
 
-from bayesift.datasets.references import Reference
+from bayesift.references import Reference
 from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, Judgement, Record, Stage, Status
 from bayesift.service import review_schemas as schemas

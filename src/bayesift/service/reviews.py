@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesift.datasets.references import ReferenceList, SourceFile
 from bayesift.errors import DataError
+from bayesift.references import ReferenceList, SourceFile
 from bayesift.screening import Duplicates, Pool, Project, ProjectSettings, RankedRecords, ReviewLog
 from bayesift.screening.project import group_numbers, new_id, read_records, write_records
 from bayesift.screening.review import PoolTexts

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from bayesift.datasets import load_table
-from bayesift.datasets.loading import guess_encoding
-from bayesift.datasets.references import (
+from bayesift.errors import DataError
+from bayesift.records import Corpus, Document
+from bayesift.references import (
     Decision,
     Reference,
     ReferenceList,
@@ -28,14 +28,14 @@ from bayesift.datasets.references import (
     load_references,
     read_references,
 )
-from bayesift.datasets.references.files import recognise
-from bayesift.errors import DataError
-from bayesift.records import Corpus, Document
+from bayesift.references.files import recognise
 from bayesift.screening.project import new_id
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, with_decisions
 from bayesift.service import event_log
 from bayesift.service.db.tables import DocumentRow, ProfileRow, Reading
 from bayesift.service.errors import NotFoundError, TooLargeError
+from bayesift.tables import load_table
+from bayesift.tables.loading import guess_encoding
 
 _MOST_UNPACKED = 400 * 1024 * 1024
 _PLAIN = (".txt", ".text", ".md")

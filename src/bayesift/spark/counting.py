@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.datasets.loading import describe_damage
-from bayesift.datasets.rows import MAX_CHARACTERS
 from bayesift.models.naive_bayes.language_models import CategoryCounts
+from bayesift.tables.loading import describe_damage
+from bayesift.tables.rows import MAX_CHARACTERS
 from bayesift.text import TermVectorizer
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from fastapi import APIRouter, Request
 
-from bayesift.datasets.references import ReferenceList
+from bayesift.references import ReferenceList
 from bayesift.screening import Duplicates, find_duplicates
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews

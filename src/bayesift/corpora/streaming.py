@@ -1,0 +1,121 @@
+"""Texts without labels in batches, in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+
+from bayesift.records import Note
+from bayesift.references import holds_references, read_references
+from bayesift.tables.arrow import ColumnBlock, read_parts
+from bayesift.tables.columns import Columns, read_name, read_text
+from bayesift.tables.loading import ProblemLog, bare_suffix
+from bayesift.tables.reader import TABLE_SUFFIXES, TableFormat, TableReader, read_records
+from bayesift.tables.rows import Row, RowChecks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_TEXTS = 1 << 14
+
+
+class TextBatch(NamedTuple):
+    """Texts and their ids, as Arrow arrays of strings."""
+
+    ids: pa.Array
+    texts: pa.Array
+
+
+_Record: TypeAlias = tuple[str, str]  # id and text
+
+
+@dataclass
+class TextReader:
+    r"""Reads texts from a table, from a file of references, or from a file or stream of one text per line.
+
+    CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
+    are guessed; ids are line numbers by default. `notes` says what was guessed.
+    """
+
+    source: Path | BinaryIO
+    columns: Columns = field(default_factory=Columns)
+    format: TableFormat = field(default_factory=TableFormat)
+    log: ProblemLog = field(default_factory=ProblemLog)
+    batch: int | None = None
+    notes: list[Note] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[TextBatch]:
+        if isinstance(self.source, Path) and self._is_reference_file(self.source):
+            yield from self._read_references(self.source)
+            return
+        reader = TableReader(self.source, self.log, self.format, live=self.batch == 1)
+        self.notes = reader.notes
+        size = self.batch or BATCH_TEXTS
+        if reader.is_text and reader.kind != "json-lines" and not self._is_table(reader):
+            yield from _to_arrow(_plain(reader.lines(), reader.checks), size)
+        elif self.batch is not None:
+            columns, rows = reader.resolve(self.columns, labels=False)
+            yield from _to_arrow(_records(rows, columns, reader.checks), size)
+        else:
+            for columns, part in read_parts(reader, self.columns, labels=False):
+                if isinstance(part, ColumnBlock):
+                    yield TextBatch(*part.ids_and_texts(columns))
+                else:
+                    yield from _to_arrow(_records(part, columns, reader.checks), size)
+
+    @staticmethod
+    def _is_reference_file(path: Path) -> bool:
+        suffix = bare_suffix(path)
+        return (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path)
+
+    def _read_references(self, path: Path) -> Iterator[TextBatch]:
+        found = read_references(path)
+        self.notes = [note for file in found.files for note in file.notes]
+        for problem in found.refused:
+            self.log.report(problem.message, file=problem.file, line=problem.line)
+        texts = ((reference.id, reference.text) for reference in found if reference.text)
+        yield from _to_arrow(texts, self.batch or BATCH_TEXTS)
+
+    def _is_table(self, reader: TableReader) -> bool:
+        """Whether text without a suffix that tells is a table: its columns were named, or are known by their names."""
+        if reader.kind not in (None, "delimited"):
+            return True
+        given = (
+            self.columns != Columns()
+            or self.format.delimiter is not None
+            or self.format.header is not None
+        )
+        return reader.kind is not None and (given or reader.has_known_names)
+
+
+def _records(rows: Iterator[Row], columns: Columns, checks: RowChecks) -> Iterator[_Record]:
+    return (record for _, record in read_records(rows, columns, _read_record, checks))
+
+
+def _to_arrow(records: Iterator[_Record], size: int) -> Iterator[TextBatch]:
+    import pyarrow as pa
+
+    while batch := list(islice(records, size)):
+        yield TextBatch(*map(pa.array, zip(*batch, strict=True)))
+
+
+def _read_record(row: Row, columns: Columns) -> _Record:
+    text, title = (
+        read_text(row.values, columns.text, required=True),
+        read_text(row.values, columns.title),
+    )
+    text = f"{title}\n{text}" if title else text
+    if not text.strip():
+        raise ValueError("empty document")
+    name = row.values.get(columns.id) if columns.id else None
+    return str(row.line) if name is None else read_name(name), text
+
+
+def _plain(lines: Iterable[str], checks: RowChecks) -> Iterator[_Record]:
+    for number, line in enumerate(lines, 1):
+        text = line.rstrip("\r\n")
+        if text.strip() and checks.accept(Row(number, {"text": text})):
+            yield str(number), text

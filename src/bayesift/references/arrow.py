@@ -1,0 +1,125 @@
+"""References as an Arrow table with everything they hold, and back: the layout of Parquet and JSON lines of our own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+from bayesift.errors import DataError
+from bayesift.references.reference import Decision, Reference
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NAMES = tuple(field.name for field in dataclasses.fields(Reference))
+_TUPLES = ("authors", "keywords", "notes", "labels")
+# A table with these columns was written here.
+OWN_COLUMNS = frozenset({"fields", "decisions", "format", "authors", "title"})
+
+
+def schema() -> pa.Schema:
+    """The columns of a table of references."""
+    import pyarrow as pa
+
+    texts = pa.list_(pa.string())
+    pairs = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+    decisions = pa.list_(
+        pa.struct([("verdict", pa.string()), ("reviewer", pa.string()), ("reasons", texts)])
+    )
+    kinds = {
+        "year": pa.int32(),
+        "line": pa.int32(),
+        "decisions": decisions,
+        "annotations": pairs,
+        "fields": pairs,
+    }
+    kinds |= dict.fromkeys(_TUPLES, texts)
+    return pa.schema([(name, kinds.get(name, pa.string())) for name in _NAMES])
+
+
+def to_values(reference: Reference) -> dict[str, Any]:
+    """A reference as plain values.
+
+    A value of `fields` that is not text is JSON after a NUL character.
+    """
+    values = {name: getattr(reference, name) for name in _NAMES}
+    values["decisions"] = [
+        {"verdict": d.verdict, "reviewer": d.reviewer, "reasons": list(d.reasons)}
+        for d in reference.decisions
+    ]
+    values["annotations"] = [
+        {"name": name, "value": value} for name, value in reference.annotations
+    ]
+    values["fields"] = [{"name": name, "value": _packed(value)} for name, value in reference.fields]
+    for name in _TUPLES:
+        values[name] = list(values[name])
+    return values
+
+
+def from_values(values: Mapping[str, Any]) -> Reference:
+    """The reference of `to_values`."""
+    parts = {name: values[name] for name in _NAMES if values.get(name) is not None}
+    try:
+        parts["decisions"] = tuple(
+            Decision(d["verdict"], d["reviewer"] or "", tuple(d["reasons"] or ()))
+            for d in parts.get("decisions", ())
+        )
+        parts["annotations"] = tuple(
+            (pair["name"], pair["value"]) for pair in parts.get("annotations", ())
+        )
+        parts["fields"] = tuple(
+            (pair["name"], _unpacked(pair["value"])) for pair in parts.get("fields", ())
+        )
+        for name in _TUPLES:
+            parts[name] = tuple(parts.get(name, ()))
+    except (TypeError, KeyError, ValueError) as error:
+        raise DataError(
+            f"not a record as bayesift writes it ({type(error).__name__}: {error})"
+        ) from error
+    return Reference(**parts)
+
+
+def references_to_table(references: Iterable[Reference]) -> pa.Table:
+    """References as an Arrow table that holds everything."""
+    import pyarrow as pa
+
+    columns: dict[str, list[Any]] = {name: [] for name in _NAMES}
+    for reference in references:
+        for name, value in to_values(reference).items():
+            columns[name].append(value)
+    return pa.table(columns, schema=schema())
+
+
+def references_from_table(table: pa.Table) -> list[Reference]:
+    """The references of such a table."""
+    missing = [name for name in _NAMES if name not in table.column_names]
+    if missing:
+        raise DataError(f"not a table of references: no column {missing[0]!r}")
+    return [from_values(values) for batch in table.to_batches(4096) for values in batch.to_pylist()]
+
+
+def _packed(value: Any) -> str:
+    return (
+        value
+        if isinstance(value, str)
+        else "\0" + json.dumps(value, ensure_ascii=False, default=str)
+    )
+
+
+def _unpacked(value: str) -> Any:
+    return json.loads(value[1:]) if value.startswith("\0") else value
+
+
+def write_json_lines(references: Iterable[Reference], stream: IO[str]) -> None:
+    """Write references as JSON lines that hold everything."""
+    for reference in references:
+        stream.write(json.dumps(to_values(reference), ensure_ascii=False) + "\n")
+
+
+def write_parquet(references: Iterable[Reference], stream: IO[bytes]) -> None:
+    """Write references as a Parquet file that holds everything."""
+    from pyarrow import parquet
+
+    parquet.write_table(references_to_table(references), stream, compression="zstd")

@@ -1,0 +1,192 @@
+"""Plain text of Web of Science (.ciw, .txt.
+
+Tables may have its tags as columns) and the Cochrane Library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from bayesift.references.layout import (
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    parse_date,
+    split_names,
+    write_judgements,
+)
+from bayesift.references.lines import Block, Entry, Report, bounded_records
+from bayesift.references.reference import Fields, Reference
+
+_WEB_OF_SCIENCE_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
+_WEB_OF_SCIENCE_LIKELY = re.compile(
+    r"\AFN .*\nVR |^PT [A-Z]\n(?:AU|AF|BA|CA|ED|TI|SO|GP) ", re.MULTILINE
+)
+_AROUND = frozenset({"FN", "VR", "EF"})
+_TYPES = {"J": "JOUR", "B": "BOOK", "S": "SER", "P": "PAT"}
+_CODES = {code: letter for letter, code in _TYPES.items()}
+
+WEB_OF_SCIENCE_TAGS = {
+    "id": ("UT", "GA"),
+    "title": ("TI",),
+    "abstract": ("AB",),
+    "authors": ("AF", "AU", "BF", "BA", "CA"),
+    "year": ("PY", "EY"),
+    "date": ("PD", "PY", "EA"),
+    "journal": ("SO", "JI", "J9", "SE"),
+    "volume": ("VL",),
+    "issue": ("IS",),
+    "pages": ("BP", "EP", "AR"),
+    "doi": ("DI", "D2"),
+    "pmid": ("PM",),
+    "keywords": ("DE", "ID", "MQ"),
+    "url": ("UR",),
+    "language": ("LA",),
+    "type": ("PT",),
+    "notes": ("N1",),
+}
+
+
+def is_web_of_science(head: str) -> bool:
+    """Whether the beginning of a file is plain text of Web of Science."""
+    return _WEB_OF_SCIENCE_LIKELY.search(head.lstrip("\ufeff \n")) is not None
+
+
+def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of plain text; the lines of a field are kept apart, since each may be an author."""
+
+    def parse(line: str) -> tuple[str, str] | None:
+        match = _WEB_OF_SCIENCE_TAG.match(line)
+        return (match[1], match[2] or "") if match and match[1] not in _AROUND else None
+
+    for entry in bounded_records(_within(lines), report, parse, start="PT", end="ER"):
+        yield Entry(
+            entry.line,
+            tuple((tag, re.sub(r"\n[ \t]+", "\n", value)) for tag, value in entry.fields),
+        )
+
+
+def _within(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The lines without those that frame the file."""
+    return (
+        (number, line)
+        for number, line in lines
+        if line[:2] not in _AROUND or not _WEB_OF_SCIENCE_TAG.match(line)
+    )
+
+
+def write_web_of_science(records: Iterable[Fields], stream: IO[str]) -> None:
+    """Write records as plain text of Web of Science."""
+    stream.write("FN Clarivate Analytics Web of Science\nVR 1.0\n")
+    for fields in records:
+        for tag, value in fields:
+            if tag:
+                stream.write(f"{tag} {value}".rstrip(" ").replace("\n", "\n   ") + "\n")
+        stream.write("ER\n\n")
+    stream.write("EF\n")
+
+
+def refine_web_of_science(parts: Parts, values: Values) -> None:
+    """A page range is in two tags.
+
+    A type is a letter; a date has no year; keywords may be wrapped.
+    """
+    start, end = first(values, ("BP",)), first(values, ("EP",))
+    parts["pages"] = (
+        f"{start}-{end}"
+        if start and end and start != end
+        else start or end or first(values, ("AR",))
+    )
+    parts["type"] = _TYPES.get(parts["type"].upper(), "GEN" if parts["type"] else "")
+    parts["date"] = parse_date(first(values, ("PD",)), parts["year"]) or parts["date"]
+    wrapped = [text.replace("\n", " ") for text in all_of(values, ("DE", "ID", "MQ"))]
+    parts["keywords"] = tuple(dict.fromkeys(split_names(wrapped, ";")))
+
+
+def express_web_of_science(reference: Reference) -> dict[str, Pairs]:
+    """The parts of a record as fields of Web of Science."""
+    start, dash, end = reference.pages.partition("-")
+    known = {
+        "type": [("PT", _CODES.get(reference.type, "J"))],
+        "authors": [("AU", "\n".join(reference.authors))],
+        "title": [("TI", reference.title)],
+        "journal": [("SO", reference.journal)],
+        "language": [("LA", reference.language)],
+        "keywords": [("DE", "; ".join(reference.keywords))],
+        "abstract": [("AB", reference.abstract)],
+        "year": [("PY", str(reference.year or ""))],
+        "date": [("PD", reference.date if len(reference.date) > 4 else "")],
+        "volume": [("VL", reference.volume)],
+        "issue": [("IS", reference.issue)],
+        "pages": [("BP", start), ("EP", end)] if dash and end else [("AR", reference.pages)],
+        "doi": [("DI", reference.doi)],
+        "pmid": [("PM", reference.pmid)],
+        "url": [("UR", reference.url)],
+        "id": [("UT", reference.id)],
+        "notes": [("N1", note) for note in (*reference.notes, *write_judgements(reference))],
+    }
+    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+
+
+WEB_OF_SCIENCE = Layout(
+    "web-of-science", WEB_OF_SCIENCE_TAGS, express_web_of_science, refine_web_of_science
+)
+
+
+_START = re.compile(r"Record #\d+ of \d+\s*$")
+_COCHRANE_TAG = re.compile(r"(ID|AU|TI|SO|YR|VL|NO|PG|XR|PM|PT|KY|DOI|AB|US|CC|LA|EM|CT): ?(.*)$")
+_COCHRANE_LIKELY = re.compile(r"^Record #\d+ of \d+\s*\n(?:.*\n){0,3}?(?:ID|AU|TI): ", re.MULTILINE)
+
+COCHRANE_TAGS = {
+    "id": ("ID",),
+    "title": ("TI",),
+    "abstract": ("AB",),
+    "authors": ("AU",),
+    "year": ("YR",),
+    "date": ("YR",),
+    "journal": ("SO",),
+    "volume": ("VL",),
+    "issue": ("NO",),
+    "pages": ("PG",),
+    "doi": ("DOI",),
+    "pmid": ("PM",),
+    "keywords": ("KY",),
+    "url": ("US",),
+    "language": ("LA",),
+}
+
+
+def is_cochrane(head: str) -> bool:
+    """Whether the beginning of a file is plain text of the Cochrane Library."""
+    return _COCHRANE_LIKELY.search(head) is not None
+
+
+def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of plain text; one that lacks its first line is reported and read."""
+    block = Block()
+    started = False
+    for number, line in lines:
+        match = _COCHRANE_TAG.match(line)
+        if _START.match(line):
+            if block:
+                yield block.take()
+            started = True
+        elif match:
+            if block and match[1] in ("ID", "TI") and match[1] in block.tags:
+                yield block.take()
+            if not block and not started:
+                report(number, "record without its first line")
+            block.add(number, match[1], match[2])
+            started = False
+        else:
+            block.extend_or_report(number, line, report)
+    if block:
+        yield block.take()
+
+
+COCHRANE = Layout("cochrane-text", COCHRANE_TAGS, lambda reference: {})

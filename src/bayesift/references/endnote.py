@@ -1,0 +1,338 @@
+"""EndNote: tagged text (.enw, as Google Scholar gives it) and XML, of which a damaged record costs no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+from bayesift.references.layout import (
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    write_judgements,
+)
+from bayesift.references.lines import Block, Entry, Report
+from bayesift.references.reference import Fields, Reference, normalise_pmid
+
+_TAG = re.compile(r"%([A-Z0-9@!#$&()*+^<=>?\[~])(?:[ \t](.*)|)$")
+_ENDNOTE_LIKELY = re.compile(r"\A\s*%[0-9A-Z@~] \S|^%0 [A-Z]", re.MULTILINE)
+
+TYPES = {
+    "journal article": "JOUR",
+    "electronic article": "EJOUR",
+    "magazine article": "MGZN",
+    "newspaper article": "NEWS",
+    "book": "BOOK",
+    "edited book": "EDBOOK",
+    "electronic book": "EBOOK",
+    "book section": "CHAP",
+    "conference proceedings": "CONF",
+    "conference paper": "CPAPER",
+    "thesis": "THES",
+    "report": "RPRT",
+    "government document": "GOVDOC",
+    "patent": "PAT",
+    "web page": "ELEC",
+    "dataset": "DATA",
+    "unpublished work": "UNPB",
+    "generic": "GEN",
+}
+NAMES = {code: name.title() for name, code in TYPES.items()}
+
+ENDNOTE_TAGS = {
+    "id": ("M", "F", "L"),
+    "title": ("T",),
+    "abstract": ("X",),
+    "authors": ("A",),
+    "year": ("D",),
+    "date": ("8", "D"),
+    "journal": ("J", "B", "S"),
+    "volume": ("V",),
+    "issue": ("N",),
+    "pages": ("P",),
+    "doi": ("R",),
+    "pmid": ("2",),
+    "keywords": ("K",),
+    "url": ("U", ">"),
+    "language": ("G",),
+    "type": ("0",),
+    "notes": ("Z",),
+}
+
+
+def is_enw(head: str) -> bool:
+    """Whether the beginning of a file is EndNote's tagged text."""
+    return _ENDNOTE_LIKELY.search(head) is not None and "%T" in head
+
+
+def read_enw(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of tagged text; one that lacks %0 is reported and read."""
+    block = Block()
+    for number, line in lines:
+        match = _TAG.match(line)
+        if match is not None:
+            tag = match[1]
+            if block and (tag == "0" or (tag == "T" and "T" in block.tags)):
+                yield block.take()
+            if not block and tag != "0":
+                report(number, "record without %0")
+            block.add(number, tag, match[2] or "")
+        else:
+            block.extend_or_report(number, line, report)
+    if block:
+        yield block.take()
+
+
+def write_enw(records: Iterable[Fields], stream: IO[str]) -> None:
+    """Write records as tagged text."""
+    for fields in records:
+        stream.writelines(f"%{tag} {value}\n" for tag, value in fields)
+        stream.write("\n")
+
+
+def refine_enw(parts: Parts, values: Values) -> None:
+    """The accession number is PubMed's if the database says so."""
+    parts["type"] = TYPES.get(parts["type"].lower(), "GEN" if parts["type"] else "")
+    number = first(values, ("M",))
+    database = " ".join(all_of(values, ("~", "W"))).lower()
+    parts["pmid"] = (
+        normalise_pmid(first(values, ("2",))) if first(values, ("2",)).isdecimal() else ""
+    )
+    if number.isdecimal() and re.search("nlm|pubmed|medline", database):
+        parts["pmid"] = normalise_pmid(number)
+
+
+def express_enw(reference: Reference) -> dict[str, Pairs]:
+    """The parts of a record as fields of tagged text."""
+    known = {
+        "type": [
+            ("0", NAMES.get(reference.type, "Generic" if reference.type else "Journal Article"))
+        ],
+        "title": [("T", reference.title)],
+        "authors": [("A", name) for name in reference.authors],
+        "journal": [("B" if reference.type in ("CHAP", "CONF") else "J", reference.journal)],
+        "volume": [("V", reference.volume)],
+        "issue": [("N", reference.issue)],
+        "pages": [("P", reference.pages)],
+        "year": [("D", str(reference.year or ""))],
+        "date": [("8", reference.date if len(reference.date) > 4 else "")],
+        "doi": [("R", reference.doi)],
+        "pmid": [("2", reference.pmid)],
+        "keywords": [("K", word) for word in reference.keywords],
+        "abstract": [("X", reference.abstract)],
+        "url": [("U", reference.url)],
+        "language": [("G", reference.language)],
+        "id": [("F", reference.id)],
+        "notes": [("Z", note) for note in (*reference.notes, *write_judgements(reference))],
+    }
+    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+
+
+ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
+
+
+_INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
+_ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_NUMBERS = {
+    "JOUR": "17",
+    "BOOK": "6",
+    "CHAP": "5",
+    "CONF": "10",
+    "THES": "32",
+    "RPRT": "27",
+    "ELEC": "12",
+    "GEN": "13",
+}
+
+ENDNOTE_XML_TAGS = {
+    "id": ("accession-num", "label", "rec-number"),
+    "title": ("titles/title",),
+    "abstract": ("abstract",),
+    "authors": ("contributors/authors/author",),
+    "year": ("dates/year",),
+    "date": ("dates/pub-dates/date", "dates/year"),
+    "journal": (
+        "periodical/full-title",
+        "titles/secondary-title",
+        "periodical/abbr-1",
+        "alt-periodical/full-title",
+    ),
+    "volume": ("volume",),
+    "issue": ("number", "issue"),
+    "pages": ("pages", "electronic-pages"),
+    "doi": ("electronic-resource-num",),
+    "pmid": ("custom2",),
+    "keywords": ("keywords/keyword",),
+    "url": ("urls/related-urls/url", "urls/web-urls/url", "urls/pdf-urls/url"),
+    "language": ("language",),
+    "type": ("ref-type@name",),
+    "notes": ("notes", "research-notes"),
+    "labels": (),
+}
+
+
+def is_endnote_xml(head: str) -> bool:
+    """Whether the beginning of a file is EndNote XML."""
+    return head.lstrip("\ufeff \n").startswith("<") and _ENDNOTE_XML_LIKELY.search(head) is not None
+
+
+def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of EndNote XML; a record that is not well-formed is reported."""
+    for number, element in xml_records(lines, report, "record"):
+        yield Entry(number, tuple(flatten(element)))
+
+
+def xml_records(
+    lines: Iterable[tuple[int, str]], report: Report, tag: str
+) -> Iterator[tuple[int, ElementTree.Element]]:
+    """Line and element of each record; one that is not well-formed is reported."""
+    for number, text in _texts(lines, report, tag):
+        try:
+            element = ElementTree.fromstring(text)  # noqa: S314  # expat limits the growth of entities
+        except ElementTree.ParseError as error:
+            report(number, f"record that is not well-formed XML ({error}), not read", lost=1)
+        else:
+            yield number, element
+
+
+def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each record."""
+    start, end = re.compile(rf"<{tag}(?:\s[^<>]*)?>"), f"</{tag}>"
+    text, first_line = "", 1
+    for number, line in lines:
+        if not text:
+            first_line = number
+        text += _FORBIDDEN.sub(" ", line) + "\n"
+        if end not in line:
+            continue
+        *complete, text = text.split(end)
+        for part in complete:
+            yield from _records_in(part + end, start, first_line, report)
+            first_line += part.count("\n")
+    if (cut := start.search(text)) is not None:
+        report(
+            first_line + text.count("\n", 0, cut.start()),
+            "record that is cut off, not read",
+            lost=1,
+        )
+
+
+def _records_in(
+    text: str, pattern: re.Pattern[str], line: int, report: Report
+) -> Iterator[tuple[int, str]]:
+    starts = [match.start() for match in pattern.finditer(text)]
+    if not starts:
+        report(line, "record without its first tag, not read", lost=1)
+    for start in starts[:-1]:
+        report(line + text.count("\n", 0, start), "record without its last tag, not read", lost=1)
+    for start in starts[-1:]:
+        yield line + text.count("\n", 0, start), text[start:]
+
+
+def flatten(element: ElementTree.Element, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Paths and texts of the elements without elements of their own, and their attributes."""
+    for child in element:
+        path = f"{prefix}{child.tag}"
+        if len(child) and any(part.tag not in _INLINE for part in child):
+            yield from flatten(child, f"{path}/")
+        else:
+            yield path, "".join(child.itertext())
+            yield from ((f"{path}@{name}", value) for name, value in child.attrib.items())
+
+
+def write_endnote_xml(records: Iterable[Fields], stream: IO[str]) -> None:
+    """Write records as EndNote XML."""
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<xml><records>\n')
+    for fields in records:
+        stream.write("<record>" + "".join(_nested(fields)) + "</record>\n")
+    stream.write("</records></xml>\n")
+
+
+def _nested(fields: Fields) -> Iterator[str]:
+    """The elements of a record; consecutive fields under the same path share their parents."""
+    opened: list[str] = []
+    attributes: dict[int, str] = {}
+    elements: list[tuple[str, str]] = []
+    for path, value in fields:
+        if "@" in path:
+            attributes[len(elements) - 1] = (
+                attributes.get(len(elements) - 1, "")
+                + f" {path.partition('@')[2]}={quoteattr(_allowed(value))}"
+            )
+        else:
+            elements.append((path, value))
+    for index, (path, value) in enumerate(elements):
+        *parents, name = path.split("/")
+        shared = next(
+            (i for i, (a, b) in enumerate(zip(opened, parents, strict=False)) if a != b), None
+        )
+        shared = min(len(opened), len(parents)) if shared is None else shared
+        yield from (f"</{parent}>" for parent in reversed(opened[shared:]))
+        yield from (f"<{parent}>" for parent in parents[shared:])
+        opened = parents
+        yield f"<{name}{attributes.get(index, '')}>{escape(_allowed(value))}</{name}>"
+    yield from (f"</{parent}>" for parent in reversed(opened))
+
+
+def _allowed(text: str) -> str:
+    return _FORBIDDEN.sub(" ", text).replace("\r", "\n")
+
+
+def refine_endnote_xml(parts: Parts, values: Values) -> None:
+    """The type has a name; the accession number is PubMed's if the database says so."""
+    name = first(values, ("ref-type@name",)).lower()
+    parts["type"] = TYPES.get(name, "GEN" if name else "")
+    number = first(values, ("accession-num",))
+    database = " ".join(
+        all_of(values, ("remote-database-name", "remote-database-provider"))
+    ).lower()
+    if number.isdecimal() and re.search("nlm|pubmed|medline", database):
+        parts["pmid"] = normalise_pmid(number)
+    elif not first(values, ("custom2",)).isdecimal():
+        parts["pmid"] = ""
+
+
+def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
+    """The parts of a record as elements of EndNote XML."""
+    code = (
+        reference.type
+        if reference.type in _NUMBERS
+        else "GEN"
+        if reference.type not in NAMES
+        else reference.type
+    )
+    known: dict[str, Pairs] = {
+        "type": [
+            ("ref-type", _NUMBERS.get(code, "13")),
+            ("ref-type@name", NAMES.get(reference.type, "Generic")),
+        ],
+        "authors": [("contributors/authors/author", name) for name in reference.authors],
+        "title": [("titles/title", reference.title)],
+        "journal": [("titles/secondary-title", reference.journal)],
+        "pages": [("pages", reference.pages)],
+        "volume": [("volume", reference.volume)],
+        "issue": [("number", reference.issue)],
+        "keywords": [("keywords/keyword", word) for word in reference.keywords],
+        "year": [("dates/year", str(reference.year or ""))],
+        "date": [("dates/pub-dates/date", reference.date if len(reference.date) > 4 else "")],
+        "id": [("label", reference.id)],
+        "abstract": [("abstract", reference.abstract)],
+        "notes": [("notes", note) for note in (*reference.notes, *write_judgements(reference))],
+        "url": [("urls/related-urls/url", reference.url)],
+        "doi": [("electronic-resource-num", reference.doi)],
+        "language": [("language", reference.language)],
+        "pmid": [("custom2", reference.pmid)],
+    }
+    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+
+
+ENDNOTE_XML = Layout(
+    "endnote-xml", ENDNOTE_XML_TAGS, express_endnote_xml, refine_endnote_xml, key=str
+)

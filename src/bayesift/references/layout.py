@@ -1,0 +1,365 @@
+"""From the fields of a file to the parts of a record and back: a table of tags for each format.
+
+Decisions in notes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from bayesift.references.lines import Entry
+from bayesift.references.reference import (
+    LISTS,
+    STANDARD,
+    Decision,
+    Fields,
+    Reference,
+    Verdict,
+    normalise_doi,
+    normalise_pmid,
+    tidy,
+)
+
+_WORDS: dict[Verdict, tuple[str, ...]] = {
+    "included": (
+        "1",
+        "1.0",
+        "true",
+        "yes",
+        "y",
+        "in",
+        "include",
+        "included",
+        "relevant",
+        "accept",
+        "accepted",
+    ),
+    "excluded": (
+        "0",
+        "0.0",
+        "false",
+        "no",
+        "n",
+        "out",
+        "exclude",
+        "excluded",
+        "irrelevant",
+        "reject",
+        "rejected",
+    ),
+    "maybe": ("maybe", "unclear", "undecided", "conflict", "unsure"),
+}
+_VERDICTS: dict[str, Verdict] = {
+    word: verdict for verdict, words in _WORDS.items() for word in words
+}
+
+_MARKUP = re.compile(
+    r"\s*\|?\s*\b(?P<name>(?:RAYYAN|BAYESIFT)-[A-Z0-9_-]+)\s*:\s*"
+    r"(?P<value>.*?)\s*(?=\||\n|\b(?:RAYYAN|BAYESIFT)-[A-Z0-9_-]+\s*:|\Z)"
+)
+_PAIR = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=>\s*"((?:[^"\\]|\\.)*)"')
+_ASREVIEW = re.compile(r"\bASReview_(relevant|irrelevant|not_seen)\b;?\s*", re.IGNORECASE)
+
+
+class Judgements(NamedTuple):
+    """What notes say, and the notes without it."""
+
+    notes: tuple[str, ...]
+    decisions: tuple[Decision, ...] = ()
+    labels: tuple[str, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+
+
+def read_verdict(value: object) -> Verdict | None:
+    """The verdict that a word or number stands for; None if it is none.
+
+    Examples
+    --------
+    >>> read_verdict("Excluded"), read_verdict(1), read_verdict("")
+    ('excluded', 'included', None)
+    """
+    text = str(value).strip().lower()
+    return (
+        _VERDICTS.get(text) or _VERDICTS.get(text.split(" ")[0].rstrip(":;,.-")) if text else None
+    )
+
+
+def read_judgements(texts: Iterable[str]) -> Judgements:
+    """Decisions, labels and annotations of notes.
+
+    Examples
+    --------
+    >>> read_judgements(['RAYYAN-INCLUSION: {"Emily"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: wrong drug']).decisions
+    (Decision(verdict='excluded', reviewer='Emily', reasons=('wrong drug',)),)
+    """
+    notes: list[str] = []
+    marks: list[tuple[str, str]] = []
+    seen: list[Decision] = []
+    for text in texts:
+        if "RAYYAN-" in text or "BAYESIFT-" in text:
+            marks += [(match["name"], match["value"]) for match in _MARKUP.finditer(text)]
+            text = _MARKUP.sub("", text)
+        if "asreview_" in text.lower():
+            seen += [
+                Decision(verdict)
+                for word in _ASREVIEW.findall(text)
+                if (verdict := read_verdict(word))
+            ]
+            text = _ASREVIEW.sub("", text)
+        if text.strip():
+            notes.append(text.strip())
+    return _gather(tuple(notes), marks, seen)
+
+
+def _gather(
+    notes: tuple[str, ...], marks: list[tuple[str, str]], seen: list[Decision]
+) -> Judgements:
+    pairs: list[tuple[str, str]] = []
+    labels: list[str] = []
+    reasons: list[str] = []
+    annotations: list[tuple[str, str]] = []
+    for name, value in marks:
+        if name == "RAYYAN-INCLUSION":
+            pairs += [(_unescape(who), _unescape(what)) for who, what in _PAIR.findall(value)]
+        elif name == "RAYYAN-LABELS":
+            labels += _split(value)
+        elif name == "RAYYAN-EXCLUSION-REASONS":
+            reasons += _split(value)
+        elif name.startswith("BAYESIFT-"):
+            annotations.append((name.removeprefix("BAYESIFT-").lower(), value))
+        else:
+            notes = (*notes, f"{name}: {value}")
+    decisions = [Decision(verdict, who) for who, word in pairs if (verdict := read_verdict(word))]
+    if reasons:
+        # Rayyan keeps one list of reasons for all reviewers.
+        decisions = [
+            Decision(d.verdict, d.reviewer, tuple(reasons) if d.verdict == "excluded" else ())
+            for d in decisions
+        ]
+    return Judgements(notes, (*decisions, *seen), tuple(dict.fromkeys(labels)), tuple(annotations))
+
+
+def write_judgements(reference: Reference) -> list[str]:
+    """The decisions, labels and annotations of a record as notes that `read_judgements` and Rayyan read."""
+    parts = []
+    if reference.decisions:
+        pairs = (
+            f'"{_escape(d.reviewer)}"=>"{d.verdict.capitalize()}"' for d in reference.decisions
+        )
+        parts.append(f"RAYYAN-INCLUSION: {{{', '.join(pairs)}}}")
+    if reference.labels:
+        parts.append("RAYYAN-LABELS: " + ",".join(map(_plain, reference.labels)))
+    reasons = dict.fromkeys(
+        _plain(reason) for decision in reference.decisions for reason in decision.reasons
+    )
+    if reasons:
+        parts.append("RAYYAN-EXCLUSION-REASONS: " + ",".join(reasons))
+    notes = [" | ".join(parts)] if parts else []
+    return notes + [
+        f"BAYESIFT-{name.upper()}: {_plain(value)}" for name, value in reference.annotations
+    ]
+
+
+def _split(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("|", "/").split())
+
+
+def _escape(text: str) -> str:
+    return _plain(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+Values: TypeAlias = dict[str, list[str]]
+Parts: TypeAlias = dict[str, Any]
+Pairs: TypeAlias = list[tuple[str, Any]]
+
+_SINGLE = tuple(part for part in STANDARD if part not in LISTS | {"abstract", "date"})
+# Parts of a record that share tags: when one was changed, all of them are written anew.
+_GROUPS = ({"year", "date"}, {"notes", "labels", "decisions", "annotations"})
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d|2100)(?!\d)")
+_NUMERIC = re.compile(
+    r"(?<!\d)(1[4-9]\d\d|20\d\d)(?:[-/.](\d{1,2})(?!\d))?(?:[-/.](\d{1,2})(?!\d))?(?!\d)"
+)
+_COMPACT = re.compile(r"(1[4-9]\d\d|20\d\d)(\d\d)(\d\d)(?!\d)")
+_MONTH = re.compile(
+    r"(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?![a-z])",
+    re.IGNORECASE,
+)
+_DASHES = re.compile("[\u2010-\u2015\u2212]+")
+_DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
+
+
+def parse_year(text: str) -> int | None:
+    """The first year in a text."""
+    match = _YEAR.search(text) or _COMPACT.match(text.strip())
+    return int(match[1]) if match else None
+
+
+def parse_date(text: str, year: int | None = None) -> str:
+    """A date as far as it is known: year, month and day.
+
+    Examples
+    --------
+    >>> parse_date("2024/05/28/"), parse_date("2020 Nov-Dec"), parse_date("Mar 1", 2018), parse_date("2024///")
+    ('2024-05-28', '2020-11', '2018-03-01', '2024')
+    """
+    text = text.strip()
+    match = _COMPACT.match(text) or _NUMERIC.match(text)
+    named = _MONTH.search(text)
+    if match is not None and not (named and match[2] is None):
+        numbers = [int(part) for part in match.groups() if part]
+    else:
+        found = parse_year(text) or year
+        if found is None:
+            return ""
+        numbers = [found]
+        if named:
+            day = _DAY.search(text)
+            numbers += [MONTHS.index(named[1].title()) + 1, *([int(day[0])] if day else [])]
+    if len(numbers) > 1 and not 1 <= numbers[1] <= 12:
+        del numbers[1:]
+    if len(numbers) > 2 and not 1 <= numbers[2] <= 31:
+        del numbers[2:]
+    return "-".join(f"{number:02d}" for number in numbers)
+
+
+def first(values: Values, tags: Iterable[str]) -> str:
+    """The first text in the first of some tags that has one."""
+    for tag in tags:
+        for value in values.get(tag, ()):
+            if text := tidy(value):
+                return text
+    return ""
+
+
+def all_of(values: Values, tags: Iterable[str]) -> list[str]:
+    """All texts of some tags."""
+    return [
+        text for tag in tags if tag in values for value in values[tag] if (text := value.strip())
+    ]
+
+
+def split_names(texts: Iterable[str], separators: str = r"\n|;") -> tuple[str, ...]:
+    """Names or keywords, several of which may be in one text."""
+    pattern = re.compile(separators)
+    return tuple(name for text in texts for part in pattern.split(text) if (name := tidy(part)))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one format holds the parts of a record.
+
+    Parameters
+    ----------
+    name : of the format
+    tags : for each part of a record the tags that hold it, the preferred one first
+    express : fields for each part of a record, in the order of writing
+    refine : corrects the parts for the habits of the programs that write the format
+    key : the form of a tag in which it is looked up
+    decode : tags and texts of a field, for formats whose values are not plain text
+    """
+
+    name: str
+    tags: Mapping[str, tuple[str, ...]]
+    express: Callable[[Reference], dict[str, Pairs]]
+    refine: Callable[[Parts, Values], None] = lambda parts, values: None
+    key: Callable[[str], str] = str.upper
+    decode: Callable[[str, Any], Iterable[tuple[str, str]]] | None = None
+
+    def interpret(self, fields: Iterable[tuple[str, Any]]) -> Parts:
+        """The parts of a record that its fields say."""
+        values: Values = {}
+        key, decode = self.key, self.decode
+        for tag, text in (
+            fields if decode is None else (pair for field in fields for pair in decode(*field))
+        ):
+            if text:
+                values.setdefault(key(tag), []).append(text)
+        tags = self.tags
+        parts: Parts = {part: first(values, tags.get(part, ())) for part in _SINGLE}
+        parts["abstract"] = _abstract(values, tags["abstract"])
+        parts["authors"] = _authors(values, tags["authors"])
+        parts["keywords"] = tuple(
+            dict.fromkeys(split_names(all_of(values, tags.get("keywords", ()))))
+        )
+        parts["doi"] = normalise_doi(parts["doi"])
+        parts["pmid"] = normalise_pmid(parts["pmid"])
+        parts["url"] = parts["url"].split(" ")[0]
+        date = first(values, tags.get("date", ()))
+        parts["year"] = parse_year(parts["year"]) or parse_year(date)
+        parts["date"] = parse_date(date, parts["year"]) or (
+            str(parts["year"]) if parts["year"] else ""
+        )
+        said = read_judgements(all_of(values, tags.get("notes", ())))
+        parts["notes"], parts["decisions"], parts["annotations"] = (
+            said.notes,
+            said.decisions,
+            said.annotations,
+        )
+        parts["labels"] = tuple(
+            dict.fromkeys((*split_names(all_of(values, tags.get("labels", ()))), *said.labels))
+        )
+        self.refine(parts, values)
+        parts["pages"] = _DASHES.sub("-", parts["pages"])
+        return parts
+
+    def reference(self, entry: Entry, path: Path) -> Reference:
+        """The record of an entry of a file."""
+        parts = self.interpret(entry.fields)
+        return Reference(
+            **parts, format=self.name, file=str(path), line=entry.line, fields=entry.fields
+        )
+
+    def fields(self, reference: Reference) -> Fields:
+        """The fields to write: as they were read, except for the parts of the record that were changed since."""
+        if reference.format != self.name:
+            return tuple(pair for pairs in self.express(reference).values() for pair in pairs)
+        found = self.interpret(reference.fields)
+        changed = {
+            part for part in STANDARD if part != "id" and found[part] != getattr(reference, part)
+        }
+        for group in _GROUPS:
+            if changed & group:
+                changed |= group
+        if not changed:
+            return reference.fields
+        dropped = {tag for part in changed for tag in self.tags.get(part, ())}
+        kept = [pair for pair in reference.fields if self.key(pair[0]) not in dropped]
+        added = [
+            pair
+            for part, pairs in self.express(reference).items()
+            if part in changed
+            for pair in pairs
+        ]
+        return (*kept, *added)
+
+
+def _abstract(values: Values, tags: Iterable[str]) -> str:
+    for tag in tags:
+        texts = [tidy(text) for text in values.get(tag, ())]
+        # EBSCO repeats the tag for a copyright notice.
+        if body := " ".join(
+            text for text in texts if text and not text.startswith("Copyright of ")
+        ):
+            return body
+    return ""
+
+
+def _authors(values: Values, tags: Iterable[str]) -> tuple[str, ...]:
+    for tag in tags:
+        if texts := all_of(values, (tag,)):
+            return tuple(name for name in split_names(texts) if name.strip(",. "))
+    return ()

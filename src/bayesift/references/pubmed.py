@@ -1,0 +1,351 @@
+"""PubMed: MEDLINE (also of Ovid and ERIC), the XML of its programming interface, and its plain text.
+
+MEDLINE is what PubMed saves as "PubMed" (.nbib, .txt), Ovid as "Reprint/Medlars" and ERIC as .nbib:
+tags of up to four letters, a hyphen in the fifth column, wrapped lines indented; a record starts
+with PMID. XML and plain text ("Abstract" and "Summary") are only read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
+from xml.etree.ElementTree import Element
+
+from bayesift.references.endnote import flatten, xml_records
+from bayesift.references.layout import (
+    MONTHS,
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    parse_date,
+    parse_year,
+    split_names,
+    write_judgements,
+)
+from bayesift.references.lines import Block, Entry, Report
+from bayesift.references.reference import (
+    Fields,
+    Reference,
+    normalise_doi,
+    normalise_pmid,
+    tidy,
+)
+from bayesift.references.tables import split_people
+
+_TAG = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,2}(?<=....)-(?: (.*)|)$")
+_HEAD = re.compile(r"^PMID- ?\d*[ \r]*$", re.MULTILINE)
+_OTHERS = re.compile(r"^(?:VN  - Ovid|UI  - \d+\s*$|OWN - \w+\s*$)", re.MULTILINE)
+_DOI = re.compile(r"(\S+)\s*\[doi\]")
+# Of these a record has one; after a blank line a second one begins the next record.
+_SINGLE = frozenset({"OWN", "STAT", "TI", "DP", "UI", "VN", "SO"})
+
+_FIRST = frozenset({"PMID", "UI", "VN", "DB", "OWN"})
+
+_TYPES = {
+    "journal article": "JOUR",
+    "book": "BOOK",
+    "book chapter": "CHAP",
+    "preprint": "UNPB",
+    "dataset": "DATA",
+}
+_NAMES = {code: name.title() for name, code in _TYPES.items()}
+
+MEDLINE_TAGS = {
+    "id": ("PMID", "UI", "OID"),
+    "title": ("TI", "BTI", "TT"),
+    "abstract": ("AB", "OAB"),
+    "authors": ("FAU", "AU", "CN"),
+    "year": ("DP", "YR"),
+    "date": ("DP", "DEP"),
+    "journal": ("JT", "TA", "JN", "CTI"),
+    "volume": ("VI", "VO"),
+    "issue": ("IP",),
+    "pages": ("PG",),
+    "doi": ("AID", "LID", "DO", "DI"),
+    "pmid": ("PMID", "PM"),
+    "keywords": ("MH", "OT", "KW"),
+    "url": ("UR", "URL"),
+    "language": ("LA", "LG"),
+    "type": ("PT",),
+    "notes": ("GN",),
+}
+
+
+def is_medline(head: str) -> bool:
+    """Whether the beginning of a file is MEDLINE."""
+    return _HEAD.search(head) is not None or _OTHERS.search(head) is not None
+
+
+def read_medline(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of MEDLINE; one that lacks PMID is reported and read."""
+    block = Block(" ")
+    after_blank = True
+    for number, line in lines:
+        match = _TAG.match(line)
+        if match is not None:
+            tag, value = match[1], match[2] or ""
+            if block and _begins(tag, block.tags, after_blank):
+                yield block.take()
+            if not block and (tag not in _FIRST or (tag == "OWN" and value.strip() == "NLM")):
+                report(number, "record without PMID")
+            if tag == "TI" and tag in block.tags:
+                report(
+                    number,
+                    "a second title in one record; are they two, and the line between them lost?",
+                )
+            block.add(number, tag, value)
+            after_blank = False
+        elif not line.strip():
+            after_blank = True
+        elif block and (line[0] in " \t" or not after_blank):
+            block.extend(line)
+            after_blank = False
+        elif not re.fullmatch(r"\s*<?\d+>?\.?\s*", line):  # Ovid numbers its records
+            report(number, "text outside of a record, left out")
+    if block:
+        yield block.take()
+
+
+def _begins(tag: str, seen: set[str], after_blank: bool) -> bool:
+    if tag == "PMID":
+        return after_blank or "PMID" in seen or len(seen) > 3
+    return tag in seen and ((after_blank and tag in _SINGLE) or tag == "OWN")
+
+
+def write_medline(records: Iterable[Fields], stream: IO[str]) -> None:
+    """Write records as MEDLINE."""
+    for fields in records:
+        if not any(tag in _FIRST for tag, _ in fields):
+            stream.write("PMID- \n")
+        for tag, value in fields:
+            stream.write(_wrapped(f"{tag:<4}- {value}") + "\n")
+        stream.write("\n")
+
+
+def _wrapped(text: str, width: int = 88) -> str:
+    """The text wrapped at single spaces, so that it is read back to the letter."""
+    lines = [""]
+    for word in re.split(r"(?<=\S) (?=\S)", text.replace("\n", " ")):
+        if not lines[-1]:
+            lines[-1] = word
+        elif len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(f"      {word}")
+    return "\n".join(lines)
+
+
+def refine_medline(parts: Parts, values: Values) -> None:
+    """Full names of authors where there are some, groups last; the DOI is marked as such."""
+    full, short = values.get("FAU", []), values.get("AU", [])
+    names = full if len(full) >= len(short) else short
+    parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
+    marked = (
+        match[1] for text in all_of(values, ("LID", "AID", "SO")) if (match := _DOI.search(text))
+    )
+    parts["doi"] = next(
+        (doi for text in marked if (doi := normalise_doi(text))), ""
+    ) or normalise_doi(first(values, ("DO", "DI")) or first(values, ("SO",)))
+    parts["keywords"] = tuple(dict.fromkeys(map(tidy, all_of(values, ("MH", "OT", "KW")))))
+    types = [_TYPES[text.lower()] for text in all_of(values, ("PT",)) if text.lower() in _TYPES]
+    parts["type"] = types[0] if types else "JOUR" if values.get("PT") else ""
+    if "PMID" not in values and not any(
+        "MEDLINE" in text.upper() for text in all_of(values, ("DB",))
+    ):
+        parts["pmid"] = normalise_pmid(first(values, ("PM",)))
+    elif not parts["pmid"]:
+        parts["pmid"] = normalise_pmid(first(values, ("UI",)))
+
+
+def _spelled_date(reference: Reference) -> str:
+    year, month, day = (*reference.date.split("-"), "", "")[:3]
+    return " ".join(
+        filter(
+            None,
+            (year or str(reference.year or ""), month and MONTHS[int(month) - 1], day.lstrip("0")),
+        )
+    )
+
+
+def express_medline(reference: Reference) -> dict[str, Pairs]:
+    """The parts of a record as fields of MEDLINE."""
+    known = {
+        "pmid": [("PMID", reference.pmid)],
+        "title": [("TI", reference.title)],
+        "doi": [("LID", f"{reference.doi} [doi]" if reference.doi else "")],
+        "abstract": [("AB", reference.abstract)],
+        "authors": [("FAU", name) for name in reference.authors],
+        "language": [("LA", reference.language)],
+        "type": [("PT", _NAMES.get(reference.type, "Journal Article"))],
+        "year": [("DP", _spelled_date(reference))],
+        "volume": [("VI", reference.volume)],
+        "issue": [("IP", reference.issue)],
+        "pages": [("PG", reference.pages)],
+        "journal": [("JT", reference.journal)],
+        "keywords": [("OT", word) for word in reference.keywords],
+        "url": [("URL", reference.url)],
+        "notes": [("GN", note) for note in (*reference.notes, *write_judgements(reference))],
+    }
+    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+
+
+MEDLINE = Layout("medline", MEDLINE_TAGS, express_medline, refine_medline)
+
+
+_ARTICLE = "MEDLINECITATION/ARTICLE"
+
+PUBMED_XML_TAGS = {
+    "id": ("MEDLINECITATION/PMID",),
+    "title": (f"{_ARTICLE}/ARTICLETITLE", f"{_ARTICLE}/VERNACULARTITLE"),
+    "abstract": ("ABSTRACT",),
+    "authors": ("AUTHOR",),
+    "journal": (f"{_ARTICLE}/JOURNAL/TITLE", f"{_ARTICLE}/JOURNAL/ISOABBREVIATION"),
+    "volume": (f"{_ARTICLE}/JOURNAL/JOURNALISSUE/VOLUME",),
+    "issue": (f"{_ARTICLE}/JOURNAL/JOURNALISSUE/ISSUE",),
+    "pages": (f"{_ARTICLE}/PAGINATION/MEDLINEPGN", f"{_ARTICLE}/PAGINATION/STARTPAGE"),
+    "doi": ("DOI",),
+    "pmid": ("MEDLINECITATION/PMID",),
+    "keywords": (
+        "MEDLINECITATION/MESHHEADINGLIST/MESHHEADING/DESCRIPTORNAME",
+        "MEDLINECITATION/KEYWORDLIST/KEYWORD",
+    ),
+    "language": (f"{_ARTICLE}/LANGUAGE",),
+}
+
+
+def is_pubmed_xml(head: str) -> bool:
+    """Whether the beginning of a file is PubMed XML."""
+    return "<PubmedArticle>" in head or "<PubmedArticle " in head
+
+
+def read_pubmed_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of PubMed XML.
+
+    Names and parts of the abstract are put together, all else is kept by its path.
+    """
+    for number, element in xml_records(lines, report, "PubmedArticle"):
+        yield Entry(number, (*_joined(element), *flatten(element)))
+
+
+def _joined(element: Element) -> Iterator[tuple[str, str]]:
+    for part in element.iterfind("MedlineCitation/Article/Abstract/AbstractText"):
+        label = part.get("Label")
+        yield "abstract", (f"{label}: " if label else "") + tidy("".join(part.itertext()))
+    for author in element.iterfind("MedlineCitation/Article/AuthorList/Author"):
+        given = author.findtext("ForeName") or author.findtext("Initials")
+        names = (author.findtext("LastName") or author.findtext("CollectiveName"), given)
+        yield "author", ", ".join(name for name in names if name)
+    identifiers = [
+        *element.iterfind("PubmedData/ArticleIdList/ArticleId[@IdType='doi']"),
+        *element.iterfind("MedlineCitation/Article/ELocationID[@EIdType='doi']"),
+    ]
+    yield from (("doi", identifier.text or "") for identifier in identifiers)
+
+
+def refine_pubmed_xml(parts: Parts, values: Values) -> None:
+    """The date of publication has its parts in elements of their own."""
+    place = f"{_ARTICLE}/JOURNAL/JOURNALISSUE/PUBDATE/"
+    names = ("YEAR", "MEDLINEDATE", "MONTH", "DAY")
+    texts = [first(values, (place + name,)) for name in names]
+    parts["year"] = parse_year(" ".join(texts))
+    if texts[2].isdecimal():
+        parts["date"] = parse_date("-".join(filter(None, (texts[0], *texts[2:]))))
+    else:
+        parts["date"] = parse_date(" ".join(texts), parts["year"])
+    parts["authors"] = tuple(values.get("AUTHOR", ()))
+    parts["type"] = "JOUR"
+
+
+PUBMED_XML = Layout("pubmed-xml", PUBMED_XML_TAGS, lambda reference: {}, refine_pubmed_xml)
+
+
+_START = re.compile(r"(\d+)(?:\. |: )(?=\S)")
+_NUMBER = re.compile(r"^PMID: ?(\d+)|\bPMID: ?(\d+)\b", re.MULTILINE)
+_IDENTIFIER = re.compile(r"^(DOI|PMID|PMCID): ?(.*)$")
+_CITATION = re.compile(
+    r"^(?P<journal>[^.]+)\.\s*(?P<date>[^;:]*);?(?P<volume>[^(:;.]*)(?:\((?P<issue>[^)]*)\))?(?::(?P<pages>[^.;]*))?"
+)
+_ASIDE = re.compile(
+    r"(?:Author information|Collaborators|Comment (?:in|on)|Erratum (?:in|for)|Update (?:in|of)|Republished in"
+    r"|Copyright|Conflict of interest|Publisher|Dataset described in|Summary for patients in)\b|©|\(c\)",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(
+    r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]*\.\s.*)", re.DOTALL
+)
+
+PUBMED_TEXT_TAGS = {
+    "id": ("PMID",),
+    "title": ("TITLE",),
+    "abstract": ("ABSTRACT",),
+    "authors": ("AUTHORS",),
+    "doi": ("DOI", "CITATION"),
+    "pmid": ("PMID",),
+}
+
+
+def is_pubmed_text(head: str) -> bool:
+    """Whether the beginning of a file is a numbered list of PubMed."""
+    return _START.match(head.lstrip("\ufeff\n ")) is not None and _NUMBER.search(head) is not None
+
+
+def read_pubmed_text(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Records of a numbered list; a record without PMID is reported and read."""
+    start, block, expected = 0, [""], 1
+    for number, line in lines:
+        match = _START.match(line)
+        if match and int(match[1]) == expected and (not any(block) or not block[-1].strip()):
+            if start:
+                yield _entry(start, block, report)
+            start, block, expected = number, [line[match.end() :]], expected + 1
+        else:
+            block.append(line)
+    if start:
+        yield _entry(start, block, report)
+
+
+def _entry(number: int, block: list[str], report: Report) -> Entry:
+    paragraphs = [part for part in re.split(r"\n\s*\n", "\n".join(block)) if part.strip()]
+    if not _NUMBER.search("\n".join(block)):
+        report(number, "record without PMID")
+    if len(paragraphs) == 1:
+        return Entry(number, tuple(_summary(tidy(paragraphs[0]))))
+    fields = [("citation", tidy(paragraphs[0])), ("title", tidy(paragraphs[1]))]
+    for place, paragraph in enumerate(paragraphs[2:]):
+        identifiers = [
+            match for line in paragraph.split("\n") if (match := _IDENTIFIER.match(line.strip()))
+        ]
+        if identifiers:
+            fields += [(match[1], match[2].split(" ")[0]) for match in identifiers]
+        elif place == 0 and not _ASIDE.match(paragraph) and len(paragraphs) > 3:
+            fields.append(("authors", tidy(paragraph)))
+        else:
+            fields.append(("aside" if _ASIDE.match(paragraph) else "abstract", tidy(paragraph)))
+    return Entry(number, tuple(fields))
+
+
+def _summary(text: str) -> Iterator[tuple[str, str]]:
+    match = _SUMMARY.match(text)
+    yield from match.groupdict().items() if match else [("title", text)]
+    if number := _NUMBER.search(text):
+        yield "PMID", number[1] or number[2]
+
+
+def refine_pubmed_text(parts: Parts, values: Values) -> None:
+    """The citation has journal, date, volume, issue and pages."""
+    match = _CITATION.match(first(values, ("CITATION",)))
+    for part in ("journal", "volume", "issue", "pages") if match else ():
+        parts[part] = (match[part] or "").strip() if match else ""
+    parts["year"] = parse_year(match["date"] if match else "")
+    parts["date"] = parse_date(match["date"] if match else "")
+    names = re.sub(r"\(\d+\)", "", first(values, ("AUTHORS",))).rstrip(".")
+    parts["authors"] = split_people(names) if names else ()
+    parts["doi"] = parts["doi"] or normalise_doi(first(values, ("CITATION",)))
+    parts["type"] = "JOUR"
+
+
+PUBMED_TEXT = Layout("pubmed-text", PUBMED_TEXT_TAGS, lambda reference: {}, refine_pubmed_text)

@@ -1,0 +1,410 @@
+"""Tables of records with the columns of databases, reference managers and screening programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import IO, Any
+
+from bayesift.errors import DataError, require
+from bayesift.references.arrow import OWN_COLUMNS, from_values
+from bayesift.references.databases import WEB_OF_SCIENCE
+from bayesift.references.layout import (
+    Layout,
+    Pairs,
+    Parts,
+    Values,
+    all_of,
+    first,
+    parse_date,
+    read_verdict,
+    split_names,
+    write_judgements,
+)
+from bayesift.references.lines import Entry, Input
+from bayesift.references.reference import Decision, Reference, Verdict, normalise_doi, tidy
+from bayesift.tables.loading import ProblemLog
+from bayesift.tables.reader import TableReader
+
+OWN_PREFIX = "bayesift_"
+
+# Without case, spaces and signs, the preferred name first.
+_NAMES = {
+    "id": """
+        key recordid refid itemid lensid eid utuniquewosid centralid covidence internalid accessionnumber
+        embaseaccessionid pui publicationid storeid paperid corpusid workid nctnumber trialid citationid bibcode
+        uniqueidentifier ui pmid id""",
+    "title": """
+        title articletitle documenttitle itemtitle primarytitle papertitle studytitle citationtitle publictitle
+        scientifictitle displayname ti t1""",
+    "abstract": """
+        abstract abstractnote abstracttext notesabstract citationabstract abstractinvertedindex description briefsummary
+        ab summary n2""",
+    "authors": """
+        authors author authornames authorfullnames citationauthors authorships authorlist creators creator
+        authorshipsauthordisplayname authorshipsrawauthorname authorsdisplayname au a1""",
+    "year": """
+        year publicationyear publishedyear pubyear yearpublished publicationdateyear yearofpublication py y1""",
+    "date": """
+        date publicationdate datepublished dateofpublication pubdate issued onlinedate coverdate published
+        issueddateparts""",
+    "journal": """
+        journal journaltitle sourcetitle publicationtitle journalbook publication journalname secondarytitle
+        containertitle pubtitle venue hostvenuedisplayname primarylocationsourcedisplayname source so t2 jf booktitle
+        parenttitle anthologytitle abbreviatedsourcetitle""",
+    "volume": "volume journalvolume volumenumber bibliovolume vl",
+    "issue": "issue issuenumber journalissue number biblioissue is",
+    "pages": """
+        pages page pagination pageinfo pagerange journalpages startpage firstpage pagestart bibliofirstpage
+        endpage lastpage pageend bibliolastpage artno articlenumber sp ep""",
+    "doi": "doi itemdoi digitalobjectidentifier doilink doiurl idsdoi externalidsdoi bookdoi do",
+    "pmid": "pmid pubmedid medlinepmid idspmid externalidspubmed pubmed",
+    "keywords": """
+        keywords authorkeywords indexkeywords keywordsplus keyword subjects subject meshterms mesh descriptors
+        descriptor ieeeterms manualtags automatictags keywordsdisplayname subjectterms identifierkeywords
+        emtreedrugindextermsmajorfocus emtreedrugindexterms emtreemedicalindextermsmajorfocus emtreemedicalindexterms
+        fieldsofstudy kw de""",
+    "url": """
+        url link urls articleurl externalurl sourceurls documenturl fulltextlink embaselink fulltexturl plink pdflink
+        sourcelinkout studyurl ur""",
+    "language": "language languageoforiginaldocument articlelanguage languages lang la",
+    "type": "itemtype documenttype publicationtype type doctype contenttype articletype ty",
+    "notes": "notes note decisions extra comments generalnotes usernotes n1",
+    "labels": "labels tags usertags",
+    "decisions": """
+        labelincluded finalincluded included asreviewlabel include decision screeningdecision finaldecision
+        inclusiondecision screeningstatus citationscreeningstatus consensus label relevant relevance inclusion
+        isincluded""",
+}
+TAGS = {part: tuple(names.split()) for part, names in _NAMES.items()}
+
+
+def squeeze(name: str) -> str:
+    """The name of a column without case, spaces and signs.
+
+    Annotations of bayesift keep their names.
+    """
+    return name.lower() if name.startswith(OWN_PREFIX) else re.sub(r"[\W_]+", "", name).lower()
+
+
+def is_reference_table(columns: Iterable[str]) -> bool:
+    """Whether the columns name a title and one more part of a record."""
+    names = {squeeze(name) for name in columns}
+    parts = [part for part, tags in TAGS.items() if not names.isdisjoint(tags)]
+    return "title" in parts and len(parts) > 1
+
+
+_REASONS = (
+    "exclusionreason",
+    "exclusionreasons",
+    "reasonforexclusion",
+    "reasonsforexclusion",
+    "reason",
+    "reasons",
+)
+_RANGES = (
+    ("startpage", "endpage"),
+    ("firstpage", "lastpage"),
+    ("pagestart", "pageend"),
+    ("bibliofirstpage", "bibliolastpage"),
+    ("sp", "ep"),
+)
+
+_TYPES = {
+    "journalarticle": "JOUR",
+    "article": "JOUR",
+    "review": "JOUR",
+    "journal": "JOUR",
+    "articlejournal": "JOUR",
+    "academicjournal": "JOUR",
+    "conferencepaper": "CONF",
+    "proceedingspaper": "CONF",
+    "conference": "CONF",
+    "paperconference": "CONF",
+    "inproceedings": "CONF",
+    "proceedingsarticle": "CONF",
+    "book": "BOOK",
+    "bookchapter": "CHAP",
+    "booksection": "CHAP",
+    "chapter": "CHAP",
+    "thesis": "THES",
+    "dissertation": "THES",
+    "report": "RPRT",
+    "preprint": "UNPB",
+    "dataset": "DATA",
+    "webpage": "ELEC",
+    "patent": "PAT",
+}
+_LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of Web of Science
+_EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
+_CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
+_INITIALS = re.compile(r"(?:[A-Z][.\s-]*){1,4}\Z")
+_CELL = 32_767
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Columns and texts of a cell; objects of JSON are taken apart, lists become lines."""
+    if isinstance(value, str):
+        match = _EXCEL.match(value)
+        yield column, match[1] if match else value
+    elif (
+        isinstance(value, dict) and column == "abstract_inverted_index"
+    ):  # of OpenAlex: the places of each word
+        yield (
+            column,
+            " ".join(
+                word
+                for _, word in sorted(
+                    (place, word) for word in value for place in value[word] or ()
+                )
+            ),
+        )
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from decode_cell(f"{column}.{name}", part)
+    elif isinstance(value, list | tuple):
+        if value and all(isinstance(part, list) for part in value):  # date-parts of CSL
+            yield (
+                column,
+                "-".join(
+                    f"{part:02d}" if isinstance(part, int) else str(part) for part in value[0]
+                ),
+            )
+        else:
+            yield column, "\n".join(text for part in value if (text := _named(part)))
+    elif value is not None and value == value:
+        number = (
+            int(value)
+            if isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
+            else value
+        )
+        yield column, str(number)
+
+
+def _named(value: Any) -> str:
+    """The text of a part of a list: of a person the name."""
+    if isinstance(value, dict):
+        if value.get("family"):
+            return ", ".join(str(part) for part in (value["family"], value.get("given")) if part)
+        names = (
+            value.get(name) for name in ("name", "display_name", "literal", "full_name", "value")
+        )
+        found = next((name for name in names if isinstance(name, str)), None)
+        return found or (
+            _named(value["author"]) if "author" in value else json.dumps(value, ensure_ascii=False)
+        )
+    return "" if value is None else str(value)
+
+
+def refine_table(parts: Parts, values: Values) -> None:
+    """Names and keywords in one cell, pages in two, decisions in columns of their own."""
+    parts["authors"] = next(
+        (split_people(text) for tag in TAGS["authors"] for text in values.get(tag, ())), ()
+    )
+    parts["keywords"] = tuple(
+        dict.fromkeys(
+            word for text in all_of(values, TAGS["keywords"]) for word in split_keywords(text)
+        )
+    )
+    for start, end in _RANGES:
+        limits = [first(values, (start,)), first(values, (end,))]
+        if limits[0] and not first(values, TAGS["pages"][:6]):
+            parts["pages"] = "-".join(dict.fromkeys(filter(None, limits)))
+            break
+    if match := _CITATION.search(
+        first(values, ("citation",))
+    ):  # PubMed's CSV has volume, issue and pages in it
+        for part, text in zip(("volume", "issue", "pages"), match.groups(), strict=True):
+            parts[part] = parts[part] or text or ""
+    month, day = first(values, ("publishedmonth", "month")), first(values, ("day",))
+    if month and parts["year"] and len(parts["date"]) <= 4:
+        date = (
+            "-".join(filter(None, (str(parts["year"]), month, day)))
+            if month.isdecimal()
+            else f"{month} {day}"
+        )
+        parts["date"] = parse_date(date, parts["year"])
+    parts["type"] = _type(parts["type"])
+    parts["pmid"] = parts["pmid"] if parts["pmid"] != "0" else ""
+    if not parts["doi"] and "doi.org/" in parts["url"]:
+        parts["doi"] = normalise_doi(parts["url"])
+    parts["annotations"] = (*parts["annotations"], *_annotations(values))
+    if not parts["decisions"]:
+        parts["decisions"] = _decisions(values)
+
+
+def _type(text: str) -> str:
+    if text.isupper() and text.isalpha():
+        return _LETTERS.get(text, text)
+    words = re.split(r"[;|\n]", text)
+    return next(
+        (_TYPES[squeeze(word)] for word in words if squeeze(word) in _TYPES), "GEN" if text else ""
+    )
+
+
+def _annotations(values: Values) -> tuple[tuple[str, str], ...]:
+    names = (name for name in values if name.startswith(OWN_PREFIX))
+    return tuple((name.removeprefix(OWN_PREFIX), values[name][0]) for name in names)
+
+
+def _decisions(values: Values) -> tuple[Decision, ...]:
+    if (
+        "internalid" in values and "consensus" in values
+    ):  # Abstrackr: 1, 0 and -1, by the consensus or by reviewers
+        return _abstrackr(values)
+    for column in TAGS["decisions"]:
+        for text in values.get(column, ()):
+            if verdict := read_verdict(text):
+                reasons = split_names(all_of(values, _REASONS)) if verdict == "excluded" else ()
+                return (Decision(verdict, reasons=reasons),)
+    return ()
+
+
+def _abstrackr(values: Values) -> tuple[Decision, ...]:
+    verdicts: dict[str, Verdict] = {"1": "included", "-1": "excluded", "0": "maybe"}
+    agreed = verdicts.get(first(values, ("consensus",)))
+    if agreed:
+        return (Decision(agreed),)
+    named = {"sourceid", *(tag for tags in TAGS.values() for tag in tags)}
+    return tuple(
+        Decision(verdicts[texts[0]], name)
+        for name, texts in values.items()
+        if name not in named and not name.startswith("labeledat") and texts[0] in verdicts
+    )
+
+
+def split_people(text: str) -> tuple[str, ...]:
+    """The names in one cell, by the separator that is used in it.
+
+    Examples
+    --------
+    >>> split_people("Griffin DK, Larkin DM"), split_people("Ash, A.; Bee, B."), split_people("Ash, A. and Bee, B.")
+    (('Griffin DK', 'Larkin DM'), ('Ash, A.', 'Bee, B.'), ('Ash, A.', 'Bee, B.'))
+    """
+    for separator in (";", r"\|", r"\s+and\s+|\n", r"\s+&\s+"):
+        if re.search(separator, text.strip(" ;|\n")):
+            return split_names([text], separator)
+    parts = [tidy(part) for part in text.split(",") if part.strip()]
+    if len(parts) > 1 and all(" " in part for part in parts):
+        return tuple(
+            part.removesuffix(".") if part is parts[-1] and part[-2:-1].isupper() else part
+            for part in parts
+        )
+    if len(parts) > 2 and len(parts) % 2 == 0 and all(map(_INITIALS.match, parts[1::2])):
+        return tuple(
+            f"{last}, {initials}" for last, initials in zip(parts[::2], parts[1::2], strict=True)
+        )
+    return (tidy(text).strip("; "),)
+
+
+def split_keywords(text: str) -> tuple[str, ...]:
+    """The keywords in one cell, by the separator that is used in it."""
+    separator = next((sign for sign in (";", "|", "\n", ",") if sign in text.strip(" ;|\n,")), ";")
+    return tuple(word for word in split_names([text], re.escape(separator)) if word.strip(",;| "))
+
+
+def express_table(reference: Reference) -> dict[str, Pairs]:
+    """The parts of a record as columns."""
+    included = {True: "1", False: "0", None: ""}[reference.included]
+    judged = write_judgements(replace(reference, labels=(), annotations=()))
+    return {
+        "id": [("id", reference.id)],
+        "title": [("title", reference.title)],
+        "abstract": [("abstract", reference.abstract)],
+        "authors": [("authors", "; ".join(reference.authors))],
+        "year": [("year", str(reference.year or ""))],
+        "date": [("date", reference.date)],
+        "journal": [("journal", reference.journal)],
+        "volume": [("volume", reference.volume)],
+        "issue": [("issue", reference.issue)],
+        "pages": [("pages", reference.pages)],
+        "doi": [("doi", reference.doi)],
+        "pmid": [("pmid", reference.pmid)],
+        "keywords": [("keywords", "; ".join(reference.keywords))],
+        "url": [("url", reference.url)],
+        "language": [("language", reference.language)],
+        "type": [("type", reference.type)],
+        "notes": [("notes", "\n".join(reference.notes))],
+        "labels": [("labels", "; ".join(reference.labels))],
+        "decisions": [("label_included", included), ("decisions", " | ".join(judged))],
+        "annotations": [(f"{OWN_PREFIX}{name}", value) for name, value in reference.annotations],
+    }
+
+
+TABLE = Layout("table", TAGS, express_table, refine_table, key=squeeze, decode=decode_cell)
+
+
+def read_table(source: Input) -> Iterator[Reference]:
+    """References of a table: of our own columns, of the tags of Web of Science, or of the columns that programs use."""
+    log = ProblemLog(skip=True)
+    reader = TableReader(source.path, log, pad=True)
+    layout = TABLE
+    for number, row in enumerate(reader):
+        if number == 0 and {"PT", "AU", "TI", "SO"} <= row.values.keys():
+            layout = WEB_OF_SCIENCE
+        if row.values.keys() >= OWN_COLUMNS:
+            try:
+                yield from_values(row.values)
+            except DataError as error:
+                source.report(row.line, error.message, lost=1)
+        elif any(value not in ("", None) for value in row.values.values()):
+            yield layout.reference(Entry(row.line, tuple(row.values.items())), source.path)
+    for line in reader.short_rows:
+        source.report(line, "has fewer fields than the header")
+    for problem in log.problems:
+        source.report(problem.line or 0, f"{problem.message}; not read", lost=1)
+    source.notes += reader.notes
+
+
+def table_rows(references: Iterable[Reference]) -> tuple[list[str], list[dict[str, str]]]:
+    """Columns and rows of references.
+
+    Columns as found if all records are from tables, else the same for all.
+    """
+    rows = [dict(TABLE.fields(reference)) for reference in references]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return list(columns), [{name: _cell(value) for name, value in row.items()} for row in rows]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def write_delimited(references: Iterable[Reference], stream: IO[str], delimiter: str = ",") -> None:
+    """Write references as CSV or TSV."""
+    columns, rows = table_rows(references)
+    writer = csv.DictWriter(stream, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
+    """Write references as the first sheet of an Excel file."""
+    openpyxl = require("openpyxl", extra="excel")
+    columns, rows = table_rows(references)
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("references")
+    sheet.append(columns)
+    for number, row in enumerate(rows, 2):
+        cells = [_FORBIDDEN.sub(" ", row.get(name, "")) for name in columns]
+        longest = max(range(len(cells)), key=lambda place: len(cells[place]))
+        if len(cells[longest]) > _CELL:
+            message = (
+                f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
+            )
+            raise DataError(f"{message}, and a cell of Excel holds {_CELL:,}; write CSV instead")
+        sheet.append([_text_cell(sheet, cell) if cell.startswith("=") else cell for cell in cells])
+    book.save(stream)
+
+
+def _text_cell(sheet: Any, text: str) -> Any:
+    """A cell with text that would be taken for a formula."""
+    cell = require("openpyxl.cell", extra="excel").WriteOnlyCell(sheet, value=text)
+    cell.data_type = "s"
+    return cell

@@ -1,0 +1,219 @@
+"""Folders and archives: one text file per document, read without unpacking to disk."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TypeAlias
+
+from bayesift.errors import DataError
+from bayesift.records import Corpus, Document, Note
+from bayesift.tables.loading import (
+    ProblemLog,
+    categories_of,
+    check_encoding,
+    decode,
+    describe_damage,
+    guess_encoding,
+    report_read,
+)
+
+MAX_UNPACKED_BYTES = 4 * 1024**3
+SPLITS = {"train": "train", "training": "train", "test": "test", "testing": "test"}
+SPLITS |= dict.fromkeys(("dev", "val", "valid", "validation"), "validation")
+
+_Member: TypeAlias = tuple[str, int, Callable[[], bytes]]
+
+# zipfile raises NotImplementedError for an unknown compression, RuntimeError for an encrypted
+# member.
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
+_DAMAGE = (*_BROKEN, NotImplementedError, RuntimeError)
+
+
+def read_members(
+    path: Path,
+    *,
+    max_bytes: int = MAX_UNPACKED_BYTES,
+    wanted: Callable[[str], bool] = lambda name: True,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, content) of every regular file, in the order of the archive, or by name in a folder.
+
+    Nothing is written to disk. Paths outside the archive, links, special files, and archives that
+    unpack to more than `max_bytes` are refused.
+    """
+    if not path.exists():
+        raise DataError("there is no such file or folder", file=path)
+    budget = max_bytes
+    try:
+        for number, (name, size, content) in enumerate(_list_members(path), 1):
+            report_read(number)
+            _refuse_escape(path, name)
+            budget -= size
+            if budget < 0:
+                raise DataError(f"unpacks to more than {max_bytes:,} bytes; refused", file=path)
+            if wanted(name):
+                yield _printable(name), content()
+    except _DAMAGE as error:
+        kind = "cannot be read" if path.is_dir() else "damaged, or not a tar or zip archive"
+        raise DataError(f"{kind} ({error})", file=path) from error
+
+
+def _list_members(path: Path) -> Iterator[_Member]:
+    if path.is_dir():
+        return _list_folder(path)
+    with path.open("rb"):  # an unreadable file is reported as such, not as a damaged archive
+        pass
+    return _list_tar(path) if tarfile.is_tarfile(path) else _list_zip(path)
+
+
+def _list_folder(path: Path) -> Iterator[_Member]:
+    for folder, subfolders, files in os.walk(path, onerror=_raise):
+        subfolders.sort()
+        for name in sorted(files) + [
+            name for name in subfolders if Path(folder, name).is_symlink()
+        ]:
+            file = Path(folder, name)
+            relative = file.relative_to(path).as_posix()
+            status = file.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                raise DataError(f"{relative} is a link or a special file; refused", file=path)
+            yield relative, status.st_size, file.read_bytes
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _list_tar(path: Path) -> Iterator[_Member]:
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if member.isdir():
+                continue
+            if not member.isreg():
+                raise DataError(f"{member.name} is a link or a special file; refused", file=path)
+            yield member.name, member.size, partial(_read_tar_member, archive, member)
+
+
+def _read_tar_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    stream = archive.extractfile(member)
+    assert stream is not None  # only links and directories have none
+    with stream:
+        return stream.read()
+
+
+def _list_zip(path: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if member.is_dir():
+                continue
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if kind not in (0, stat.S_IFREG):
+                raise DataError(
+                    f"{member.filename} is a link or a special file; refused", file=path
+                )
+            yield member.filename, member.file_size, partial(archive.read, member)
+
+
+def _refuse_escape(path: Path, name: str) -> None:
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    if posix.is_absolute() or windows.anchor or ".." in windows.parts:
+        raise DataError(f"{name!r} lies outside the archive; refused", file=path)
+
+
+def _printable(name: str) -> str:
+    """A name with the bytes that are not UTF-8 escaped, so that it can be shown and stored."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool = False) -> Corpus:
+    """Load a folder, or a tar or zip archive, with a subfolder for each category and a text file for each document.
+
+    If all top folders are named train, test or the like, they are splits, and the categories are
+    one level below. A document's id is its path; files whose name starts with a dot are skipped.
+
+    Parameters
+    ----------
+    path : the folder or archive
+    encoding : of the texts; guessed by default, for each text that is not UTF-8
+    skip_bad : skip files that cannot be read and list them in `problems`, instead of refusing the
+        folder
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "grain").mkdir()
+    ...     _ = (Path(folder) / "grain" / "1.txt").write_text("wheat rose")
+    ...     load_folder(folder).documents[0].categories
+    ('grain',)
+    """
+    path = Path(path)
+    check_encoding(encoding or "utf-8")
+    log = ProblemLog(skip=skip_bad)
+    members = [
+        (PurePosixPath(name), content)
+        for name, content in read_members(path)
+        if not _is_hidden(name)
+    ]
+    depth = _common_depth([name for name, _ in members]) if path.is_file() else 0
+    tops = {name.parts[depth] for name, _ in members if len(name.parts) > depth + 1}
+    has_splits = bool(tops) and all(top.lower() in SPLITS for top in tops)
+    documents = []
+    guessed: Counter[str] = Counter()
+    for name, content in members:
+        used = encoding or guess_encoding([content])
+        guessed[used] += 1
+        try:
+            documents.append(
+                _read_document(PurePosixPath(*name.parts[depth:]), content, has_splits, used)
+            )
+        except DataError as error:
+            log.report(error.message, file=path / name, line=error.line)
+    if not documents:
+        raise DataError("holds no documents; there should be a folder for each category", file=path)
+    notes = tuple(
+        Note("encoding", used, f"{count:,} files that are not UTF-8", "--encoding")
+        for used, count in guessed.items()
+        if encoding is None and used != "utf-8"
+    )
+    problems = tuple(log.problems)
+    return Corpus(
+        tuple(documents), categories_of(documents), name=path.name, problems=problems, notes=notes
+    )
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in PurePosixPath(name).parts)
+
+
+def _common_depth(names: list[PurePosixPath]) -> int:
+    """Number of folders that contain everything; archives often have a single top folder."""
+    depth = 0
+    while names and len({name.parts[: depth + 1] for name in names}) == 1:
+        is_split = names[0].parts[depth].lower() in SPLITS
+        if is_split or min(len(name.parts) for name in names) <= depth + 2:
+            break
+        depth += 1
+    return depth
+
+
+def _read_document(
+    name: PurePosixPath, content: bytes, has_splits: bool, encoding: str
+) -> Document:
+    parts = name.parts[1:] if has_splits else name.parts
+    if len(parts) < 2:
+        raise DataError("lies in no category folder")
+    text = decode(content, encoding, file=name.as_posix())
+    damage = describe_damage(text, encoding) or ("empty document" if not text.strip() else None)
+    if damage is not None:
+        raise DataError(damage)
+    split = SPLITS[name.parts[0].lower()] if has_splits else None
+    return Document(name.as_posix(), text, categories=(parts[0],), split=split)

@@ -1,0 +1,395 @@
+"""CSV and JSON lines parsed by Arrow, a block of whole records at a time.
+
+Arrow and Python's `csv` agree where quotes enclose whole fields. A block in which they do anything
+else, or with bytes that are not text, is left to the readers of `rows`, which say what is wrong
+with which line.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from bayesift.arrays import Array
+from bayesift.records import DocumentTable
+from bayesift.records.table import csr_of, rows_of
+from bayesift.tables.columns import SAMPLE_ROWS, Columns, read_categories
+from bayesift.tables.loading import ProblemLog, Rejoined, check_encoding, read_lines
+from bayesift.tables.rows import Dialect, Row, read_json_lines
+
+if TYPE_CHECKING:
+    from bayesift.tables.reader import TableReader
+
+BLOCK_BYTES = 1 << 22
+_NEWLINE, _RETURN, _QUOTE = b'\n\r"'
+_ESCAPED, _NUL, _MARK = b"\\u", b"\\u0000", b"\xef\xbb\xbf"
+_BETWEEN = "\x1f"  # the unit separator, which joins the labels of a list
+
+
+@dataclass(frozen=True)
+class ColumnBlock:
+    """Rows of a table as Arrow columns, and the line of each row."""
+
+    lines: Array
+    columns: Mapping[str, pa.Array]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def are_texts_good(self, columns: Columns, longest: int) -> bool:
+        """Whether each row has a title or text that is not blank, and none is too long."""
+        assert columns.text is not None
+        texts = self.columns[columns.text]
+        if texts.null_count or not len(texts):
+            return False
+        sizes = pc.binary_length(pc.utf8_trim_whitespace(texts))
+        if columns.title is not None:
+            titles = self.columns[columns.title].fill_null("")
+            sizes = pc.add(sizes, pc.binary_length(pc.utf8_trim_whitespace(titles)))
+        bounds = pc.min_max(sizes).as_py()
+        return bool(bounds["min"] > 0 and max(map(_longest, self.columns.values())) <= longest)
+
+    def ids_and_texts(self, columns: Columns) -> tuple[pa.Array, pa.Array]:
+        """The id of each row, by default its line, and its title and text."""
+        table = self.documents(replace(columns, label=None, split=None))
+        return table.ids.combine_chunks(), table.full_texts.combine_chunks()
+
+    def documents(self, columns: Columns, separator: str | None = None) -> DocumentTable:
+        """The rows as documents."""
+        assert columns.text is not None
+        ids = pa.array(self.lines, pa.int64()).cast(pa.string())
+        if columns.id is not None:
+            ids = pc.coalesce(
+                pc.utf8_trim_whitespace(self.columns[columns.id].cast(pa.string())), ids
+            )
+        titles = (
+            None
+            if columns.title is None
+            else pa.chunked_array([self.columns[columns.title].fill_null("")])
+        )
+        splits = None
+        if columns.split is not None:
+            names = pc.utf8_trim_whitespace(self.columns[columns.split].cast(pa.string()))
+            splits = pa.chunked_array([pc.if_else(pc.equal(names, ""), None, names)])
+        texts = pa.chunked_array([self.columns[columns.text]])
+        labels, names = self._labels(columns.label, separator)
+        return DocumentTable(pa.chunked_array([ids]), texts, labels, names, titles, splits)
+
+    def _labels(
+        self, column: str | None, separator: str | None
+    ) -> tuple[sparse.csr_array, tuple[str, ...]]:
+        """The indicator of the categories, and their names.
+
+        What a cell says is read once per distinct cell.
+        """
+        if column is None:
+            return csr_of(np.empty(0, dtype=np.int32), np.zeros(len(self), dtype=np.int32), 0), ()
+        codes, cells = _distinct_cells(self.columns[column])
+        held = [
+            *(read_categories(cell, separator) for cell in cells),
+            (),
+        ]  # the last is that of missing cells
+        names = tuple(sorted({name for row in held for name in row}))
+        place = {name: j for j, name in enumerate(names)}
+        known = csr_of(
+            np.array([place[name] for row in held for name in row], dtype=np.int32),
+            [len(row) for row in held],
+            len(names),
+        )
+        return rows_of(known, codes), names
+
+
+def _longest(column: pa.Array) -> int:
+    is_text = pa.types.is_large_string(column.type)
+    return (pc.max(pc.utf8_length(column)).as_py() or 0) if is_text else 0
+
+
+def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
+    """The number of each cell, -1 for a missing one, and the distinct cells."""
+    is_list = pa.types.is_list(column.type)
+    keys = pc.binary_join(column, _BETWEEN) if is_list else column
+    if is_list and (
+        keys.null_count > column.null_count
+        or pc.any(pc.match_substring(column.flatten(), _BETWEEN)).as_py()
+    ):
+        cells = column.to_pylist()
+        return np.arange(len(cells)), cells
+    encoded = keys.dictionary_encode()
+    cells = encoded.dictionary.to_pylist()
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    return codes, [cell.split(_BETWEEN) if is_list else cell for cell in cells]
+
+
+class BlockStream:
+    """A stream that is read in blocks of whole lines, or of whole records where lines stand in quotes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._rest = stream.read(len(_MARK)).removeprefix(_MARK)
+        self._ended = False
+
+    def next_block(self, *, quoted: bool = False) -> bytes:
+        """The next block; empty at the end."""
+        while not self._ended:
+            piece = self._stream.read(BLOCK_BYTES)
+            self._ended = not piece
+            self._rest += piece
+            end = len(self._rest) if self._ended else _end_of_records(self._rest, quoted=quoted)
+            if end:
+                block, self._rest = self._rest[:end], self._rest[end:]
+                return block
+        return b""
+
+    def remainder(self, block: bytes = b"") -> BinaryIO:
+        """A block that was read, and all that comes after it; no further block is."""
+        rest, self._rest, self._ended = block + self._rest, b"", True
+        return cast(BinaryIO, io.BufferedReader(Rejoined(rest, self._stream)))
+
+
+def _end_of_records(content: bytes, *, quoted: bool) -> int:
+    """Where the last whole record ends: after a line break with an even number of quotes before it."""
+    end = content.rfind(b"\n") + 1
+    inside = content.count(b'"', 0, end) % 2 if quoted and end else 0
+    while inside and end:
+        before = content.rfind(b"\n", 0, end - 1) + 1
+        inside = (inside + content.count(b'"', before, end)) % 2
+        end = before
+    return end
+
+
+def parse_csv(
+    block: bytes, dialect: Dialect, names: list[str], wanted: list[str], line: int
+) -> ColumnBlock | None:
+    """The wanted columns of a block of delimited text that starts on a line.
+
+    None if it must be read row by row.
+    """
+    from pyarrow import csv
+
+    lines = _record_lines(block, dialect)
+    if lines is None or len(dialect.delimiter.encode()) > 1:
+        return None
+    quote = '"' if dialect.quoted else False
+    parsing = csv.ParseOptions(
+        delimiter=dialect.delimiter, quote_char=quote, newlines_in_values=dialect.quoted
+    )
+    reading = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
+    types = csv.ConvertOptions(
+        include_columns=wanted, column_types=dict.fromkeys(wanted, pa.large_string())
+    )
+    try:
+        table = csv.read_csv(pa.py_buffer(block), reading, parsing, types)
+    except pa.ArrowInvalid:
+        return None
+    if len(table) != len(lines):
+        return None
+    return ColumnBlock(lines + line, {name: table[name].combine_chunks() for name in wanted})
+
+
+def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
+    """The line of each record, counted from 0.
+
+    None if quotes or line breaks are used in an unusual way.
+    """
+    if not is_text(block) or _has_lone_returns(block):
+        return None
+    content = np.frombuffer(block, dtype=np.uint8)
+    starts = np.concatenate([[0], np.flatnonzero(content == _NEWLINE) + 1])
+    lines = np.arange(len(starts))
+    quotes = np.flatnonzero(content == _QUOTE) if dialect.quoted else np.empty(0, dtype=np.intp)
+    if len(quotes):
+        if not _enclose_fields(content, quotes, ord(dialect.delimiter)):
+            return None
+        outside = np.searchsorted(quotes, starts) % 2 == 0
+        starts, lines = starts[outside], lines[outside]
+    filled = starts < len(content)
+    starts, lines = starts[filled], lines[filled]
+    first = content[starts]
+    is_blank = (first == _NEWLINE) | (first == _RETURN)
+    kept: Array = lines[~is_blank]
+    return kept
+
+
+def _enclose_fields(content: Array, quotes: Array, delimiter: int) -> bool:
+    """Whether quotes stand only around fields, or doubled within them."""
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    before = content[opening - 1]
+    begins = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE)
+    begins[0] |= opening[0] == 0
+    doubled = np.concatenate([opening[1:] == closing[:-1] + 1, [False]])
+    after = content[np.minimum(closing + 1, len(content) - 1)]
+    ends = (
+        (after == delimiter)
+        | (after == _NEWLINE)
+        | (after == _RETURN)
+        | (closing + 1 == len(content))
+    )
+    # An opening quote after a quote is the second of a pair, which the closing quote before it
+    # tells.
+    paired = np.concatenate([[before[0] != _QUOTE], (before[1:] != _QUOTE) | doubled[:-1]])
+    return bool((begins & paired).all() and (ends | doubled).all())
+
+
+def _has_lone_returns(block: bytes) -> bool:
+    """Whether carriage returns end lines without a line feed."""
+    return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
+
+
+def is_text(block: bytes) -> bool:
+    """Whether bytes are UTF-8 without NUL."""
+    if b"\0" in block:
+        return False
+    try:
+        return block.isascii() or bool(block.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def parse_json_lines(
+    block: bytes, types: Mapping[str, pa.DataType], line: int
+) -> ColumnBlock | None:
+    """The columns of these types of a block of JSON lines; None if it must be read line by line."""
+    from pyarrow import json
+
+    if not types or _NUL in block or not is_text(block):
+        return None
+    options = json.ParseOptions(
+        explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
+    )
+    reading = json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    try:
+        table = json.read_json(io.BytesIO(block), reading, options)
+        if _ESCAPED in block:
+            table.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    if len(table) != block.count(b"\n") + (not block.endswith(b"\n")):
+        return None
+    columns = {name: table[name].combine_chunks() for name in types}
+    return ColumnBlock(np.arange(len(table)) + line, columns)
+
+
+def json_types(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[str, pa.DataType]:
+    """The Arrow types of columns, by their first values that are not missing.
+
+    Empty if one is none of ours.
+    """
+    types: dict[str, pa.DataType] = {}
+    for role, name in ((field.name, getattr(columns, field.name)) for field in fields(columns)):
+        if name is None:
+            continue
+        value = next((row[name] for row in rows if row.get(name) is not None), "")
+        kind = type(value[0] if isinstance(value, list) and value else value)
+        if kind is str and isinstance(value, list) and role == "label":
+            types[name] = pa.list_(pa.string())
+        elif kind is str or (kind in (int, bool) and role in ("id", "label")):
+            types[name] = {str: pa.large_string(), int: pa.int64(), bool: pa.bool_()}[kind]
+        else:
+            return {}
+    return types
+
+
+def read_parts(
+    reader: TableReader, wanted: Columns, *, labels: bool = True
+) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
+    """A table in parts: Arrow columns where a block can be parsed at once, else rows.
+
+    And what its columns are.
+
+    Without `labels`, labels and splits are not read.
+    """
+    is_utf_8 = check_encoding(reader.checks.encoding) == "utf-8-sig"
+    if reader.kind not in ("delimited", "json-lines") or reader.live or reader.pad or not is_utf_8:
+        columns, rows = reader.resolve(wanted, labels=labels)
+        yield columns, rows
+        return
+    with reader.open() as stream:
+        read = _delimited_parts if reader.kind == "delimited" else _json_parts
+        yield from read(reader, BlockStream(stream), wanted, labels=labels)
+
+
+def _json_parts(
+    reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool
+) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
+    quiet = replace(reader.checks, log=ProblemLog(skip=True))
+    columns, types, line, is_known = wanted, {}, 1, False
+    while block := source.next_block():
+        if not is_known:
+            first = list(islice(read_json_lines(_decoded(block, "\n"), quiet), SAMPLE_ROWS))
+            is_known = bool(first)
+            if is_known:
+                columns, _ = reader.resolve_rows(iter(first), wanted, labels=labels)
+                types = json_types([row.values for row in first], _used(columns, labels=labels))
+        parsed = parse_json_lines(block, types, line)
+        if parsed is not None and parsed.are_texts_good(columns, reader.checks.max_characters):
+            yield columns, parsed
+        else:
+            yield columns, read_json_lines(_decoded(block, "\n"), reader.checks, first=line)
+        line += block.count(b"\n")
+
+
+def _delimited_parts(
+    reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool
+) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
+    dialect, first_line = reader.dialect
+    block = source.next_block(quoted=dialect.quoted)
+    quiet = replace(reader.checks, log=ProblemLog(skip=True))
+    columns, sample = reader.resolve_rows(
+        reader.tabulate(reader.records(_decoded(block), quiet), checks=quiet), wanted, labels=labels
+    )
+    first = next(sample, None)
+    line = first_line if reader.header_line is None else reader.header_line + 1
+    if first is None or first.line != line or _has_lone_returns(block):
+        records = reader.records(
+            read_lines(reader.path, newline="", stream=source.remainder(block))
+        )
+        yield columns, reader.tabulate(records)
+        reader.note_records([records])
+        return
+    names, readers = list(first.values), []
+    plain = replace(dialect, above=0, width=len(names))
+    used = _used(columns, labels=labels).present
+    block = _without_lines(block, line - 1)
+    while block:
+        parsed = parse_csv(block, plain, names, used, line)
+        is_good = parsed is not None and parsed.are_texts_good(
+            columns, reader.checks.max_characters
+        )
+        if parsed is not None and is_good:
+            yield columns, parsed
+        else:
+            lines = (
+                _decoded(block)
+                if parsed is not None
+                else read_lines(reader.path, newline="", stream=source.remainder(block))
+            )
+            readers.append(reader.records(lines, dialect=plain, line=line))
+            yield columns, reader.tabulate(readers[-1], names)
+        line += block.count(b"\n")
+        block = source.next_block(quoted=dialect.quoted)
+    reader.note_records(readers)
+
+
+def _used(columns: Columns, *, labels: bool) -> Columns:
+    return columns if labels else replace(columns, label=None, split=None)
+
+
+def _decoded(block: bytes, newline: str = "") -> Iterator[str]:
+    return io.StringIO(block.decode("utf-8", "surrogateescape"), newline=newline)
+
+
+def _without_lines(block: bytes, n_lines: int) -> bytes:
+    start = 0
+    for _ in range(n_lines):
+        start = block.find(b"\n", start) + 1
+    return block[start:]

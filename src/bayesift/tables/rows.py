@@ -1,0 +1,559 @@
+"""The rows of a table in each kind of file: delimited text, JSON, lines of fastText, Parquet, spreadsheets.
+
+The delimiter, the quotes and the header line of delimited text are guessed from a sample.
+A quote that is not closed, or that stands inside of a quoted field, would swallow the lines after
+it. Such a line is read as it stands, if that gives the right number of fields, and counted;
+otherwise it alone is reported.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from bayesift.errors import DataError, RequestError
+from bayesift.records import Note
+from bayesift.tables.columns import KNOWN_NAMES, LONGEST_LABEL
+from bayesift.tables.loading import ProblemLog, describe_damage
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+
+_HEADER_WITHIN = 20  # records; lines of a title or a search may stand above the header
+_CONSISTENT = 0.8
+_RECURS = 20  # a cell that stands in every twentieth row is no name of its column
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a delimited text is written; `above` is the number of its records above the header.
+
+    `width` is the number of fields of a record where no header tells.
+    """
+
+    delimiter: str = ","
+    quoted: bool = True
+    header: bool = True
+    above: int = 0
+    width: int | None = None
+
+    def reader(self, lines: Iterable[str], *, strict: bool = True) -> Iterator[list[str]]:
+        """The records of some lines."""
+        if not self.quoted:
+            return csv.reader(
+                lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict
+            )
+        return csv.reader(lines, delimiter=self.delimiter, strict=strict)
+
+
+def read_separator_line(line: str) -> str | None:
+    """The delimiter that Excel names in a first line such as "sep=;"."""
+    text = line.rstrip("\r\n")
+    return text[4] if len(text) == 5 and text.lower().startswith("sep=") else None
+
+
+def guess_dialect(
+    lines: Sequence[str],
+    delimiter: str | None = None,
+    header: bool | None = None,
+    default: str = ",",
+) -> tuple[Dialect, list[Note]]:
+    """The dialect of some first lines, with notes on what differs from the default delimiter, quotes and a header line.
+
+    The last record is not counted, since it may go on after these lines; unless there are only two.
+
+    Examples
+    --------
+    >>> guess_dialect(["body;desk", "oil, gas;crude", "wheat, corn;grain"])[0].delimiter
+    ';'
+    """
+    notes = []
+    if delimiter is None:
+        delimiter = _guess_delimiter(lines, default)
+        if delimiter != default:
+            notes.append(
+                Note(
+                    "delimiter", DELIMITERS[delimiter], "the same number in each row", "--delimiter"
+                )
+            )
+    quoted = _are_quotes_used(lines, delimiter)
+    if not quoted:
+        notes.append(Note("quotes", "part of the text", "they do not enclose fields"))
+    records = _sample(lines, Dialect(delimiter, quoted))
+    header, above, more = guess_header(records, header)
+    width = None if header else _usual_width(records) or None
+    return Dialect(delimiter, quoted, header, above, width), [*notes, *more]
+
+
+def guess_header(
+    records: Sequence[Sequence[str]], header: bool | None = None
+) -> tuple[bool, int, list[Note]]:
+    """Whether there is a header, the number of records above it, and notes on what is unusual."""
+    above = 0 if header is False else _count_above(records)
+    if above:
+        return (
+            True,
+            above,
+            [
+                Note(
+                    "header", f"record {above + 1}", "the records above it are no rows of the table"
+                )
+            ],
+        )
+    if header is None and _is_data(records):
+        reason = "cells of the first line recur below it; columns are numbered"
+        return False, 0, [Note("header", "none", reason, "--header")]
+    return header is not False, 0, []
+
+
+def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Names that differ, and those that the header repeats.
+
+    A column without a name gets its number.
+
+    Examples
+    --------
+    >>> name_columns(["text", "", "text"])
+    (['text', 'column 2', 'text (2)'], {'text'})
+    """
+    names: list[str] = []
+    repeated = set()
+    for place, cell in enumerate(header, 1):
+        name = cell if cell.strip() else f"column {place}"
+        times = 1 + sum(other == cell for other in header[: place - 1]) if cell.strip() else 1
+        if times > 1:
+            repeated.add(name)
+        names.append(name if times == 1 else f"{name} ({times})")
+    return names, repeated
+
+
+def _sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
+    records = [record for record in dialect.reader(lines, strict=False) if any(record)]
+    return records[:-1] if len(records) > 2 else records
+
+
+def _guess_delimiter(lines: Sequence[str], default: str) -> str:
+    """The default if it fits every record, else the delimiter that fits the most, and with it the most columns."""
+    fits = {}
+    for delimiter in sorted(DELIMITERS, key=lambda other: other != default):
+        share, width = max(
+            _fit(lines, Dialect(delimiter)), _fit(lines, Dialect(delimiter, quoted=False))
+        )
+        if delimiter == default and share == 1:
+            return default
+        if share >= _CONSISTENT:
+            fits[delimiter] = (share, width)
+    return max(fits, key=fits.__getitem__, default=_by_header(lines, default))
+
+
+def _by_header(lines: Sequence[str], default: str) -> str:
+    """The delimiter that splits the first line into names, one of them usual, where the default does not."""
+    for delimiter in (default, *DELIMITERS):
+        header = next(Dialect(delimiter).reader(lines[:1], strict=False), [])
+        names = {cell.strip().lower() for cell in header}
+        if len(names) > 1 and names & KNOWN_NAMES:
+            return delimiter
+    return default
+
+
+def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
+    """The share of records with as many fields as the header, and their number.
+
+    0 if there is one column.
+    """
+    records = _sample(lines, dialect)
+    if not records:
+        return 0, 0
+    width, header = _usual_width(records), records[_count_above(records)]
+    share = sum(len(record) == width for record in records) / len(records)
+    if len(header) == width or (share > 0.9 and not _has_usual_name(header)):
+        return share if width > 1 else 0, width
+    return 0, width
+
+
+def _are_quotes_used(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether quotes enclose fields; not if most fields with quotes hold them in another way."""
+    cells = [
+        cell
+        for record in Dialect(delimiter, quoted=False).reader(lines)
+        for cell in record
+        if '"' in cell
+    ]
+    enclosed = sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
+    opened = sum(cell.startswith('"') for cell in cells)
+    if 2 * enclosed >= len(cells) or opened == 0:
+        return True
+    return _fit(lines, Dialect(delimiter)) >= _fit(lines, Dialect(delimiter, quoted=False))
+
+
+def _count_above(records: Sequence[Sequence[str]]) -> int:
+    """Number of records above the header: those that are mostly blank, or one title, where the table is wide."""
+    if not records:
+        return 0
+    width = _usual_width(records)
+    for number, record in enumerate(records[:_HEADER_WITHIN]):
+        filled = sum(1 for cell in record if cell.strip())
+        if len(record) == width and filled > 0.8 * width:
+            is_header = width > 3 or _has_usual_name(record)
+            first = records[0]
+            blank = sum(1 for cell in first if not cell.strip())
+            is_title = blank > len(first) // 2 or (len(first) == 1 and width > 1)
+            return number if number and is_header and is_title else 0
+    return 0
+
+
+def _usual_width(records: Sequence[Sequence[str]]) -> int:
+    widths = Counter(map(len, records))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def _has_usual_name(record: Sequence[str]) -> bool:
+    return any(cell.strip().lower() in KNOWN_NAMES for cell in record)
+
+
+def _is_data(records: Sequence[Sequence[str]]) -> bool:
+    """Whether the first record is no header: none of its cells is a usual name, and a short one recurs below it."""
+    width = _usual_width(records)
+    first = next((record for record in records if len(record) == width), [])
+    if (
+        len(first) < 2
+        or not all(map(str.strip, first))
+        or any(map(_has_usual_name, (records[0], first)))
+    ):
+        return False
+    rest = [record for record in records if record is not first]
+    enough = max(2, len(rest) // _RECURS)
+    return any(
+        len(cell) <= LONGEST_LABEL
+        and sum(row[place : place + 1] == [cell] for row in rest) >= enough
+        for place, cell in enumerate(first)
+    )
+
+
+@dataclass
+class RecordReader:
+    """Reads the records of lines in a dialect.
+
+    `report` is told of records that cannot be read, with their line.
+
+    With `pad`, a record with too few fields is filled up with empty ones, and its line listed.
+    """
+
+    lines: Iterator[str]
+    dialect: Dialect
+    report: Callable[[str, int], None]
+    first_line: int = 1
+    pad: bool = False
+    lone_quotes: list[int] = field(default_factory=list)
+    short_rows: list[int] = field(default_factory=list)
+    blank_rows: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield (line, record) from the header on.
+
+        Blank lines are skipped, records of another width reported.
+        """
+        above = self.dialect.above
+        width = self.dialect.width
+        held: list[str] = []
+        pushed: deque[str] = deque()
+        line = self.first_line
+        reader = self.dialect.reader(self._remember(pushed, held))
+        while True:
+            error = None
+            try:
+                record = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as caught:
+                error, record = caught, []
+            if error is None and not any(record):
+                if record:
+                    self.blank_rows.append(line)
+            elif error is not None or (width is not None and len(record) != width):
+                record, used = self._read_again(held, record, error, line, width or 0)
+                if used < len(held):
+                    pushed.extendleft(reversed(held[used:]))
+                    del held[used:]
+                    reader = self.dialect.reader(self._remember(pushed, held))
+            start, line = line, line + len(held)
+            held.clear()
+            if any(record) and (above := above - 1) < 0:
+                width = width or len(record)
+                yield start, record
+
+    def _remember(self, pushed: deque[str], held: list[str]) -> Iterator[str]:
+        """The lines, each remembered until its record is complete.
+
+        Lines that were pushed back come first.
+        """
+        while pushed:
+            held.append(pushed[0])
+            yield pushed.popleft()
+        for text in self.lines:
+            held.append(text)
+            yield text
+
+    def _read_again(
+        self, held: Sequence[str], record: list[str], error: csv.Error | None, line: int, width: int
+    ) -> tuple[list[str], int]:
+        """A record that does not fit, read in another way or else empty, and the number of its lines."""
+        if "field limit" in str(error):
+            self.report(
+                f"a field has more than the {csv.field_size_limit():,} characters allowed", line
+            )
+            return [], len(held)
+        if error is None and len(record) > width and not any(record[width:]):
+            return record[:width], len(held)
+        if self.pad and error is None and 1 < len(record) < width:
+            self.short_rows.append(line)
+            return record + [""] * (width - len(record)), len(held)
+        if error is not None or len(held) > 1:
+            plain = next(
+                Dialect(self.dialect.delimiter, quoted=False).reader([held[0].rstrip("\r\n")]), []
+            )
+            if len(plain) == width:
+                self.lone_quotes.append(line)
+                return [_unquoted(cell) for cell in plain], 1
+        if error is not None:
+            self.report(f"not a delimited record ({error})", line)
+            return [], 1
+        place = "the header" if self.dialect.header else "other rows"
+        self.report(f"number of fields is {len(record)}; in {place} it is {width}", line)
+        return [], len(held)
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+
+
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def read_sheet(
+    source: Path | BinaryIO, sheet: str | None = None, *, file: Path
+) -> tuple[list[tuple[int, list[str]]], list[Note]]:
+    """The rows of one sheet that are not blank, each with its number, and which sheet was taken if there are several.
+
+    Parameters
+    ----------
+    source : the file
+    sheet : its name, or its number from 1; by default the first that holds anything
+    file : the name of the file in errors
+    """
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        content = source.read_bytes() if isinstance(source, Path) else source.read()
+        book = CalamineWorkbook.from_filelike(BytesIO(content))
+        names = book.sheet_names
+        chosen = (
+            next(_filled(book, names), names[0] if names else "")
+            if sheet is None
+            else _named(sheet, names, file)
+        )
+        cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+    except CalamineError as error:
+        raise DataError(f"cannot be read as a spreadsheet ({error})", file=file) from error
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})", file=file) from error
+    rows = [(number, [_as_text(cell) for cell in row]) for number, row in enumerate(cells, 1)]
+    others = [name for name in names if name != chosen]
+    notes = (
+        [Note("sheet", repr(chosen), f"the others: {', '.join(map(repr, others[:4]))}", "--sheet")]
+        if others
+        else []
+    )
+    return [(number, row) for number, row in rows if any(row)], notes if sheet is None else []
+
+
+def _filled(book: Any, names: list[str]) -> Iterator[str]:
+    return (name for name in names if book.get_sheet_by_name(name).height > 0)
+
+
+def _named(sheet: str, names: list[str], file: Path) -> str:
+    if sheet in names:
+        return sheet
+    if sheet.isdecimal() and 1 <= int(sheet) <= len(names):
+        return names[int(sheet) - 1]
+    raise RequestError(f"no sheet {sheet!r}; there are: {', '.join(map(repr, names))}", file=file)
+
+
+def _as_text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
+    return cell.isoformat() if isinstance(cell, datetime.date | datetime.time) else str(cell)
+
+
+MAX_CHARACTERS = 5_000_000
+FASTTEXT = "__label__"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a table and the line it starts on (without lines: its number), counted from 1."""
+
+    line: int
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RowChecks:
+    """Reports what cannot be read of a table to a log."""
+
+    path: Path
+    log: ProblemLog = field(default_factory=ProblemLog)
+    encoding: str = "utf-8"
+    max_characters: int = MAX_CHARACTERS
+
+    def report(self, message: str, line: int) -> None:
+        """Refuse the table, or count the row."""
+        self.log.report(message, file=self.path, line=line)
+
+    def accept(self, row: Row) -> bool:
+        """Whether all text of a row can be used; what cannot is reported."""
+        for name, value in row.values.items():
+            if not isinstance(value, str):
+                continue
+            damage = describe_damage(value, self.encoding)
+            if damage is not None and "decoded" in damage:
+                damage += "; name the right one with --encoding"
+            if damage is None and len(value) > self.max_characters:
+                damage = f"{len(value):,} characters, more than the {self.max_characters:,} allowed"
+            if damage is not None:
+                self.report(f"column {name!r}: {damage}", row.line)
+                return False
+        return True
+
+
+def read_json_lines(lines: Iterable[str], checks: RowChecks, *, first: int = 1) -> Iterator[Row]:
+    """Rows of lines with one JSON object each, numbered from `first`; blank lines are skipped."""
+    for line, text in enumerate(lines, first):
+        if not text.strip():
+            continue
+        damage = describe_damage(text, checks.encoding)
+        value: Any = None
+        try:
+            value = None if damage else json.loads(text)
+        except json.JSONDecodeError as error:
+            damage = f"not JSON ({error.msg} at column {error.colno})"
+        except (ValueError, RecursionError) as error:
+            damage = f"not JSON that can be read ({error})"
+        if damage is None and not isinstance(value, dict):
+            damage = 'not a JSON object; each line must be one, such as {"text": "..."}'
+        if damage is not None:
+            checks.report(damage, line)
+        elif checks.accept(row := Row(line, value)):
+            yield row
+
+
+def holds_json_lines(start: str) -> bool:
+    """Whether a text that starts with an object has one object per line, and is not one document."""
+    first, newline, rest = start.partition("\n")
+    try:
+        document = json.loads(first)
+    except (ValueError, RecursionError):
+        return not newline  # the start of a long line, or else of an object with many lines
+    return bool(rest.strip()) or find_objects(document) is None
+
+
+def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
+    """Rows of one JSON document: an array of objects, an object that holds one, or one with an array per column."""
+    try:
+        document = json.loads("".join(lines))
+    except json.JSONDecodeError as error:
+        message = f"not JSON ({error.msg} at column {error.colno})"
+        raise DataError(message, file=checks.path, line=error.lineno) from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not JSON that can be read ({error})", file=checks.path) from error
+    objects = find_objects(document)
+    if objects is None:
+        raise DataError(
+            "is JSON, but holds no array of objects, such as [{...}, {...}]", file=checks.path
+        )
+    for number, value in enumerate(objects, 1):
+        if not isinstance(value, dict):
+            checks.report("not a JSON object, as the others of the array", number)
+        elif checks.accept(row := Row(number, value)):
+            yield row
+
+
+def find_objects(document: Any) -> list[Any] | None:
+    """The objects of a JSON document.
+
+    Examples
+    --------
+    >>> find_objects({"n": 1, "data": [{"text": "corn"}]})
+    [{'text': 'corn'}]
+    >>> find_objects({"text": ["corn", "oil"], "label": {"0": "grain", "1": "crude"}})
+    [{'text': 'corn', 'label': 'grain'}, {'text': 'oil', 'label': 'crude'}]
+    """
+    if isinstance(document, list):
+        return document if any(isinstance(value, dict) for value in document) else None
+    if not isinstance(document, dict):
+        return None
+    arrays = [
+        value
+        for value in document.values()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]
+    if len(arrays) == 1:
+        return arrays[0]
+    # As pandas writes a table: every column an array, or an object with the number of the row as
+    # key.
+    columns = {k: list(v.values()) if isinstance(v, dict) else v for k, v in document.items()}
+    if (
+        columns
+        and all(isinstance(v, list) for v in columns.values())
+        and len({len(v) for v in columns.values()}) == 1
+    ):
+        return [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
+    return None
+
+
+def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
+    """Rows of lines that start with their labels, each with `__label__` before it."""
+    for line, text in enumerate(lines, 1):
+        rest, labels = text.strip(), []
+        while rest.startswith(FASTTEXT):
+            label, _, rest = rest.removeprefix(FASTTEXT).partition(" ")
+            labels.append(label)
+            rest = rest.lstrip()
+        if (rest or labels) and checks.accept(row := Row(line, {"text": rest, "label": labels})):
+            yield row
+
+
+def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
+    """Rows of a Parquet file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    number = 0
+    try:
+        place = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
+        with parquet.ParquetFile(place) as table:
+            for batch in table.iter_batches(batch_size=4096):
+                for values in batch.to_pylist():
+                    number += 1
+                    if checks.accept(row := Row(number, values)):
+                        yield row
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(
+            f"cannot be read as Parquet ({reason})", file=checks.path, line=number or None
+        ) from error
