@@ -11,7 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, SparseRows
 
 MAX_ENTRIES = 2**31 - 1  # rows, columns and stored values of one matrix: kernels take int32 indices
 
@@ -27,9 +27,19 @@ class Targets:
     classes: Array
     multilabel: bool
 
+    @classmethod
+    def of_indicator(cls, indicator: SparseRows, names: Array | None = None) -> Targets:
+        """Make the targets of a checked indicator matrix, documents x categories, without stored zeros."""
+        members = sparse.csr_array(indicator.T)
+        if names is None:
+            names = np.arange(members.shape[0])
+        return cls(
+            _as_members(members.indptr, members.indices, members.shape), names, multilabel=True
+        )
+
     @property
     def n_documents(self) -> int:
-        """How many documents y describes."""
+        """The number of documents that y describes."""
         return int(self.members.shape[1])
 
     def members_over(self, classes: Array) -> sparse.csr_array:
@@ -155,11 +165,10 @@ def _indicator_targets(y: Any, classes: Any) -> Targets:
     names = np.arange(indicator.shape[1]) if classes is None else np.asarray(classes)
     if names.shape != (indicator.shape[1],):
         raise ValueError(f"{len(names)} classes for the {indicator.shape[1]} columns of y")
-    members = sparse.csr_array(indicator.T)
-    members.eliminate_zeros()
-    return Targets(
-        _as_members(members.indptr, members.indices, members.shape), names, multilabel=True
-    )
+    if not np.all(indicator.data):
+        indicator = indicator.copy()  # y stays as it is
+        indicator.eliminate_zeros()
+    return Targets.of_indicator(indicator, names)
 
 
 def _label_targets(y: Any, classes: Any) -> Targets:

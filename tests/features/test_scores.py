@@ -176,7 +176,7 @@ def test_what_does_not_vary_says_nothing(name):
 def test_blocks_and_forms_of_input_change_nothing(data, name, monkeypatch):
     X, Y = data
     whole = SCORES[name](TermTables.of(X, Y))
-    monkeypatch.setattr("bayesift.features._BLOCK_CELLS", 2 * X.shape[1])
+    monkeypatch.setattr("bayesift.features.scores._BLOCK_CELLS", 2 * X.shape[1])
     tables = TermTables.of(sparse.csc_array(X), sparse.csr_array(Y))
     blocks = [SCORES[name](block) for block in tables.blocks()]
     assert [len(block) for block in blocks] == [2, 2, 1]

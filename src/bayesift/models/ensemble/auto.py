@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from scipy import sparse
@@ -14,9 +14,10 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, inner
+from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows, inner
 from bayesift.errors import DataError
-from bayesift.models.base import LogOddsMixin, models_of
+from bayesift.features import BlockKind, Design, FeatureBlock
+from bayesift.models.base import LogOddsMixin, check_documents, models_of
 from bayesift.models.ensemble.calibration import BetaCalibration
 from bayesift.models.ensemble.members import (
     LogisticMember,
@@ -30,64 +31,77 @@ from bayesift.models.ensemble.members import (
     SVMMember,
 )
 from bayesift.models.ensemble.stacking import (
-    CHARACTERS,
-    PAIRS,
-    TABLE,
-    VECTORS,
-    WORDS,
     Candidate,
-    Choice,
     CrossFitting,
     OutOfFold,
     Progress,
+    StackChoice,
     Stacker,
     most_documents,
 )
 from bayesift.models.linear import GaussianPrior
 from bayesift.state import expect_array, storable
-from bayesift.validation import check_sample_weight, check_targets, check_terms
+from bayesift.validation import Targets
 
 Effort = Literal["quick", "normal", "thorough"]
 
-_INTERCEPT = GaussianPrior(variance=10.0)
-_FOLDS: dict[str, int] = {"quick": 3, "normal": 5, "thorough": 10}
-_KEPT_CELLS = 20_000_000  # documents x categories of held-out probabilities that are kept, at most
-_ENOUGH = 1000  # documents for which a second prior of words and vectors pays
-_WORTH_A_TRY = (
-    1.02  # loss with word pairs relative to that without, up to which more members are given them
-)
-# By the kind of richer columns, in the order in which they are tried: the loss of the whole stack
-# relative to that without them, up to which the model uses them, and the log prior odds that they
-# help. A few documents cannot say that vectors do not.
-_WORTH = {TABLE: (0.995, 0.0), VECTORS: (0.995, 3.0), CHARACTERS: (0.995, 0.0), PAIRS: (0.99, 0.0)}
-_NAMES = {PAIRS: "word pairs", VECTORS: "vectors", CHARACTERS: "characters", TABLE: "columns"}
+_INTERCEPT_PRIOR = GaussianPrior(variance=10.0)
+_N_FOLDS: dict[Effort, int] = {"quick": 3, "normal": 5, "thorough": 10}
+# Documents x categories of held-out probabilities that are kept, at most.
+_MAX_KEPT_CELLS = 20_000_000
+# Documents from which on a second prior of words and vectors pays.
+_MIN_DOCUMENTS_FOR_TWO_PRIORS = 1000
+# Loss with word pairs relative to that without, up to which more members are given them.
+_PAIRS_WORTH_TRYING = 1.02
+
+
+class _Worth(NamedTuple):
+    """When a kind of blocks beside the words is used.
+
+    `ratio` is the loss of the whole stack relative to that without them, up to which they are;
+    `prior_odds` is the log prior odds that they help: a few documents cannot tell that vectors do
+    not.
+    """
+
+    ratio: float
+    prior_odds: float
+
+
+# In the order in which they are tried.
+_WORTH: dict[BlockKind, _Worth] = {
+    "columns": _Worth(0.995, 0.0),
+    "vectors": _Worth(0.995, 3.0),
+    "characters": _Worth(0.995, 0.0),
+    "pairs": _Worth(0.99, 0.0),
+}
 
 
 def _candidates(
-    effort: Effort, *, exclusive: bool, kinds: Array, n_documents: int
+    effort: Effort, *, exclusive: bool, kinds: Sequence[BlockKind], n_documents: int
 ) -> list[Candidate]:
-    """The candidates, the most useful first.
+    """List the candidates, the most useful first.
 
     Classes that exclude one another share a softmax model.
     """
-    words = _word_candidates(effort, exclusive=exclusive, pairs=PAIRS in kinds)
     main = SoftmaxMember if exclusive else LogisticMember
-    first = sum(PAIRS not in candidate.kinds for candidate in words)
-    richer = [
-        Candidate(main(30.0), (WORDS, kind)) for kind in _WORTH if kind in kinds and kind != PAIRS
-    ]
-    if VECTORS in kinds and n_documents >= _ENOUGH:
-        richer.append(Candidate(main(3.0), (WORDS, VECTORS)))
-    return words[:first] + richer + words[first:]
+    words, pairs = _members_of_words(effort, main)
+    candidates = [Candidate(member, ("words",)) for member in words]
+    for kind in _WORTH:
+        if kind in kinds and kind != "pairs":
+            candidates.append(Candidate(main(30.0), ("words", kind)))
+    if "vectors" in kinds and n_documents >= _MIN_DOCUMENTS_FOR_TWO_PRIORS:
+        candidates.append(Candidate(main(3.0), ("words", "vectors")))
+    if "pairs" in kinds:
+        candidates += [Candidate(member, ("words", "pairs")) for member in pairs]
+    return candidates
 
 
-def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Candidate]:
-    main = SoftmaxMember if exclusive else LogisticMember
+def _members_of_words(
+    effort: Effort, main: type[SoftmaxMember] | type[LogisticMember]
+) -> tuple[list[Member], list[Member]]:
+    """Return the members that use words alone, and those that use word pairs too."""
     if effort == "quick":
-        return [
-            Candidate(m, (WORDS,))
-            for m in (main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9))
-        ]
+        return [main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9)], []
     words: list[Member] = [
         main(100.0),
         NaiveBayesMember(0.5),
@@ -95,7 +109,7 @@ def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Ca
         LogisticMember(3.0),
         NBLogisticMember(10.0),
     ]
-    both: list[Member] = [main(100.0), NaiveBayesMember(0.5), NBLogisticMember(10.0)]
+    pairs: list[Member] = [main(100.0), NaiveBayesMember(0.5), NBLogisticMember(10.0)]
     if effort == "thorough":
         words += [
             main(10.0),
@@ -104,28 +118,26 @@ def _word_candidates(effort: Effort, *, exclusive: bool, pairs: bool) -> list[Ca
             NBLogisticMember(10.0, 0.5),
             PerceptronMember(),
         ]
-        both += [LogisticMember(3.0), main(10.0), SVMMember(1.0)]
-    return [Candidate(m, (WORDS,)) for m in words] + [
-        Candidate(m, (WORDS, PAIRS)) for m in both if pairs
-    ]
+        pairs += [LogisticMember(3.0), main(10.0), SVMMember(1.0)]
+    return words, pairs
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """What the model says of training documents by members that were fitted without them.
+class HeldOutProbabilities:
+    """Probabilities of training documents by members that were fitted without them.
 
     Parameters
     ----------
-    documents : their places in the training documents
+    documents : their positions in the training documents
     labels : documents x categories, boolean; one column for two classes
     probabilities : in the same shape, by stacking weights that were fitted without the documents
     weights : one per document
     """
 
-    documents: Array
-    labels: Array
-    probabilities: Array
-    weights: Array
+    documents: IntArray
+    labels: BoolArray
+    probabilities: FloatArray
+    weights: FloatArray
 
 
 @storable("auto")
@@ -155,12 +167,11 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     members_, weights_, offset_ : the members of the model, their weights in the score, and b
-    uses_pairs_, uses_vectors_, uses_characters_, uses_table_ : whether it uses columns of several
-        words, of vectors, of n-grams of characters, and of a table
+    kinds_ : the kinds of blocks whose columns it uses, "words" first
     calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose
         weights calibrate
     shares_ : the root mean square that each member adds to the score
-    held_out_ : the held-out probabilities, a `HeldOut`; None in a model that was loaded, or where
+    held_out_ : the held-out probabilities, `HeldOutProbabilities`; None in a model that was loaded, or where
         there were none
     classes_, multilabel_, coef_, intercept_ : as in `LinearScoresMixin`
 
@@ -178,20 +189,22 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     """
 
     FITTED = (
-        *(*LogOddsMixin.FITTED, "members_", "weights_", "shares_", "offset_"),
-        *("uses_pairs_", "uses_vectors_", "uses_characters_", "uses_table_", "calibration_"),
+        *LogOddsMixin.FITTED,
+        "members_",
+        "weights_",
+        "shares_",
+        "offset_",
+        "kinds_",
+        "calibration_",
     )
 
     members_: tuple[Member, ...]
-    weights_: Array
-    shares_: Array
+    weights_: FloatArray
+    shares_: FloatArray
     offset_: float
-    uses_pairs_: bool
-    uses_vectors_: bool
-    uses_characters_: bool
-    uses_table_: bool
+    kinds_: tuple[BlockKind, ...]
     calibration_: BetaCalibration | None
-    held_out_: HeldOut | None
+    held_out_: HeldOutProbabilities | None
 
     def __init__(
         self,
@@ -208,63 +221,61 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, ngram_lengths: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        blocks: Sequence[FeatureBlock] | None = None,
+    ) -> Self:
         """Compare the members on documents held out, then fit those of the model to all documents.
 
-        Documents of weight 0 are left out. `ngram_lengths` has the number of words that each column
-        joins; columns of several words, of vectors (0), of n-grams of characters (-1) and of a
-        table (-2, numbers and categories beside the texts) are used only where they lower the loss.
-        Without it all columns are words.
+        Documents of weight 0 are left out. `blocks` tells which columns are words; the others are
+        used only where they lower the loss. Without it all columns are words.
         """
-        self._check_parameters()
         start = time.perf_counter()
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
-        labels = sparse.csr_array(models_of(targets).T)
-        exclusive = not targets.multilabel and labels.shape[1] > 2
-        lengths = _lengths_of(ngram_lengths, rows.shape[1])
-        size = _typical_length(rows if lengths is None else rows[:, np.flatnonzero(lengths == 1)])
+        self._check_parameters()
+        rows, targets, weights = check_documents(self, X, y, sample_weight)
+        design = Design.checked(rows, blocks)
         used = np.flatnonzero(weights)
-        kinds = np.array([WORDS]) if lengths is None else np.unique(np.minimum(lengths, PAIRS))
-        candidates = _candidates(
-            self.effort, exclusive=exclusive, kinds=kinds, n_documents=len(used)
-        )
+        size = _typical_length(design.only({"words"}).rows)
+        labels = sparse.csr_array(models_of(targets).T)
+        sample = Sample(Design(rows / size, design.blocks), labels, weights).take(used)
+        exclusive = not targets.multilabel and labels.shape[1] > 2
         fitting = CrossFitting(
-            candidates,
-            Sample(rows / size, labels, weights).take(used),
-            Settings(1e-2, self.random_state, self.n_jobs, _INTERCEPT),
-            n_folds=_FOLDS[self.effort],
-            enough=most_documents(labels.shape[1], _KEPT_CELLS),
-            ngram_lengths=lengths,
+            _candidates(
+                self.effort, exclusive=exclusive, kinds=design.kinds, n_documents=len(used)
+            ),
+            sample,
+            Settings(1e-2, self.random_state, self.n_jobs, _INTERCEPT_PRIOR),
+            n_folds=_N_FOLDS[self.effort],
+            enough=most_documents(labels.shape[1], _MAX_KEPT_CELLS),
             progress=self.progress,
             deadline=None if self.budget is None else start + self.budget,
         )
         stacker = Stacker(fitting.held_out, exclusive=exclusive, random_state=self.random_state)
-        pairs = np.array([PAIRS in candidate.kinds for candidate in candidates])
-        for place in range(len(candidates)):
-            if pairs[place] and not _pairs_may_pay(stacker, pairs):
-                break
-            fitting.score(place)
-        choice = _choose(stacker, candidates)
-        linear, _ = fitting.combine(choice.weights)
-        kept = np.flatnonzero(choice.weights)
-        self.members_ = tuple(candidates[place].member for place in kept)
-        used_kinds = {kind for place in kept for kind in candidates[place].kinds}
-        self.uses_pairs_, self.uses_vectors_ = PAIRS in used_kinds, VECTORS in used_kinds
-        self.uses_characters_, self.uses_table_ = CHARACTERS in used_kinds, TABLE in used_kinds
-        self.weights_, self.shares_, self.offset_ = (
-            choice.weights[kept],
-            choice.shares[kept],
-            choice.offset,
-        )
-        self.calibration_, scores = None, choice.scores
+        _score_candidates(fitting, stacker)
+        choice = _choose(stacker, fitting.candidates)
+        self._keep(choice, fitting.candidates)
+        scores = choice.scores
+        self.calibration_ = None
         if targets.multilabel and len(scores):
             self.calibration_, scores = stacker.correct(scores, BetaCalibration.fit)
-        self.held_out_ = _kept(scores, stacker.held_out, used, exclusive=exclusive)
+        self.held_out_ = _probabilities(scores, stacker.held_out, used, exclusive=exclusive)
+        linear, _ = fitting.combine(choice.weights)
         return self._set_hyperplanes(
             targets, linear.weights / size, linear.intercepts + self.offset_
         )
+
+    def _keep(self, choice: StackChoice, candidates: Sequence[Candidate]) -> None:
+        """Keep what is in the model: members, their weights, and the kinds of blocks they use."""
+        kept = np.flatnonzero(choice.weights)
+        self.members_ = tuple(candidates[index].member for index in kept)
+        self.weights_ = choice.weights[kept]
+        self.shares_ = choice.shares[kept]
+        self.offset_ = choice.offset
+        used = {kind for index in kept for kind in candidates[index].kinds}
+        self.kinds_ = tuple(kind for kind in get_args(BlockKind) if kind in used)
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
@@ -280,24 +291,10 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         scores = super()._scores(X)
         return scores if self.calibration_ is None else self.calibration_(scores)
 
-    @property
-    def column_kinds_(self) -> tuple[int, ...]:
-        """The kinds of columns that the model uses, as in the `ngram_lengths` of `fit`.
-
-        2 for all of several words.
-        """
-        check_is_fitted(self)
-        used = {
-            PAIRS: self.uses_pairs_,
-            VECTORS: self.uses_vectors_,
-            CHARACTERS: self.uses_characters_,
-            TABLE: self.uses_table_,
-        }
-        return (WORDS, *(kind for kind, is_used in used.items() if is_used))
-
-    def keep_columns(self, columns: Array) -> Self:
+    def keep_columns(self, columns: IntArray) -> Self:
         """Forget all other columns, whose weights are 0."""
-        self.coef_, self.n_features_in_ = self.coef_[:, columns], len(columns)
+        self.coef_ = self.coef_[:, columns]
+        self.n_features_in_ = len(columns)
         return self
 
     def describe(self) -> str:
@@ -309,19 +306,18 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         'logistic regression'
         """
         check_is_fitted(self)
-        text = (
-            self.members_[0].kind
-            if len(self.members_) == 1
-            else f"a stack of {self._shares_of_kinds()}"
-        )
-        columns = ["words", *(_NAMES[kind] for kind in self.column_kinds_[1:])]
-        return f"{text}; {', '.join(columns[:-1])} and {columns[-1]}" if len(columns) > 1 else text
+        text = self.members_[0].kind
+        if len(self.members_) > 1:
+            text = f"a stack of {self._shares_of_kinds()}"
+        names = ["word pairs" if kind == "pairs" else kind for kind in self.kinds_]
+        if len(names) == 1:
+            return text
+        return f"{text}; {', '.join(names[:-1])} and {names[-1]}"
 
     def _shares_of_kinds(self) -> str:
         of_kind: dict[str, float] = defaultdict(float)
-        for member, share in zip(
-            self.members_, 100 * self.shares_ / self.shares_.sum(), strict=True
-        ):
+        shares = 100 * self.shares_ / self.shares_.sum()
+        for member, share in zip(self.members_, shares, strict=True):
             of_kind[member.kind] += share
         largest = sorted(of_kind.items(), key=lambda kind: -kind[1])
         return ", ".join(f"{kind} {share:.0f}%" for kind, share in largest if share >= 0.5)
@@ -344,69 +340,85 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self.held_out_ = None
 
 
-def _kept(scores: Array, of: OutOfFold, places: Array, *, exclusive: bool) -> HeldOut | None:
+def _probabilities(
+    scores: FloatArray, held_out: OutOfFold, used: IntArray, *, exclusive: bool
+) -> HeldOutProbabilities | None:
     if not len(scores):
         return None
     probabilities = softmax(scores, axis=1) if exclusive else expit(scores)
-    return HeldOut(places[of.documents], of.labels, probabilities, of.weights)
+    documents = used[held_out.documents]
+    return HeldOutProbabilities(documents, held_out.labels, probabilities, held_out.weights)
 
 
-def _lengths_of(ngram_lengths: Any, n_columns: int) -> Array | None:
-    """The number of words that each column joins; None where all are single words, or none is."""
-    if ngram_lengths is None:
-        return None
-    lengths = np.asarray(ngram_lengths)
-    if lengths.shape != (n_columns,):
-        raise ValueError(f"ngram_lengths must be one number for each of the {n_columns} columns")
-    return lengths if 0 < np.count_nonzero(lengths == 1) < n_columns else None
+def _typical_length(rows: SparseRows) -> float:
+    """Return the root mean square length of documents that have terms.
 
-
-def _typical_length(rows: sparse.csr_array) -> float:
-    """The root mean square length of documents that have terms: priors are stated for documents of length one."""
-    n_documents = np.count_nonzero(np.diff(rows.indptr))
-    return float(np.sqrt(inner(rows.data, rows.data) / n_documents)) if n_documents else 1.0
-
-
-def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> Choice:
-    """The stack of members by words, and by richer columns that lower its loss.
-
-    Or the best of its members.
-
-    Each kind of columns is compared with words alone, so that one does not keep out another. Where
-    columns other than pairs are used, a member alone is one of those that use them.
+    Priors are stated for documents of length one.
     """
-    scores = stacker.held_out.scores
-    tried = [place for place, member in enumerate(scores) if np.any(member)]
-    if not tried:  # no document could be held out: the prior odds decide
-        helpful = [
-            any(_WORTH[kind][1] > 0 for kind in candidate.kinds[1:]) for candidate in candidates
-        ]
-        weights = np.zeros(len(candidates))
-        weights[int(np.argmax(helpful))] = 1.0
-        return Choice(weights, weights, 0.0, scores[0], np.nan)
-    words = [place for place in tried if candidates[place].kinds == (WORDS,)]
-    plain, more, richer = stacker.judge(np.array(words)), [], []
-    choices = []
-    for kind, (worth, odds) in _WORTH.items():
-        of_kind = [place for place in tried if kind in candidates[place].kinds]
-        if (
-            of_kind
-            and (choice := stacker.judge(np.array(words + of_kind))).loss
-            < worth * plain.loss + odds
-        ):
-            choices.append(choice)
-            more += of_kind
-            richer += of_kind if kind != PAIRS else []
-    if len(choices) > 1:
-        choices.append(stacker.judge(np.array(words + more)))
-    alone = (richer or words + more) if len(words + more) > 1 else []
-    choices += [stacker.judge(np.array([place])) for place in alone]
-    return min([*choices, *[plain] * (not more)], key=lambda choice: choice.loss)
+    n_documents = np.count_nonzero(np.diff(rows.indptr))
+    if not n_documents:
+        return 1.0
+    return float(np.sqrt(inner(rows.data, rows.data) / n_documents))
 
 
-def _pairs_may_pay(stacker: Stacker, pairs: Array) -> bool:
-    """Whether the first candidate with word pairs, once tried, is about as good as the same without them."""
-    first = int(np.flatnonzero(pairs)[0])
+def _score_candidates(fitting: CrossFitting, stacker: Stacker) -> None:
+    """Score the candidates by documents held out; those with word pairs only if the first pays."""
+    with_pairs = [i for i, each in enumerate(fitting.candidates) if "pairs" in each.kinds]
+    for index in range(len(fitting.candidates)):
+        if index in with_pairs[1:] and not _pairs_may_pay(stacker, with_pairs[0]):
+            return
+        fitting.score(index)
+
+
+def _pairs_may_pay(stacker: Stacker, first: int) -> bool:
+    """Whether the first candidate with word pairs is about as good as the same without them."""
     if not np.any(stacker.held_out.scores[first]):
         return True
-    return stacker.judge(np.array([first])).loss < _WORTH_A_TRY * stacker.judge(np.array([0])).loss
+    without_pairs = stacker.judge([0]).loss
+    return stacker.judge([first]).loss < _PAIRS_WORTH_TRYING * without_pairs
+
+
+def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> StackChoice:
+    """Choose the stack of words and of the blocks that lower its loss, or the best single member.
+
+    Each kind of blocks is compared with words alone, so that one does not keep out another. Where
+    blocks other than pairs are used, a single member is one of those that use them.
+    """
+    scores = stacker.held_out.scores
+    tried = [index for index, of_member in enumerate(scores) if np.any(of_member)]
+    if not tried:
+        return _choose_by_prior_odds(candidates, scores[0])
+    words = [index for index in tried if candidates[index].kinds == ("words",)]
+    plain = stacker.judge(words)
+    choices: list[StackChoice] = []
+    helpful: list[int] = []
+    singles: list[int] = []
+    for kind, worth in _WORTH.items():
+        of_kind = [index for index in tried if kind in candidates[index].kinds]
+        if not of_kind:
+            continue
+        choice = stacker.judge(words + of_kind)
+        if choice.loss < worth.ratio * plain.loss + worth.prior_odds:
+            choices.append(choice)
+            helpful += of_kind
+            if kind != "pairs":
+                singles += of_kind
+    if len(choices) > 1:
+        choices.append(stacker.judge(words + helpful))
+    if len(words + helpful) > 1:
+        choices += [stacker.judge([index]) for index in singles or words + helpful]
+    if not helpful:
+        choices.append(plain)
+    return min(choices, key=lambda choice: choice.loss)
+
+
+def _choose_by_prior_odds(candidates: Sequence[Candidate], scores: FloatArray) -> StackChoice:
+    """Choose one candidate where no document could be held out."""
+    weights = np.zeros(len(candidates))
+    chosen = 0
+    for index, candidate in enumerate(candidates):
+        if any(_WORTH[kind].prior_odds > 0 for kind in candidate.kinds[1:]):
+            chosen = index
+            break
+    weights[chosen] = 1.0
+    return StackChoice(weights, weights, 0.0, scores, np.nan)

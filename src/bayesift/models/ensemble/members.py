@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
-from bayesift.arrays import Array, inner
+from bayesift.arrays import FloatArray, IntArray, SparseRows, inner
+from bayesift.features import Design
 from bayesift.models.base import scores_of
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.baselines.svm import LinearSVM
@@ -17,37 +19,59 @@ from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import JelinekMercer, Laplace, NaiveBayesClassifier
 from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.state import storable
+from bayesift.threads import computed_once
+from bayesift.validation import Targets
 
-_MOST_COMPARED = (
-    30_000  # numbers that a search for neighbours may look at, per document and category
-)
-_SMALL = 1 << 18  # entries x categories
-_LEAST_RATIO = 0.03  # keeps the prior variance of terms without a log-count ratio above 0
+# Numbers that a search for neighbours may look at, per document and category.
+_MAX_COMPARISONS = 30_000
+# Entries x categories below which Newton's method is as quick as the default solver.
+_NEWTON_CELLS = 1 << 18
+# Keeps the prior variance of terms without a log-count ratio above 0.
+_MIN_RATIO = 0.03
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
-    """Training documents x terms, documents x categories (1 where a document belongs), and weights of documents."""
+    """Training documents: their columns, their labels and their weights.
 
-    rows: sparse.csr_array
-    labels: sparse.csr_array
-    weights: Array
+    Parameters
+    ----------
+    design : documents x columns, and the blocks of columns
+    labels : documents x categories, 1 where a document belongs to a category
+    weights : one per document
+    """
+
+    design: Design
+    labels: SparseRows
+    weights: FloatArray
 
     @property
-    def counts(self) -> sparse.csr_array:
-        """The terms for naive Bayes: negative values are 0."""
-        values = np.maximum(self.rows.data, 0.0)
-        return sparse.csr_array(
-            (values, self.rows.indices, self.rows.indptr), shape=self.rows.shape
-        )
+    def rows(self) -> SparseRows:
+        """Documents x columns."""
+        return self.design.rows
 
-    def take(self, documents: Array) -> Sample:
-        """Some of the documents."""
-        return Sample(self.rows[documents], self.labels[documents], self.weights[documents])
+    @computed_once
+    def targets(self) -> Targets:
+        """The labels as models take them: each category against the rest."""
+        return Targets.of_indicator(self.labels)
 
-    def of_columns(self, columns: Array) -> Sample:
-        """All documents, some of the columns."""
-        return Sample(self.rows[:, columns], self.labels, self.weights)
+    @computed_once
+    def counts(self) -> SparseRows:
+        """The columns for naive Bayes: negative values are left out."""
+        if not np.any(self.rows.data < 0):
+            return self.rows
+        rows = self.rows.copy()
+        np.maximum(rows.data, 0.0, out=rows.data)
+        rows.eliminate_zeros()
+        return rows
+
+    def take(self, documents: IntArray) -> Sample:
+        """Return some of the documents."""
+        return Sample(self.design.take(documents), self.labels[documents], self.weights[documents])
+
+    def only(self, kinds: Collection[str]) -> Sample:
+        """Return all documents with the columns of these kinds of blocks."""
+        return Sample(self.design.only(kinds), self.labels, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,41 +86,19 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Hyperplanes:
-    """Scores x w + b: weights (categories x terms) and intercepts."""
+    """Scores x w + b: weights (categories x columns) and intercepts."""
 
-    weights: Array
-    intercepts: Array
+    weights: FloatArray
+    intercepts: FloatArray
 
-    def scores(self, rows: sparse.csr_array) -> Array:
-        """Scores, documents x categories."""
+    def scores_checked(self, rows: SparseRows) -> FloatArray:
+        """Return scores, documents x categories."""
         return scores_of(rows, self.weights, self.intercepts)
 
 
-@dataclass(frozen=True, slots=True)
-class NeighborOdds:
-    """Log odds of the votes of nearest neighbours."""
-
-    model: NeighborsClassifier
-
-    def scores(self, rows: sparse.csr_array) -> Array:
-        """Log odds, documents x categories."""
-        odds: Array = logit(self.model.predict_proba(rows))
-        return odds
-
-
-@dataclass(frozen=True, slots=True)
-class OnlineStackOdds:
-    """Log odds of an online stack."""
-
-    model: OnlineStackedClassifier
-
-    def scores(self, rows: sparse.csr_array) -> Array:
-        """Log odds, documents x categories."""
-        return self.model.predict_log_odds(rows)
-
-
-Odds = NeighborOdds | OnlineStackOdds
-Fitted = Hyperplanes | Odds
+# Members that are not linear stay models of their own.
+NotLinear = NeighborsClassifier | OnlineStackedClassifier
+Fitted = Hyperplanes | NotLinear
 
 
 class Member:
@@ -124,7 +126,7 @@ class SVMMember(Member):
     def fit(self, sample: Sample, settings: Settings) -> Hyperplanes:
         """Find the hyperplanes, by the dual problem where there are more terms than documents."""
         machine = LinearSVM(C=self.C, dual="auto", random_state=settings.random_state)
-        machine.fit(sample.rows, sample.labels, sample.weights)
+        machine.fit_checked(sample.rows, sample.targets, sample.weights)
         return Hyperplanes(_dense(machine.coef_), machine.intercept_)
 
 
@@ -136,18 +138,17 @@ class NeighborsMember(Member):
     kind: ClassVar[str] = "nearest neighbours"
     n_neighbors: int = 45
 
-    def fit(self, sample: Sample, settings: Settings) -> NeighborOdds:
+    def fit(self, sample: Sample, settings: Settings) -> NeighborsClassifier:
         """Store the documents."""
-        return NeighborOdds(
-            NeighborsClassifier(n_neighbors=self.n_neighbors).fit(sample.rows, sample.labels)
-        )
+        neighbors = NeighborsClassifier(n_neighbors=self.n_neighbors)
+        return neighbors.fit_checked(sample.rows, sample.targets, sample.weights)
 
     def is_affordable(self, sample: Sample) -> bool:
         """Whether a document shares its terms with so few others that comparing it with all is quick."""
         frequencies = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1]).astype(float)
         n_documents, n_categories = sample.labels.shape
         per_document = n_documents + inner(frequencies, frequencies) / n_documents
-        return bool(per_document <= _MOST_COMPARED * n_categories)
+        return bool(per_document <= _MAX_COMPARISONS * n_categories)
 
 
 @storable("perceptron-member")
@@ -169,7 +170,7 @@ class PerceptronMember(Member):
             random_state=settings.random_state,
             n_jobs=settings.n_jobs,
         )
-        learner.fit(sample.rows, sample.labels)
+        learner.fit_checked(sample.rows, sample.targets, sample.weights)
         return Hyperplanes(learner.coef_, learner.intercept_)
 
 
@@ -183,10 +184,10 @@ class OnlineStackMember(Member):
 
     kind: ClassVar[str] = "online stack"
 
-    def fit(self, sample: Sample, settings: Settings) -> OnlineStackOdds:
+    def fit(self, sample: Sample, settings: Settings) -> OnlineStackedClassifier:
         """Learn one document after the other."""
         learner = OnlineStackedClassifier(random_state=settings.random_state)
-        return OnlineStackOdds(learner.fit(sample.rows, sample.labels))
+        return learner.fit_checked(sample.rows, sample.targets, sample.weights)
 
 
 @storable("naive-bayes-member")
@@ -200,7 +201,7 @@ class NaiveBayesMember(Member):
     def fit(self, sample: Sample, settings: Settings) -> Hyperplanes:
         """Count; a term that no document contains has the weight 0."""
         bayes = NaiveBayesClassifier(smoothing=JelinekMercer(self.mixing))
-        bayes.fit(sample.counts, sample.labels, sample.weights)
+        bayes.fit_checked(sample.counts, sample.targets, sample.weights)
         positive = sample.weights @ sample.labels
         prior = logit((positive + 0.5) / (sample.weights.sum() + 1.0))
         return Hyperplanes(_finite(bayes.log_odds_coef_), prior)
@@ -236,16 +237,16 @@ class SoftmaxMember(Member):
     def fit(self, sample: Sample, settings: Settings) -> Hyperplanes:
         """Find the mode of the posterior."""
         prior = GaussianPrior(variance=self.variance)
-        labels = np.asarray(sample.labels.argmax(axis=1)).ravel()
         n_documents, n_classes = sample.labels.shape
-        if (
-            len(np.unique(labels)) < n_classes or 2 * n_classes > n_documents
-        ):  # nothing that classes could share
+        is_empty = np.diff(sample.targets.members.indptr) == 0
+        # With an empty class, or a document or two per class, there is nothing for classes to share.
+        if np.any(is_empty) or 2 * n_classes > n_documents:
             return _logistic_mode(sample, prior, settings)
-        model = _logistic(prior, settings, sample).fit(sample.rows, labels, sample.weights)
-        model.set_params(multiclass="softmax", warm_start=True, solver="auto").fit(
-            sample.rows, labels, sample.weights
-        )
+        classes = Targets(sample.targets.members, np.arange(n_classes), multilabel=False)
+        model = _logistic(prior, settings, sample)
+        model.fit_checked(sample.rows, classes, sample.weights)
+        model.set_params(multiclass="softmax", warm_start=True, solver="auto")
+        model.fit_checked(sample.rows, classes, sample.weights)
         return Hyperplanes(_dense(model.coef_), model.intercept_)
 
 
@@ -267,33 +268,36 @@ class NBLogisticMember(Member):
     def fit(self, sample: Sample, settings: Settings) -> Hyperplanes:
         """Find the mode of the posterior."""
         bayes = NaiveBayesClassifier(smoothing=Laplace(self.alpha))
-        ratios = bayes.fit(sample.counts, sample.labels, sample.weights).log_odds_coef_
-        variances = self.variance * np.maximum(_finite(ratios) ** 2, _LEAST_RATIO**2)
+        bayes.fit_checked(sample.counts, sample.targets, sample.weights)
+        ratios = _finite(bayes.log_odds_coef_)
+        variances = self.variance * np.maximum(ratios**2, _MIN_RATIO**2)
         return _logistic_mode(sample, GaussianPrior(variance=variances), settings)
 
 
 def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> Hyperplanes:
-    model = _logistic(prior, settings, sample).fit(sample.rows, sample.labels, sample.weights)
+    model = _logistic(prior, settings, sample)
+    model.fit_checked(sample.rows, sample.targets, sample.weights)
     return Hyperplanes(_dense(model.coef_), model.intercept_)
 
 
 def _logistic(prior: GaussianPrior, settings: Settings, sample: Sample) -> SparseBayesClassifier:
-    # On little data Newton's method is about as quick as the default, and nothing is compiled for
-    # it.
-    solver = "newton" if sample.rows.nnz * sample.labels.shape[1] <= _SMALL else "auto"
+    # On little data Newton's method is about as quick as the default, and nothing is compiled for it.
+    is_small = sample.rows.nnz * sample.labels.shape[1] <= _NEWTON_CELLS
     return SparseBayesClassifier(
         prior=prior,
         intercept=settings.intercept,
         tol=settings.tol,
         n_jobs=settings.n_jobs,
-        solver=solver,
+        solver="newton" if is_small else "auto",
     )
 
 
-def _dense(weights: Any) -> Array:
-    found: Array = weights.toarray() if sparse.issparse(weights) else weights
-    return found
+def _dense(weights: FloatArray | SparseRows) -> FloatArray:
+    if sparse.issparse(weights):
+        dense: FloatArray = weights.toarray()
+        return dense
+    return weights
 
 
-def _finite(ratios: Array) -> Array:
+def _finite(ratios: FloatArray) -> FloatArray:
     return np.nan_to_num(ratios, nan=0.0, posinf=0.0, neginf=0.0)
