@@ -1,12 +1,18 @@
-"""The type of arrays, and their inner product."""
+"""The types of arrays, and their inner product."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 Array = np.ndarray[Any, Any]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.integer[Any]]
+BoolArray = NDArray[np.bool_]
+SparseRows = sparse.csr_array
 
 
 def inner(a: Array, b: Array) -> float:
