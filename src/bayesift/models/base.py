@@ -5,7 +5,8 @@ And hyperplanes with scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -14,12 +15,18 @@ from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.products import GROUP, sparse_scores
 from bayesift.state import StateMixin, check_classes, expect_array
 from bayesift.threads import in_threads
-from bayesift.validation import Targets, check_terms, check_two_classes
+from bayesift.validation import (
+    Targets,
+    check_sample_weight,
+    check_targets,
+    check_terms,
+    check_two_classes,
+)
 
 _SPARSE_BELOW = 0.25  # share of weights that are not 0
 
@@ -191,6 +198,30 @@ def named_or_given(value: Any, kinds: dict[str, type[Any]], what: str) -> Any:
     return value
 
 
+@contextmanager
+def unchanged_if_refused(estimator: Any) -> Iterator[None]:
+    """Give an estimator its attributes back when the block raises: a refused call changes nothing.
+
+    Arrays that were changed in place stay changed, so checks come before any of them.
+    """
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
+
+
+def check_documents(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, non_negative: bool = False
+) -> tuple[SparseRows, Targets, FloatArray]:
+    """Check the arguments of `fit` once; what comes out is what `fit_checked` takes."""
+    targets = check_targets(y)
+    weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
+    rows = check_terms(estimator, X, n_documents=targets.n_documents, non_negative=non_negative)
+    return rows, targets, weights
+
+
 def models_of(targets: Targets) -> sparse.csr_array:
     """The documents that each model calls positive, models x documents: of two classes the second is enough."""
     if targets.multilabel:
@@ -272,7 +303,12 @@ class LinearScoresMixin(CategoriesMixin):
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         self.coef_ = weights if sparse.issparse(weights) else compact(weights)
         self.intercept_ = intercepts
+        self.n_features_in_ = self.coef_.shape[1]
         return self
+
+    def scores_checked(self, rows: SparseRows) -> FloatArray:
+        """Return scores of checked rows, documents x hyperplanes."""
+        return scores_of(rows, self.coef_, self.intercept_)
 
     def _post_load(self) -> None:
         """Refuse stored hyperplanes that do not fit together."""
@@ -291,7 +327,7 @@ class LinearScoresMixin(CategoriesMixin):
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        return scores_of(check_terms(self, X, reset=False), self.coef_, self.intercept_)
+        return self.scores_checked(check_terms(self, X, reset=False))
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         place, sign = self._place(category)

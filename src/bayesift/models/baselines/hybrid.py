@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
-from bayesift.models.base import LinearScoresMixin, models_of, scores_of
+from bayesift.models.base import LinearScoresMixin, check_documents, models_of, scores_of
 from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.state import storable
-from bayesift.validation import TermTagsMixin, check_sample_weight, check_targets, check_terms
+from bayesift.validation import Targets, TermTagsMixin
 
 Planes = tuple[Array, Array]
 
@@ -111,9 +111,11 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit both models and mix them."""
         self._check_settings()
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
+        return self.fit_checked(*check_documents(self, X, y, sample_weight, non_negative=True))
+
+    def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
+        """Fit and mix both models for documents, targets and weights that were checked."""
+        self._check_settings()
         Y = sparse.csr_array(models_of(targets).T)
         if self.alpha is None:
             truth, found = self._held_out(rows, Y, weights)
@@ -218,6 +220,10 @@ def heaviest(weights: Array, keep: float) -> Array:
 
 def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> Planes:
     """The hyperplanes of a model, fitted to all categories at once where it can."""
+    if hasattr(model, "fit_checked"):
+        members = sparse.csr_array(Y.T)
+        targets = Targets(members, np.arange(Y.shape[1]), multilabel=True)
+        return hyperplanes_of(model.fit_checked(rows, targets, weights))
     weighted = {"sample_weight": weights} if has_fit_parameter(model, "sample_weight") else {}
     if get_tags(model).classifier_tags.multi_label:
         return hyperplanes_of(model.fit(rows, Y, **weighted))

@@ -10,21 +10,22 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.ranking import nearest_rows
-from bayesift.models.base import LinearScoresMixin, compact_row, models_of, stack_rows
-from bayesift.state import StateMixin, check_classes, storable
-from bayesift.validation import (
-    TermTagsMixin,
-    check_sample_weight,
-    check_targets,
-    check_terms,
-    check_two_classes,
+from bayesift.models.base import (
+    LinearScoresMixin,
+    check_documents,
+    compact_row,
+    models_of,
+    stack_rows,
 )
+from bayesift.state import StateMixin, check_classes, storable
+from bayesift.validation import Targets, TermTagsMixin, check_terms
 
 _BLOCK_VALUES = 4_000_000  # distances in memory at a time
 
@@ -138,26 +139,46 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def fit(self, X: Any, y: Any) -> Self:
         """Remember the documents."""
+        self._check_settings()
+        return self.fit_checked(*check_documents(self, X, y))
+
+    def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
+        """Remember documents and targets that were checked; the weights do not count."""
         from sklearn.preprocessing import normalize
 
+        self._check_settings()
+        models_of(targets)  # refuses a single class
+        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.n_features_in_ = rows.shape[1]
+        self._remember(normalize(rows), sparse.csr_array(targets.members.T))
+        return self
+
+    def _check_settings(self) -> None:
         if self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be at least 1, got {self.n_neighbors!r}")
         if self.prior <= 0:
             raise ValueError(f"prior must be positive, got {self.prior!r}")
-        targets = check_targets(y)
-        rows = normalize(check_terms(self, X, n_documents=targets.n_documents))
-        if not targets.multilabel:
-            check_two_classes(targets.classes)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
-        self._remember(rows, sparse.csr_array(targets.members.T))
-        return self
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
         """The nearest training documents of each document and their cosines, nearest first."""
+        return self._nearest(self._normalised(X))
+
+    def scores_checked(self, rows: SparseRows) -> FloatArray:
+        """Return log odds of the shares in the votes for checked rows, documents x categories."""
+        from sklearn.preprocessing import normalize
+
+        log_odds: FloatArray = logit(self._votes(normalize(rows)))
+        return log_odds
+
+    def _normalised(self, X: Any) -> SparseRows:
+        """Check documents and scale them to length 1."""
         from sklearn.preprocessing import normalize
 
         check_is_fitted(self)
-        rows = normalize(check_terms(self, X, reset=False))
+        return normalize(check_terms(self, X, reset=False))
+
+    def _nearest(self, rows: SparseRows) -> tuple[Array, Array]:
+        """The nearest training documents of rows of length 1, and their cosines."""
         n_neighbors = min(self.n_neighbors, self._documents.shape[0])
         found = np.empty((rows.shape[0], n_neighbors), dtype=np.int64)
         cosines = np.empty(found.shape)
@@ -170,7 +191,10 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def predict_proba(self, X: Any) -> Array:
         """The share of each category in the votes, documents x categories."""
-        found, cosines = self.kneighbors(X)
+        return self._votes(self._normalised(X))
+
+    def _votes(self, rows: SparseRows) -> Array:
+        found, cosines = self._nearest(rows)
         weights = cosines.clip(0.0)
         votes = weighted_votes(found, weights, self._members)
         votes += self.prior * self._shares()
@@ -191,13 +215,11 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
         """What each term adds to the probability of a category through its neighbours, and what the prior adds."""
-        from sklearn.preprocessing import normalize
-
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
-        found, cosines = self.kneighbors(X)
-        rows = normalize(check_terms(self, X, reset=False))
+        rows = self._normalised(X)
+        found, cosines = self._nearest(rows)
         member = self._members[:, places].toarray().ravel()
         totals = cosines.clip(0.0).sum(axis=1) + self.prior
         for d in range(rows.shape[0]):
@@ -262,13 +284,14 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Average the documents of each category."""
+        return self.fit_checked(*check_documents(self, X, y, sample_weight))
+
+    def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
+        """Average documents that were checked, with their targets and weights."""
         from sklearn.preprocessing import normalize
 
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = normalize(check_terms(self, X, n_documents=targets.n_documents))
         models_of(targets)  # refuses a single class
-        blocks = self._prototypes(rows, targets.members, weights)
+        blocks = self._prototypes(normalize(rows), targets.members, weights)
         if targets.multilabel or len(targets.classes) > 2:
             prototypes = stack_rows([compact_row(row) for block in blocks for row in block])
         else:

@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.models.base import (
     LinearScoresMixin,
     Row,
+    check_documents,
     compact_row,
     for_each_model,
     models_of,
@@ -28,7 +29,7 @@ from bayesift.models.linear.priors import prior_of
 from bayesift.models.linear.problem import Problem, document_weights
 from bayesift.models.linear.solvers import solve_all
 from bayesift.state import storable
-from bayesift.validation import TermTagsMixin, check_sample_weight, check_targets, check_terms
+from bayesift.validation import Targets, TermTagsMixin, check_terms
 
 _MAX_ITER = {"squared_hinge": 20_000, "hinge": 100_000}
 _LARGE = 1 << 20  # entries x categories, below which no kernel is worth loading
@@ -90,12 +91,14 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
 
         `feature_mask` (hyperplanes x terms) limits the terms of each, all without it.
         """
-        check_cost(self.C)
-        if self.loss not in _MAX_ITER:
-            raise ValueError(f"loss must be one of {', '.join(_MAX_ITER)}, got {self.loss!r}")
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
+        self._check_settings()
+        return self.fit_checked(*check_documents(self, X, y, sample_weight), feature_mask)
+
+    def fit_checked(
+        self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any = None
+    ) -> Self:
+        """Find the hyperplanes for documents, targets and weights that were checked."""
+        self._check_settings()
         members = models_of(targets)
         terms = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
         importance, balance = document_weights(self.class_weight, targets, members, weights)
@@ -118,6 +121,11 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
             found = [self._hyperplane(rows, part, importance, *rest) for part, *rest in each]
         coefficients, intercepts = zip(*found, strict=True)
         return self._set_hyperplanes(targets, stack_rows(list(coefficients)), np.array(intercepts))
+
+    def _check_settings(self) -> None:
+        check_cost(self.C)
+        if self.loss not in _MAX_ITER:
+            raise ValueError(f"loss must be one of {', '.join(_MAX_ITER)}, got {self.loss!r}")
 
     def _costs(
         self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int
@@ -184,6 +192,12 @@ def _hyperplanes(problem: Problem) -> list[tuple[Row, float]]:
             f"{late} machines did not converge; raise tol", ConvergenceWarning, stacklevel=3
         )
     return found
+
+
+def one_category(members: Array) -> Targets:
+    """The targets of one category against the rest, from 1 for its documents and 0 for others."""
+    row = sparse.csr_array(members[np.newaxis], dtype=np.int8)
+    return Targets(row, np.arange(1), multilabel=True)
 
 
 def _spread(values: Array, columns: Array, n_columns: int) -> Array:
@@ -270,19 +284,19 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count, scale, and find the hyperplanes."""
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
-        planes = [
-            self._hyperplane(rows, members, weights) for members in models_of(targets).toarray()
-        ]
+        return self.fit_checked(*check_documents(self, X, y, sample_weight, non_negative=True))
+
+    def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
+        """Find the hyperplanes for documents, targets and weights that were checked."""
+        planes = [self._hyperplane(rows, members, weights) for members in models_of(targets)]
         coefficients, intercepts = zip(*planes, strict=True)
         return self._set_hyperplanes(targets, np.stack(coefficients), np.array(intercepts))
 
     def _hyperplane(
-        self, rows: sparse.csr_array, members: Array, weights: Array
-    ) -> tuple[Array, float]:
+        self, rows: SparseRows, positives: SparseRows, weights: FloatArray
+    ) -> tuple[FloatArray, float]:
         """The hyperplane of one category, its weights those of the unscaled features."""
+        members = positives.toarray().ravel()
         counts = np.stack([(weights * members) @ rows, (weights * (1 - members)) @ rows])
         totals = counts.sum(axis=1, keepdims=True)
         shares = counts / np.where(totals > 0, totals, 1.0) + 2.0 * self.alpha / max(
@@ -293,7 +307,7 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
         scaled = sparse.csr_array(
             (rows.data * ratios[rows.indices], rows.indices, rows.indptr), shape=rows.shape
         )
-        machine.fit(scaled, sparse.csr_array(members[:, np.newaxis]), weights)
+        machine.fit_checked(scaled, one_category(members), weights)
         found = machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
         mean, positive = (1.0 - self.beta) * np.mean(np.abs(found)), weights @ members
         prior = logit((positive + 0.5) / (weights.sum() + 1.0))
@@ -365,8 +379,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         if self.kernel not in _PARAMETERS:
             raise ValueError(f"kernel must be one of {', '.join(_PARAMETERS)}, got {self.kernel!r}")
         check_cost(self.C)
-        targets = check_targets(y)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
+        rows, targets, _ = check_documents(self, X, y)
         members = models_of(targets)
         self.terms_ = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel

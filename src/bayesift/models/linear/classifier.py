@@ -15,15 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.base import (
     LinearScoresMixin,
+    check_documents,
     models_of,
     rows_of,
-    scores_of,
     stack_rows,
     terms_of,
+    unchanged_if_refused,
 )
 from bayesift.models.linear.links import Link, link_of, log_likelihoods, probabilities
 from bayesift.models.linear.path import Choice, Path, Progress, default_scales, follow
@@ -39,7 +40,7 @@ from bayesift.models.linear.problem import Problem, Solution, document_weights
 from bayesift.models.linear.scale import FixedScale, scale_rule_of
 from bayesift.models.linear.solvers import solve_all
 from bayesift.state import expect_array, fits, storable
-from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
+from bayesift.validation import Targets, check_terms
 
 
 class LinearProbabilitiesMixin(LinearScoresMixin):
@@ -107,7 +108,7 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         if self.posterior != "normal":
             return None
         if problem.coupled:
-            shares = softmax(scores_of(problem.rows, self.coef_, self.intercept_), axis=1)
+            shares = softmax(self.scores_checked(problem.rows), axis=1)
             curvatures: list[Any] = list(
                 (problem.importance[:, np.newaxis] * shares * (1.0 - shares)).T
             )
@@ -284,24 +285,27 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
         An error or an interrupt leaves the classifier as it was.
         """
-        before = dict(self.__dict__)
-        try:
-            self._check_posterior()
-            targets, problem = self._read(X, y, sample_weight, feature_mask)
-            choice = self._choose_scale(problem)
-            if self.prior_scale is not None:
-                problem = problem.varied(prior=choice.rescale(problem.prior))
-            solutions = solve_all(
-                problem,
-                self.solver,
-                self._starts(problem),
-                self.n_jobs,
-                progress=self._report(problem),
-            )
-        except BaseException:
-            self.__dict__ = before
-            raise
+        with unchanged_if_refused(self):
+            return self.fit_checked(*check_documents(self, X, y, sample_weight), feature_mask)
+
+    def fit_checked(
+        self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any = None
+    ) -> Self:
+        """Find the mode for documents, targets and weights that were checked."""
+        self._check_posterior()
+        problem = self._problem(rows, targets, weights, feature_mask)
+        choice = self._choose_scale(problem)
+        if self.prior_scale is not None:
+            problem = problem.varied(prior=choice.rescale(problem.prior))
+        solutions = solve_all(
+            problem,
+            self.solver,
+            self._starts(problem),
+            self.n_jobs,
+            progress=self._report(problem),
+        )
         self.__dict__.pop("stream_", None)
+        self.n_features_in_ = rows.shape[1]
         self.classes_, self.multilabel_, self.softmax_ = (
             targets.classes,
             targets.multilabel,
@@ -402,8 +406,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None
     ) -> Problem:
         """The problem that `fit` would solve, with the prior as given; fits nothing."""
-        unfitted: Self = clone(self)
-        return unfitted._read(X, y, sample_weight, feature_mask)[1]
+        return self._problem(*check_documents(clone(self), X, y, sample_weight), feature_mask)
 
     def _post_load(self) -> None:
         super()._post_load()
@@ -430,13 +433,10 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         elif not np.array_equal(getattr(self.stream_, "intercept_", ()), self.intercept_):
             raise DataError("the weights are not those of its stream")
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, feature_mask: Any
-    ) -> tuple[Targets, Problem]:
-        """The labels, and the problem with the prior as given."""
-        targets = check_targets(y)
-        weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
+    def _problem(
+        self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any
+    ) -> Problem:
+        """The problem with the prior as given."""
         members, link = models_of(targets), link_of(self.link)
         coupled = _is_softmax(
             self.multiclass, link, members.shape[0], multilabel=targets.multilabel
@@ -444,7 +444,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         importance, balance = document_weights(
             self.class_weight, targets, None if coupled else members, weights
         )
-        problem = Problem(
+        return Problem(
             rows=rows,
             members=members,
             importance=importance,
@@ -457,7 +457,6 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             max_iter=self.max_iter,
             coupled=coupled,
         )
-        return targets, problem
 
     def _choose_scale(self, problem: Problem) -> Choice:
         rule = FixedScale() if self.prior_scale is None else scale_rule_of(self.prior_scale)
@@ -502,7 +501,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         if late:
             reason = f"within max_iter={self.max_iter} rounds, or no step decreased the objective"
             message = f"{late} of {len(solutions)} models did not converge {reason}; raise max_iter or tol"
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 def _is_softmax(multiclass: str, link: Link, n_models: int, *, multilabel: bool) -> bool:

@@ -10,8 +10,9 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
+from bayesift.models.base import unchanged_if_refused
 from bayesift.models.naive_bayes.language_models import Bags, CategoryCounts, Laplace, Smoothing
 from bayesift.state import StateMixin, check_classes, storable
 from bayesift.threads import computed_once
@@ -87,7 +88,17 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Count the words of the categories; `classes` as in `partial_fit`."""
-        return self._learn(X, y, sample_weight, classes, first=True)
+        targets = check_targets(y, classes=classes)
+        weights = check_sample_weight(sample_weight, targets.n_documents)
+        with unchanged_if_refused(self):
+            rows = check_terms(self, X, n_documents=targets.n_documents, non_negative=True)
+            return self.fit_checked(rows, targets, weights)
+
+    def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
+        """Count the words of documents that were checked, with their targets and weights."""
+        counted = CategoryCounts.empty(len(targets.classes), rows.shape[1])
+        counted = counted.add(rows, targets.members, weights)
+        return self.fit_counts(counted, targets.classes, multilabel=targets.multilabel)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn from more documents; the result is that of one `fit` to all of them.
@@ -96,7 +107,23 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         documents did not hold) may appear. `classes` lists labels that may come later, or names the
         columns of an indicator.
         """
-        return self._learn(X, y, sample_weight, classes, first=not hasattr(self, "classes_"))
+        if not hasattr(self, "classes_"):
+            return self.fit(X, y, sample_weight, classes)
+        targets = check_targets(y, classes=classes)
+        weights = check_sample_weight(sample_weight, targets.n_documents)
+        known = self._all_classes(targets)
+        if self.multilabel_:
+            indices = np.arange(len(self.classes_))
+        else:
+            indices = np.searchsorted(known, self.classes_)
+        count = targets.n_documents
+        with unchanged_if_refused(self):
+            rows = check_terms(
+                self, X, n_documents=count, reset=False, may_grow=True, non_negative=True
+            )
+            counted = self.counted_.grow(indices, len(known), rows.shape[1])
+            counted = counted.add(rows, targets.members_over(known), weights)
+            return self.fit_counts(counted, known, multilabel=self.multilabel_)
 
     def predict(self, X: Any) -> Array:
         """The most probable class, or the indicator of the categories more probable than not."""
@@ -210,29 +237,6 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         if self.multilabel_:
             return self._prior_log_odds
         return difference(*self._two_classes(self.class_log_prior_[:, np.newaxis]))
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, first: bool) -> Self:
-        """The one update behind `fit` and `partial_fit`."""
-        targets = check_targets(y, classes=classes)
-        weights = check_sample_weight(sample_weight, targets.n_documents)
-        known = targets.classes if first else self._all_classes(targets)
-        n_documents = targets.n_documents
-        X = check_terms(
-            self, X, n_documents=n_documents, reset=first, may_grow=not first, non_negative=True
-        )
-        if first:
-            counted = CategoryCounts.empty(len(known), X.shape[1])
-        else:
-            places = (
-                np.arange(len(self.classes_))
-                if self.multilabel_
-                else np.searchsorted(known, self.classes_)
-            )
-            counted = self.counted_.grow(places, len(known), X.shape[1])
-        self.multilabel_, self.classes_ = targets.multilabel, known
-        self.counted_ = counted.add(X, targets.members_over(known), weights)
-        self._estimate()
-        return self
 
     def _all_classes(self, targets: Targets) -> Array:
         """The classes so far and the new ones."""

@@ -10,9 +10,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
-from bayesift.models.base import for_each_model, models_of, signs_of, terms_of
+from bayesift.models.base import (
+    check_documents,
+    for_each_model,
+    models_of,
+    signs_of,
+    terms_of,
+    unchanged_if_refused,
+)
 from bayesift.models.online.covariances import LinearCovariance, Rows, covariance_of
 from bayesift.models.online.likelihoods import Gain, likelihood_of
 from bayesift.models.online.process import ProcessSettings, SparseProcess, restricted
@@ -126,11 +133,18 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         """
         if not (isinstance(self.n_epochs, int) and self.n_epochs >= 1):
             raise ValueError(f"n_epochs must be a whole number from 1, got {self.n_epochs!r}")
-        targets, order = check_targets(y), None
+        with unchanged_if_refused(self):
+            return self.fit_checked(*check_documents(self, X, y), feature_mask)
+
+    def fit_checked(
+        self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any = None
+    ) -> Self:
+        """Learn from documents and targets that were checked; the weights do not count."""
+        order = None
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
         return self._learn(
-            X, targets, feature_mask, first=True, n_epochs=self.n_epochs, order=order
+            rows, targets, feature_mask, first=True, n_epochs=self.n_epochs, order=order
         )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
@@ -143,13 +157,13 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "classes_")
         targets = check_targets(y, classes=classes if first else None)
-        return self._learn(
-            X,
-            targets if first else self._over_known(targets, y),
-            feature_mask,
-            first=first,
-            n_epochs=1,
-        )
+        if not first:
+            targets = self._over_known(targets, y)
+        with unchanged_if_refused(self):
+            rows = check_terms(
+                self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
+            )
+            return self._learn(rows, targets, feature_mask, first=first, n_epochs=1)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of P(c | d), documents x categories."""
@@ -241,7 +255,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     def _learn(
         self,
-        X: Any,
+        rows: SparseRows,
         targets: Targets,
         feature_mask: Any,
         *,
@@ -251,10 +265,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         settings = self._settings()
         members = models_of(targets)
-        rows = check_terms(
-            self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
-        )
         n_models, n_terms = members.shape[0], rows.shape[1]
+        self.n_features_in_ = n_terms
         self.terms_ = terms_of(feature_mask, (n_models, n_terms), None if first else self.terms_)
         earlier = [] if first else self.processes_
         self.processes_ = earlier + [SparseProcess.empty()] * (n_models - len(earlier))

@@ -253,10 +253,13 @@ def extended_stream(
     stream: OnlineLaplaceClassifier | None = getattr(model, "stream_", None)
     if stream is None:
         stream = _started(model, y, classes, gamma)
-    elif new_pass:
+    # A refused batch must change nothing: it is checked before the pass and the prior change.
+    batch = stream._check_batch(X, y, classes)
+    if new_pass and stream.__sklearn_is_fitted__() and hasattr(model, "stream_"):
         stream.new_pass()
     stream.set_params(gamma=gamma)
-    return stream.partial_fit(X, y, classes)
+    stream._learn_batch(*batch)
+    return stream
 
 
 def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceClassifier:

@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
-from bayesift.models.base import signs_of
+from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.models.base import check_documents, signs_of, unchanged_if_refused
 from bayesift.models.linear.scale import BlockScales
 from bayesift.models.online.bank import PosteriorBank, check_settings
 from bayesift.models.online.likelihoods import Gain, likelihood_of
@@ -131,9 +131,15 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         are prior scales: the weight of a term has the variance scale^2 times `prior_variance`.
         """
         check_settings(self)
-        targets = check_targets(y)
+        with unchanged_if_refused(self):
+            return self.fit_checked(*check_documents(self, X, y), feature_mask)
+
+    def fit_checked(
+        self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any = None
+    ) -> Self:
+        """Learn from documents and targets that were checked; the weights do not count."""
+        check_settings(self)
         signs = _signs_of(targets, targets.classes)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
             rows, signs = rows[order], signs[:, order]
@@ -165,15 +171,16 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
         known = targets.classes if first else self._all_classes(targets)
         signs = _signs_of(targets, known)
-        rows = check_terms(
-            self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
-        )
-        if first:
-            self._start(targets, rows.shape[1], feature_mask)
-        else:
-            self.classes_ = known
-            self._bank.grow(len(signs), rows.shape[1], feature_mask, self)
-        return self._update(rows, signs)
+        with unchanged_if_refused(self):
+            rows = check_terms(
+                self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
+            )
+            if first:
+                self._start(targets, rows.shape[1], feature_mask)
+            else:
+                self.classes_ = known
+                self._bank.grow(len(signs), rows.shape[1], feature_mask, self)
+            return self._update(rows, signs)
 
     def progressive_proba(self, X: Any, y: Any) -> Array:
         """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
@@ -295,6 +302,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def _start(self, targets: Targets, n_terms: int, feature_mask: Any) -> None:
         """The prior of every model."""
         self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
+        self.n_features_in_ = n_terms
         n_models = 1 if self._is_binary() else len(self.classes_)
         self._bank = PosteriorBank()
         self._bank.grow(n_models, n_terms, feature_mask, self)

@@ -13,14 +13,13 @@ from scipy import sparse
 from scipy.special import log_expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
-from bayesift.models.base import CategoriesMixin
+from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.models.base import CategoriesMixin, check_documents, models_of
 from bayesift.state import check_classes
 from bayesift.validation import (
     Targets,
     check_targets,
     check_terms,
-    check_two_classes,
     longer_names,
     union_of_classes,
 )
@@ -79,7 +78,17 @@ class StreamingMixin(ProbabilitiesMixin):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the documents in random order; or in their own with `shuffle=False`."""
-        rows, labels = self._read(X, y)
+        self._check_settings()
+        return self.fit_checked(*check_documents(self, X, y))
+
+    def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
+        """Learn from documents and targets that were checked; the weights do not count."""
+        self._check_settings()
+        models_of(targets)  # refuses a single class
+        labels = _labels_of(targets, targets.classes)
+        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.n_features_in_ = rows.shape[1]
+        self._start(rows.shape[1], labels.shape[1])
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(len(labels))
             rows, labels = rows[order], labels[order]
@@ -114,7 +123,10 @@ class StreamingMixin(ProbabilitiesMixin):
 
         Not normalised.
         """
-        rows = self._rows(X)
+        return self.scores_checked(self._rows(X))
+
+    def scores_checked(self, rows: SparseRows) -> FloatArray:
+        """Return log odds of checked rows, documents x models; they are not normalised."""
         return self._run(rows, None)
 
     def _check_settings(self) -> None:
@@ -137,20 +149,14 @@ class StreamingMixin(ProbabilitiesMixin):
         """Learn the documents of a `fit`."""
         self._run(rows, labels)
 
-    def _read(self, X: Any, y: Any) -> tuple[sparse.csr_array, Array]:
-        """All documents of a `fit`, and their labels; starts the model."""
-        self._check_settings()
-        targets = check_targets(y)
-        if not targets.multilabel:
-            check_two_classes(targets.classes)
-        labels = _labels_of(targets, targets.classes)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
-        self._start(rows.shape[1], labels.shape[1])
-        return rows, labels
-
     def _learn(self, X: Any, y: Any, classes: Any) -> Array:
         """Learn the next documents; gives their log odds before."""
+        return self._learn_batch(*self._check_batch(X, y, classes))
+
+    def _check_batch(
+        self, X: Any, y: Any, classes: Any
+    ) -> tuple[SparseRows, FloatArray, Array, bool]:
+        """The next documents, their labels, all classes and whether y is an indicator matrix."""
         self._check_settings()
         first = not self.__sklearn_is_fitted__()
         targets = check_targets(
@@ -161,12 +167,17 @@ class StreamingMixin(ProbabilitiesMixin):
         rows = check_terms(
             self, X, n_documents=targets.n_documents, reset=first, may_grow=not first
         )
-        if first:
-            self.classes_, self.multilabel_ = known, targets.multilabel
-            self._start(rows.shape[1], labels.shape[1])
-        else:
+        return rows, labels, known, targets.multilabel
+
+    def _learn_batch(
+        self, rows: SparseRows, labels: FloatArray, known: Array, multilabel: bool
+    ) -> FloatArray:
+        """Learn documents that were checked; gives their log odds before."""
+        if self.__sklearn_is_fitted__():
             self._grow(known, rows.shape[1], labels.shape[1])
-            self.classes_ = known
+        else:
+            self._start(rows.shape[1], labels.shape[1])
+        self.classes_, self.multilabel_ = known, multilabel
         return self._run(rows, labels)
 
     def __sklearn_is_fitted__(self) -> bool:

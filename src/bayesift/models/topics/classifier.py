@@ -379,7 +379,9 @@ class TopicSVMClassifier(_TopicClassifier):
     def _hyperplanes(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
         """One hyperplane per category against the rest."""
         machine = LinearSVM(C=self.C, dual="auto", random_state=self.random_state)
-        machine.fit(codes, sparse.csr_array(indicator.astype(np.int8)))
+        members = sparse.csr_array(indicator.T, dtype=np.int8)
+        targets = Targets(members, np.arange(len(members.indptr) - 1), multilabel=True)
+        machine.fit_checked(sparse.csr_array(codes), targets, np.ones(len(codes)))
         weights: Array = (
             machine.coef_.toarray() if sparse.issparse(machine.coef_) else machine.coef_
         )
