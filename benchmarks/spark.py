@@ -275,7 +275,7 @@ def _grow_models(spark: Any, folder: Path, measured: dict[str, Any]) -> None:
         output = str(folder / f"scored-{n_categories}-{n_words}")
         scoring = _seconds(lambda: score(df, found[0]).write.parquet(output))  # noqa: B023
         terms = len(found[0].terms())
-        pairs = found[0].estimator_.estimator_.counted_.counts.nnz
+        pairs = found[0].model_.counted_.counts.nnz
         entry = {
             "categories": n_categories, "terms": terms, "documents": n, "fit_seconds": counting,
             "score_seconds": scoring, "model_bytes": model.stat().st_size, "pairs": pairs,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayesift.records import Corpus, Document
     from bayesift.text import TermVectorizer
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "BayesiftError",

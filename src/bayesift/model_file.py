@@ -30,10 +30,9 @@ from safetensors.numpy import save as save_arrays
 from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.files import check_writable, undone_unless_finished, whole_file
-from bayesift.upgrades import upgraded
 
 FORMAT = "bayesift-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 1
 HEADER = "model.json"
 ARRAYS = "arrays.safetensors"
 MAX_BYTES = 8 * 1024**3
@@ -99,21 +98,17 @@ def load_model(path: str | Path, *, mapped: bool = False) -> ModelContent:
         name: _checked(read(name), digest, name, path)
         for name, digest in _digests(header, path).items()
     }
-    data, model = contents.pop(ARRAYS, None), header["model"]
-    arrays = (
-        {}
-        if data is None
-        else (_decode_arrays if isinstance(data, bytes) else _mapped_arrays)(data, path)
-    )
+    data = contents.pop(ARRAYS, None)
+    if data is None:
+        arrays = {}
+    elif isinstance(data, bytes):
+        arrays = _decode_arrays(data, path)
+    else:
+        arrays = _mapped_arrays(data, path)
     lists = {
         name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()
     }
-    if header["format_version"] == 1:
-        try:
-            model, arrays = upgraded(model, arrays)
-        except DataError as error:
-            _damaged(path, str(error), error)
-    return ModelContent(model, arrays, lists)
+    return ModelContent(header["model"], arrays, lists)
 
 
 def _encode(content: ModelContent) -> dict[str, bytes]:
@@ -232,7 +227,11 @@ def _read_header(data: bytes, path: Path) -> dict[str, Any]:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         _damaged(path, f"{HEADER} has no format version")
     if version > FORMAT_VERSION:
-        raise DataError("written by a newer bayesift; upgrade to read it", file=path)
+        raise DataError(
+            f"model file format {version}, but this bayesift reads format {FORMAT_VERSION}; it is "
+            "from a newer bayesift, or from before 0.3: upgrade bayesift, or fit the model again",
+            file=path,
+        )
     if not isinstance(header.get("model"), dict):
         _damaged(path, f"{HEADER} describes no model")
     return header

@@ -41,7 +41,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.upgrades import LATER_PARAMETERS
 
 Parameters = dict[str, Any]
 Arrays = dict[str, Array]
@@ -387,11 +386,7 @@ class _Decoder:
     def _object(self, kind: str, code: Parameters, name: str, depth: int) -> Any:
         cls: Any = KINDS[kind]
         hints = _hints_of(cls)
-        learned_names = set(getattr(cls, "FITTED", ()))
-        later, fitted = LATER_PARAMETERS.get(kind, {}), not learned_names.isdisjoint(code)
-        content = {
-            field: part for field, part in later.items() if fitted or field not in learned_names
-        }
+        content: Parameters = {}
         for field, part in code.items():
             if field == "kind":
                 continue

@@ -6,7 +6,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from bayesift.classifier import TextClassifier
-from bayesift.classifier.blocks import TableColumns, spelling_parts
+from bayesift.classifier.table_columns import TableColumns
+from bayesift.classifier.word_parts import spelling_parts
 from bayesift.errors import DataError
 from bayesift.models.linear import BlockScales, SparseBayesClassifier
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
@@ -46,8 +47,8 @@ def test_columns_are_those_of_scikit_learn():
 def test_columns_of_a_table_decide_where_words_say_nothing(form, tmp_path):
     table = FORMS[form](TABLE)
     classifier = TextClassifier(columns=["price", "country"], embedder=None).fit(table, LABELS)
-    model = classifier.estimator_.estimator_
-    assert model.uses_table_
+    model = classifier.model_
+    assert "columns" in model.kinds_
     assert classifier.text_columns_ == ("text",)
     assert classifier.score(table, LABELS) > 0.9
     explanation = classifier.explain(
@@ -71,7 +72,7 @@ def test_columns_that_say_nothing_are_left_out():
     noise = pd.DataFrame({"text": texts, "price": rng.normal(size=200)})
     classifier = TextClassifier(columns=["price"], embedder=None).fit(noise, labels)
     plain = TextClassifier(embedder=None).fit(texts, labels)
-    assert classifier.blocks_.table is None
+    assert classifier.features_.table is None
     np.testing.assert_array_equal(classifier.predict_proba(TEXTS), plain.predict_proba(TEXTS))
 
 
@@ -128,10 +129,10 @@ def test_block_scales_take_the_blocks_of_the_classifier():
     classifier = TextClassifier(
         model=model, embedder=TextEmbedder(vectors), characters=True, columns=["price"]
     ).fit(TABLE.assign(text=TEXTS), LABELS)
-    sizes = dict(classifier.estimator_.estimator_.prior_scale.blocks)
+    sizes = dict(classifier.model_.prior_scale.blocks)
     assert list(sizes) == ["words", "vectors", "characters", "columns"]
     assert (sizes["vectors"], sizes["columns"]) == (3, 1)
-    assert len(classifier.estimator_.estimator_.column_scales_) == sum(sizes.values())
+    assert len(classifier.model_.column_scales_) == sum(sizes.values())
 
 
 def test_what_is_refused():

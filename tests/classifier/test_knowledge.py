@@ -31,7 +31,7 @@ def test_with_no_knowledge_the_fit_is_bit_identical(labels, knowledge):
     plain = TextClassifier(model="logistic-laplace").fit(TEXTS, labels)
     informed = TextClassifier(model="logistic-laplace", knowledge=knowledge).fit(TEXTS, labels)
     np.testing.assert_array_equal(plain.predict_proba(NEW), informed.predict_proba(NEW))
-    ours, theirs = (c.estimator_.estimator_ for c in (plain, informed))
+    ours, theirs = (c.model_ for c in (plain, informed))
     assert ours.get_params() == theirs.get_params()
     np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
 
@@ -55,7 +55,7 @@ def test_signs_hold():
         free = TextClassifier(model=model).fit(X, labels)
         held = TextClassifier(model=model, knowledge=knowledge).fit(X, labels)
         column = held.terms().index("oil")
-        weights = [c.estimator_.estimator_.coef_[[0]] for c in (free, held)]
+        weights = [c.model_.coef_[[0]] for c in (free, held)]
         free_weight, held_weight = (
             np.asarray(w.toarray() if hasattr(w, "toarray") else w)[0, column] for w in weights
         )
@@ -67,7 +67,7 @@ def test_selection_keeps_knowledge_with_its_terms():
         model="logistic-gaussian", selection=SelectTerms(k=3), knowledge=KNOWLEDGE
     )
     classifier.fit(TEXTS, SETS)
-    prior, names = classifier.estimator_.estimator_.prior, classifier.terms()
+    prior, names = classifier.model_.prior, classifier.terms()
     assert prior.mode.shape == (3, 3)
     row = classifier.categories_.index("crude")
     if "oil" in names:
@@ -87,7 +87,7 @@ def test_saved_and_loaded(tmp_path, model, labels, name):
     np.testing.assert_array_equal(again.predict_proba(NEW), classifier.predict_proba(NEW))
     assert again.explain("corn oil") == classifier.explain("corn oil")
     assert (again.knowledge, again.coverage_) == (KNOWLEDGE, classifier.coverage_)
-    ours, theirs = again.estimator_.estimator_.prior, classifier.estimator_.estimator_.prior
+    ours, theirs = again.model_.prior, classifier.model_.prior
     assert type(ours) is type(theirs)
     for parameter, value in vars(theirs).items():
         np.testing.assert_array_equal(getattr(ours, parameter), value)
@@ -119,7 +119,7 @@ def test_mutated_headers_are_refused_or_valid(tmp_path, labels):
 
 def test_explanations_say_how_sure():
     classifier = TextClassifier(model=SURE, vectorizer=LTC).fit(TEXTS, SETS)
-    model, X = classifier.estimator_.estimator_, classifier.vectors(["corn oil"])
+    model, X = classifier.model_, classifier.vectors(["corn oil"])
     for explained in classifier.explain("corn oil", categories=classifier.categories_).categories:
         j = classifier.categories_.index(explained.category)
         low, high = explained.interval
@@ -141,9 +141,9 @@ def test_explanations_say_how_sure():
 def test_an_earlier_posterior_becomes_the_prior(labels):
     first = TextClassifier(model=SURE, vectorizer=LTC).fit(TEXTS, labels)
     knowledge = TermKnowledge.from_model(first, inflate=4.0)
-    old = first.estimator_.estimator_
+    old = first.model_
     second = TextClassifier(model="logistic-gaussian", knowledge=knowledge).fit(TEXTS, labels)
-    prior = second.estimator_.estimator_.prior
+    prior = second.model_.prior
     assert isinstance(prior, GaussianPrior)
     varies = old.coef_variance_.toarray() > 0
     coefficients = old.coef_.toarray() if hasattr(old.coef_, "toarray") else old.coef_

@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
 from bayesift import Corpus, DataError, DataWarning, Document, TextClassifier
-from bayesift.classifier.inputs import LabelForm, read_labels
+from bayesift.classifier.labels import LabelForm, read_labels
 from tests.classifier.commodities import TEXTS as COMMODITIES
 
 TEXTS = [

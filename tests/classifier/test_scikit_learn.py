@@ -219,7 +219,7 @@ def test_weights_of_classes():
     )
     np.testing.assert_array_equal(counted.predict_proba(TEXTS), weighed.predict_proba(TEXTS))
     numbers = TextClassifier(model="svm", class_weight={2: 1.0, 10: 3.0}).fit(TEXTS, SINGLE["int"])
-    assert numbers.estimator_.estimator_.class_weight == {2: 1.0, 10: 3.0}
+    assert numbers.model_.class_weight == {2: 1.0, 10: 3.0}
     TextClassifier(model="svm", class_weight="balanced").fit(TEXTS, INDICATOR)
     with pytest.raises(DataError, match="class_weight names 'rye', which no text has"):
         TextClassifier(class_weight={"rye": 2.0}).fit(TEXTS, LABELS)

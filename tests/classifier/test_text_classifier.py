@@ -223,7 +223,7 @@ def test_soft_terms_are_the_scales_of_the_models_priors():
     classifier = TextClassifier(model="online-perceptron", selection=selection)
     classifier.fit(texts, ["grain", "grain", "crude", "crude", "gold", "gold"])
     scales = classifier.selection_.feature_mask_.toarray()
-    model = classifier.estimator_.estimator_
+    model = classifier.model_
     X = classifier.vectorizer_.transform(texts)
     expected = OnlinePerceptron(covariance="diagonal", prior_variance=4.0)
     expected.fit(X, ["grain", "grain", "crude", "crude", "gold", "gold"], feature_mask=scales)
@@ -248,7 +248,7 @@ def test_terms_selected_for_each_category_are_those_its_model_uses():
         selection = SelectTerms(k=2, per_category=True)
         classifier = TextClassifier(model="online-gp", selection=selection).fit(texts, labels)
         model, selected = (
-            classifier.estimator_.estimator_,
+            classifier.model_,
             classifier.selection_.feature_mask_.toarray(),
         )
         kept = selected[:, classifier.selection_.get_support()]

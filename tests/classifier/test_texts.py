@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from bayesift import Corpus, DataError, Document, TermVectorizer, TextClassifier
-from bayesift.classifier.inputs import read_texts
+from bayesift.classifier.texts import read_texts
 
 TITLES = ["Grain", "Oil", "Grain", "Oil"]
 BODIES = ["corn and wheat", "crude prices", "wheat harvest", "tankers"]

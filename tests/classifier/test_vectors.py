@@ -6,7 +6,7 @@ from bayesift.classifier import TextClassifier
 from bayesift.cli.console import stdout
 from bayesift.cli.explain import print_explanation
 from bayesift.errors import DataError
-from bayesift.features import SelectTerms
+from bayesift.features import FeatureBlock, SelectTerms
 from bayesift.knowledge import TermKnowledge
 from bayesift.models import AutoClassifier, SparseBayesClassifier
 from bayesift.text import TextEmbedder, WordVectors
@@ -35,7 +35,7 @@ def classifier():
 def test_words_that_were_never_seen_have_a_meaning(classifier):
     assert classifier.predict(NEW[:4]).tolist() == ["grain", "crude"] * 2
     assert classifier.embedder_ is not None
-    assert "vectors" in classifier.estimator_.estimator_.describe()
+    assert "vectors" in classifier.model_.describe()
     plain = TextClassifier(embedder=None).fit(TEXTS, LABELS)
     assert plain.embedder_ is None
     probabilities = plain.predict_proba(NEW[:4])
@@ -129,11 +129,14 @@ def test_columns_of_vectors_are_kept_only_where_they_lower_the_loss():
     X, y = np.abs(rng.normal(size=(200, 10))), rng.integers(0, 2, size=200)
     X[y == 1, 0] += 1.0
     rows = np.hstack([X, rng.normal(size=(200, 40))])
-    model = AutoClassifier().fit(rows, y, ngram_lengths=[1] * 10 + [0] * 40)
-    assert not model.uses_vectors_
+    blocks = (
+        FeatureBlock("words", "words", np.arange(10)),
+        FeatureBlock("vectors", "vectors", np.arange(10, 50)),
+    )
+    assert "vectors" not in AutoClassifier().fit(rows, y, blocks=blocks).kinds_
     rows[y == 1, 10:14] += 2.0
     rows[:, 0] = 1.0
-    assert AutoClassifier().fit(rows, y, ngram_lengths=[1] * 10 + [0] * 40).uses_vectors_
+    assert "vectors" in AutoClassifier().fit(rows, y, blocks=blocks).kinds_
 
 
 def test_where_nothing_can_be_held_out_vectors_are_used():
@@ -151,7 +154,7 @@ def test_knowledge_of_words_and_vectors_together():
     )
     plain = TextClassifier(model=model, embedder=TextEmbedder(VECTORS)).fit(TEXTS, LABELS)
     place = both.terms().index("wheat")
-    assert both.estimator_.estimator_.coef_[0, place] > plain.estimator_.estimator_.coef_[0, place]
+    assert both.model_.coef_[0, place] > plain.model_.coef_[0, place]
     assert both.predict(["millet", "naphtha"]).tolist() == ["grain", "crude"]
 
 
@@ -163,4 +166,4 @@ def test_selected_terms_of_each_category_and_vectors():
     )
     fitted.fit(TEXTS, labels)
     assert fitted.estimator_.n_features_in_ == len(fitted.terms()) + 3
-    assert np.all(fitted.estimator_.estimator_.coef_[:, -3:] != 0)
+    assert np.all(fitted.model_.coef_[:, -3:] != 0)

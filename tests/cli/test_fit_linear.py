@@ -28,7 +28,7 @@ def fit(corpus, *options):
 def test_the_scale_of_the_prior_is_kept(corpus, given, kept):
     result = fit(corpus, "--model", "logistic-gaussian", "--prior-scale", given)
     assert result.exit_code == 0, result.output
-    model = TextClassifier.load(corpus.parent / "model").estimator_.estimator_
+    model = TextClassifier.load(corpus.parent / "model").model_
     assert model.prior_scale == kept
     assert model.progress is None
 

@@ -88,7 +88,7 @@ def test_linear_models_show_coefficients(model, labels):
 
 def test_weights_are_the_formula():
     classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
-    model = classifier.estimator_.estimator_
+    model = classifier.model_
     crude, grain = np.exp(model.feature_log_prob_)
     word = top_terms(classifier, 1)[0].words[0]
     j = classifier.terms().index(word.word)

@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from bayesift import TextClassifier
-from bayesift.classifier.inputs import read_labels
+from bayesift.classifier.labels import read_labels
 from bayesift.cli import main
 
 pytestmark = pytest.mark.filterwarnings(

@@ -78,7 +78,7 @@ def test_naive_bayes_is_the_local_one(frame, documents, several, selection):
     df = frame if several else frame.withColumn("topics", functions.col("topics")[0])
     local = TextClassifier(model="naive-bayes", selection=selection).fit(list(texts), labels)
     found = fit_naive_bayes(df, label_col="topics", selection=selection)
-    expected, counted = (c.estimator_.estimator_.get_state()[1] for c in (local, found))
+    expected, counted = (c.model_.get_state()[1] for c in (local, found))
     for name, array in expected.items():
         np.testing.assert_array_equal(counted[name], array, err_msg=name)
     np.testing.assert_array_equal(
@@ -106,7 +106,7 @@ def test_unreadable_texts_are_refused_or_left_out(spark):
     df = spark.createDataFrame(rows, "text string, label string")
     with pytest.raises(DataError, match="1 of 3 texts cannot be read"):
         fit_naive_bayes(df)
-    assert fit_naive_bayes(df, skip_bad=True).estimator_.estimator_.counted_.n_documents == 2
+    assert fit_naive_bayes(df, skip_bad=True).model_.counted_.n_documents == 2
 
 
 def test_separators_and_missing_labels(spark):

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from bayesift import DataError, TermVectorizer, TextClassifier
-from bayesift.classifier.inputs import read_labels
+from bayesift.classifier.labels import read_labels
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.scale import CrossValidation
 
@@ -64,12 +64,12 @@ def test_folds_and_paths_are_dealt_out(frame, in_order):
             texts,
             topics,
         )
-        .estimator_.estimator_
+        .model_
     )
     fit = fit_one_vs_rest(
         frame, label_col="topics", model=model, strategy="categories", threshold="max-f1"
     )
-    found = fit.classifier.estimator_.estimator_
+    found = fit.classifier.model_
     np.testing.assert_allclose(found.prior_scale_, local.prior_scale_, rtol=1e-12)
     np.testing.assert_allclose(found.validation_.losses, local.validation_.losses, rtol=1e-10)
 
@@ -86,7 +86,7 @@ def test_row_blocks_reach_the_mode(frame, in_order, prior, link, tmp_path):
     fit = fit_one_vs_rest(
         frame, label_col="topics", model=model, vectorizer=vectorizer, strategy="rows"
     )
-    best, found = local.estimator_.estimator_, fit.classifier.estimator_.estimator_
+    best, found = local.model_, fit.classifier.model_
     X, Y = local.vectors(texts), read_labels(topics, categories=local.categories_).y
     least = objectives(best, X, Y)
     gaps = (objectives(found, X, Y) - least) / least
@@ -114,11 +114,11 @@ def test_two_classes_and_signs_on_rows(spark, in_order):
     )
     local = TextClassifier(model=model, vectorizer=TermVectorizer()).fit(texts, labels)
     fit = fit_one_vs_rest(df, model=model, strategy="rows")
-    weights = fit.classifier.estimator_.estimator_.coef_
+    weights = fit.classifier.model_.coef_
     weights = weights.toarray() if sparse.issparse(weights) else weights
     assert np.all(weights[0, sign == 1] >= 0)
     X, y = local.vectors(texts), np.array(labels, dtype=object)
-    best, found = (objectives(c.estimator_.estimator_, X, y) for c in (local, fit.classifier))
+    best, found = (objectives(c.model_, X, y) for c in (local, fit.classifier))
     assert (found - best) / best <= 1e-5
 
 
@@ -147,7 +147,7 @@ def test_killed_worker_changes_nothing(spark, cluster, frame):
 
     disturbed, calm = fit(kill_at_the_third_question), fit()
     assert len(asked) > 4
-    weights = [f.classifier.estimator_.estimator_.coef_ for f in (disturbed, calm)]
+    weights = [f.classifier.model_.coef_ for f in (disturbed, calm)]
     dense = [w.toarray() if sparse.issparse(w) else w for w in weights]
     # A shuffle hands on rows in the order they come in: the last digits of sums depend on it.
     np.testing.assert_allclose(*dense, rtol=1e-9, atol=1e-12)

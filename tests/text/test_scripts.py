@@ -135,20 +135,6 @@ def test_the_order_of_documents_and_threads_change_nothing():
     assert backwards.vocabulary_.names == once.vocabulary_.names
 
 
-def test_a_file_from_before_keeps_its_tokens():
-    texts = [CHINESE, "words 中文"]
-    before = TermVectorizer(unspaced="words").fit(texts)
-    parameters, arrays, terms = before.get_state()
-    for name in ("unspaced", "analyzer", "tokenizer", "strip_html"):
-        del parameters[name]
-    again = TermVectorizer.from_state(parameters, arrays, terms)
-    assert again.unspaced == "words"
-    np.testing.assert_array_equal(
-        again.transform(texts).toarray(), before.transform(texts).toarray()
-    )
-    assert again.transform(["中文"]).toarray().sum() == 1
-
-
 def test_a_saved_vectorizer_splits_as_before():
     vectorizer = TermVectorizer().fit(MIXED)
     again = TermVectorizer.from_state(*vectorizer.get_state())

@@ -3,10 +3,11 @@
 from bayesift.classifier.abstention import Abstention, Doubts, ExpectedQuality, expected_quality
 from bayesift.classifier.drift import CalibrationWindow, ChangedWord, StreamDrift
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
-from bayesift.classifier.inputs import LabelForm, Labels, Texts, read_labels, read_texts
+from bayesift.classifier.labels import LabelForm, Labels, read_labels
 from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
 from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamItem, StreamLearner
 from bayesift.classifier.text_classifier import TextClassifier
+from bayesift.classifier.texts import Texts, read_texts
 
 __all__ = [
     "Abstention",

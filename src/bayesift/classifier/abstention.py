@@ -228,7 +228,7 @@ def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
     >>> expected_quality(TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"] * 5)).value
     1.0
     """
-    held_out = getattr(classifier.estimator_.estimator_, "held_out_", None)
+    held_out = getattr(classifier.model_, "held_out_", None)
     if held_out is None:
         return None
     labels, probabilities, weights = held_out.labels, held_out.probabilities, held_out.weights

@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
-from bayesift.classifier.blocks import Blocks, WordParts, meaning_parts, spelling_parts
+from bayesift.classifier.features import TextFeatures
 from bayesift.classifier.notebook import explanation_html
+from bayesift.classifier.word_parts import WordParts, meaning_parts, spelling_parts
 from bayesift.errors import DataError
-from bayesift.models.ensemble.stacking import VECTORS
 
 Block = Literal["meaning", "spelling"]
 
@@ -101,15 +101,16 @@ def explain_text(
     """Explain categories of a text by a fitted `TextClassifier`; see its `explain`."""
     check_is_fitted(classifier)
     (text,), X = classifier.read([given]).values, classifier.vectors([given])
-    model = classifier.estimator_.estimator_
+    model = classifier.model_
     if not hasattr(model, "contributions"):
         raise DataError(f"a {type(model).__name__} cannot explain its decisions")
     scores = classifier.scores_of(X)
     decisions = classifier.decisions_of(scores)
     columns = _to_explain(classifier.categories_, categories, decisions[0], scores[0])
     thresholds, terms = _thresholds(classifier, scores), classifier.terms()
-    blocks = _block_parts(classifier.blocks_, text, X.shape[1], len(terms))
-    names = [*terms, *_listed_columns(classifier.blocks_)]
+    features = classifier.features_
+    blocks = _block_parts(features, text, X.shape[1], len(terms))
+    names = [*terms, *_listed_columns(features)]
     explained = []
     for j in sorted(columns, key=lambda j: -scores[0, j]):
         key = j if classifier.multilabel_ else model.classes_[j]
@@ -120,15 +121,15 @@ def explain_text(
             bool(decisions[0, j]),
         )
         explained.append(explain_category(model, X, j, key, decision, names, top, blocks))
-    if classifier.blocks_.embedder is not None:
+    if features.embedder is not None:
         explained = _with_neighbours(classifier, explained)
     counts = classifier.vectorizer_.term_counts(text)
     known = set(terms)
     unseen = {term: n for term, n in counts.items() if term not in known}
     n_unseen = sum(unseen.values())
     by_meaning = 0
-    if unseen and classifier.blocks_.embedder is not None:
-        has_vector = np.any(classifier.blocks_.embedder.vectors_.vectors(unseen), axis=1)
+    if unseen and features.embedder is not None:
+        has_vector = np.any(features.embedder.vectors_.vectors(unseen), axis=1)
         by_meaning = int(has_vector @ list(unseen.values()))
     return Explanation(
         tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen), by_meaning
@@ -215,24 +216,29 @@ def explain_category(
     )
 
 
-def _listed_columns(blocks: Blocks) -> list[str | None]:
-    """The names of the columns behind the terms: those of a table; words share in the others."""
-    table = [] if blocks.table is None else blocks.table.names
-    return [None] * (sum(blocks.sizes.values()) - len(table)) + list(table)
+def _listed_columns(features: TextFeatures) -> list[str | None]:
+    """Return the names of the columns behind the terms: of a table; words share in the others."""
+    names: list[str | None] = []
+    for kind, block in features.block_names().items():
+        names += block if kind == "columns" else [None] * len(block)
+    return names
 
 
 def _block_parts(
-    blocks: Blocks, text: str, n_columns: int, n_terms: int
+    features: TextFeatures, text: str, n_columns: int, first: int
 ) -> list[tuple[Block, WordParts]]:
-    """What the words of a text add to the blocks that they share in, over all columns."""
+    """Return what the words of a text add to the blocks that they share in, over all columns.
+
+    `first` is the position of the first column behind the terms.
+    """
     found: list[tuple[Block, WordParts]] = []
-    if blocks.embedder is not None:
-        found.append(("meaning", _placed(meaning_parts(blocks.embedder, text), n_terms, n_columns)))
-        n_terms += blocks.sizes[VECTORS]
-    if blocks.characters is not None:
-        found.append(
-            ("spelling", _placed(spelling_parts(blocks.characters, text), n_terms, n_columns))
-        )
+    if features.embedder is not None:
+        parts = meaning_parts(features.embedder, text)
+        found.append(("meaning", _placed(parts, first, n_columns)))
+        first += parts.rows.shape[1]
+    if features.characters is not None:
+        parts = spelling_parts(features.characters, text)
+        found.append(("spelling", _placed(parts, first, n_columns)))
     return found
 
 
@@ -281,9 +287,7 @@ def _with_neighbours(
             if term.meaning and abs(2 * term.meaning) > abs(term.contribution)
         }
     )
-    nearest = classifier.blocks_.embedder.vectors_.nearest_of(
-        words, _frequent_words(classifier), n=2
-    )
+    nearest = classifier.embedder_.vectors_.nearest_of(words, _frequent_words(classifier), n=2)
     near = dict(zip(words, nearest, strict=True))
 
     def complete(term: TermContribution) -> TermContribution:

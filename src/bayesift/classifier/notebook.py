@@ -70,7 +70,7 @@ def classifier_html(classifier: Any) -> str:
     listed = ", ".join(names[:_LISTED]) + (
         f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     )
-    kind = type(classifier.estimator_.estimator_).__name__
+    kind = type(classifier.model_).__name__
     facts = [f"{kind} with {classifier.estimator_.n_features_in_:,} terms"]
     if corpus:
         facts.append(

@@ -130,7 +130,7 @@ def deciding_terms(
     >>> deciding_terms(classifier, ["oil oil corn"], np.array([[True, False]]), top=1).values.field("term").to_pylist()
     ['oil']
     """
-    model = classifier.estimator_.estimator_
+    model = classifier.model_
     if not hasattr(model, "contributions"):
         raise DataError(f"a {type(model).__name__} cannot explain its decisions")
     X, names = classifier.vectors(texts), pa.array(classifier.terms())

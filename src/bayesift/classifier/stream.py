@@ -18,8 +18,8 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.classifier.drift import ChangedWord, StreamDrift
-from bayesift.classifier.inputs import LabelForm
-from bayesift.classifier.parts import vectorizer_for
+from bayesift.classifier.labels import LabelForm
+from bayesift.classifier.model_options import vectorizer_for
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.files import whole_file
@@ -408,10 +408,10 @@ class StreamFolder:
                 f"is not the state of a stream ({error})", file=self.folder / STATE
             ) from error
         if classifier.vectorizer_ is None or not isinstance(
-            classifier.estimator_.estimator_, OnlineStackedClassifier
+            classifier.model_, OnlineStackedClassifier
         ):
             raise DataError("is not the model of a stream", file=self.folder / state["model"])
-        learner.vectorizer, learner.model = classifier.vectorizer_, classifier.estimator_.estimator_
+        learner.vectorizer, learner.model = classifier.vectorizer_, classifier.model_
 
     def _start_of(self, header: bytes, saved: int) -> int:
         try:

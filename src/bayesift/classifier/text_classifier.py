@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, SparseRows
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
-from bayesift.classifier.blocks import (
-    Blocks,
-    beside,
-    characters_for,
-    columns_of,
-    embedder_for,
-    fit_blocks,
-)
 from bayesift.classifier.explanation import Explanation, explain_text
-from bayesift.classifier.inputs import LabelForm, Labels, Texts, labels_of, read_labels, read_texts
-from bayesift.classifier.notebook import classifier_html
-from bayesift.classifier.parts import (
-    attach_vectors,
-    can_grow,
+from bayesift.classifier.features import TextFeatures, characters_for, embedder_for, table_for
+from bayesift.classifier.incremental import learn_batch, learn_corpus, learns_in_batches
+from bayesift.classifier.labels import (
+    LabelForm,
+    Labels,
     check_lengths,
-    classifier_of,
-    content_of,
-    feature_masks,
-    learn_batch,
-    learn_corpus,
-    may_use_pairs,
-    missing_message,
+    labels_of,
+    read_labels,
+    warn_of_missing,
+)
+from bayesift.classifier.model_options import (
+    fit_options,
+    makes_plain_words,
     model_for,
-    used_columns,
+    scale_blocks,
+    takes_blocks,
+    tries_blocks,
     vectorizer_for,
     weigh_classes,
-    with_block_scales,
 )
-from bayesift.errors import DataError, DataWarning
+from bayesift.classifier.notebook import classifier_html
+from bayesift.classifier.saving import attach_vectors, classifier_of, content_of
+from bayesift.classifier.texts import Texts, read_texts
+from bayesift.errors import DataError
+from bayesift.features import Design
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
@@ -105,12 +100,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     classes_ : the labels as they were given, in the same order
     label_form_ : the form of the labels
     text_columns_ : the columns of text, if the texts were a table
-    vectorizer_, selection_, estimator_ : the fitted parts; `estimator_.estimator_` is the model
+    features_ : the transformers that make the columns of the model, a `TextFeatures`
+    vectorizer_, selection_, embedder_ : those of words, of the choice of words, and of word vectors;
+        None where the model does not use one
+    estimator_ : the model and its decision rule, a `ThresholdedClassifier`
+    model_ : the fitted model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
-    blocks_ : what stands beside the terms in the model: `embedder`, `characters` and `table`, None
-        where it does not
-    embedder_ : the fitted `TextEmbedder`; None where the model does not use vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
         documents were
 
@@ -125,7 +121,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     """
 
     abstention_: Abstention | None = None
-    blocks_: Blocks = Blocks()
 
     def __init__(
         self,
@@ -176,124 +171,104 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         multilabel : True lets texts have none or several labels, False one; None decides by the
             form of the labels
         """
-        given = read_texts(X, besides=columns_of(self.columns))
-        target = read_labels(y, categories=categories, multilabel=multilabel)
-        weights = check_lengths(given, target, sample_weight)
-        given.refuse_labels(target)
-        if target.n_missing:
-            warnings.warn(missing_message(target), DataWarning, stacklevel=2)
-        if len(target.rows) < target.n_given:
-            given = given.whole().take(target.rows)
-            weights = None if weights is None else weights[target.rows]
-        return self._fit(given, target, weights)
+        texts = read_texts(X, besides=_names(self.columns))
+        labels = read_labels(y, categories=categories, multilabel=multilabel)
+        weights = check_lengths(texts, labels, sample_weight)
+        texts.refuse_labels(labels)
+        warn_of_missing(labels)
+        if len(labels.rows) < labels.n_given:
+            texts = texts.whole().take(labels.rows)
+            weights = None if weights is None else weights[labels.rows]
+        return self._fit(texts, labels, weights)
 
-    def _fit(self, given: Texts, target: Labels, weights: Array | None) -> Self:
-        form, y = target.form, target.y
+    def _fit(self, texts: Texts, labels: Labels, weights: FloatArray | None) -> Self:
+        """Fit to texts and labels that were read: features, model, rule, held-out quality."""
+        form = labels.form
         if self.knowledge is not None:
             self.knowledge.check_categories(form.categories)
-        model, weights = weigh_classes(
-            self.new_model(multilabel=form.multilabel), self.class_weight, target, weights
-        )
-        vectorizer = None if given.are_vectors else vectorizer_for(self.model, self.vectorizer)
-        pairs = (
-            vectorizer is not None and self.selection is None and may_use_pairs(model, vectorizer)
-        )
-        if vectorizer is not None and pairs:
-            vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
-        columns = columns_of(self.columns)
-        parts = (
-            embedder_for(self.embedder, model, given),
-            characters_for(self.characters, given),
-            columns,
-        )
-        given = given.whole() if any(parts) else given
-        X = given.values if vectorizer is None else vectorizer.fit_transform(given.values)
-        if X.shape[0] != y.shape[0]:
-            raise DataError(f"{X.shape[0]:,} texts, but {y.shape[0]:,} labels")
-        selection = None if self.selection is None else clone(self.selection).fit(X, y)
-        lengths = vectorizer.ngram_lengths_ if vectorizer is not None and pairs else None
-        rows = X if selection is None else selection.transform(X)
-        blocks, of_blocks = fit_blocks(*parts, given)
-        model = with_block_scales(model, (("words", rows.shape[1]), *blocks.named_sizes))
-        if blocks:
-            rows, lengths = beside(rows, of_blocks, blocks.sizes, lengths)
-        n_others = sum(blocks.sizes.values())
-        coverage: Coverage | None = None
-        if self.knowledge:
-            if vectorizer is None:
-                raise DataError("knowledge of words needs texts; the documents are vectors")
-            kept = None if selection is None else selection.get_support()
-            terms = TermIndex.of(vectorizer, X, kept, n_others)
-            one_model = not form.multilabel and len(form.categories) == 2
-            model, coverage = apply_knowledge(
-                model, self.knowledge, form.categories, terms, one_model=one_model
-            )
+        model = self.new_model(multilabel=form.multilabel)
+        model, weights = weigh_classes(model, self.class_weight, labels, weights)
+
+        # Features: words, and the blocks that stand beside them.
+        features = self._new_features(model, texts)
+        if features.kinds:
+            texts = texts.whole()  # an iterator can be read only once, and each block reads it
+        design = features.fit_transform(texts, labels.y)
+        model = scale_blocks(model, design)
+        model, coverage = self._apply_knowledge(model, form, features, design)
+
+        # Model and rule: the rule is fitted to the scores that the model gives.
         estimator = ThresholdedClassifier(
             model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
-        more = feature_masks(model, selection, multilabel=form.multilabel, n_others=n_others)
-        if weights is not None:
-            more["sample_weight"] = weights
-        if lengths is not None and has_fit_parameter(model, "ngram_lengths"):
-            more["ngram_lengths"] = lengths
-        estimator.fit(rows, y, **more)
-        if "ngram_lengths" in more:
-            used = used_columns(estimator.estimator_, more["ngram_lengths"])
-            estimator.estimator_.keep_columns(np.flatnonzero(used))
-            blocks = blocks.only(estimator.estimator_.column_kinds_)
-            if vectorizer is not None and pairs and not estimator.estimator_.uses_pairs_:
-                vectorizer, X = (
-                    vectorizer.only_words(),
-                    X[:, np.flatnonzero(vectorizer.ngram_lengths_ == 1)],
-                )
-        self.blocks_ = blocks
-        self.label_form_, self.vectorizer_, self.selection_, self.estimator_ = (
-            form,
-            vectorizer,
-            selection,
-            estimator,
+        options = fit_options(
+            model, features.selection, design, weights, multilabel=form.multilabel
         )
-        self.text_columns_ = given.column_names
+        estimator.fit(design.rows, labels.y, **options)
+        if takes_blocks(model):
+            # A model that weighs blocks keeps only those that lower its loss.
+            kinds = estimator.estimator_.kinds_
+            estimator.estimator_.keep_columns(design.columns_of(kinds))
+            features = features.only(kinds)
+            design = design.only(kinds)
+
+        self.label_form_ = form
+        self.features_ = features
+        self.estimator_ = estimator
+        self.text_columns_ = texts.column_names
         self.coverage_ = coverage
         self.corpus_: dict[str, Any] | None = None
-        self.abstention_ = self._held_out_abstention(given, X)
+
+        # Held-out quality: how unsure the model is of documents that it has not seen.
+        self.abstention_ = self._held_out_abstention(texts, design)
         return self
 
-    def _held_out_abstention(self, given: Texts, X: Any) -> Abstention | None:
-        if not hasattr(self.estimator_.estimator_, "held_out_"):
+    def _new_features(self, model: Any, texts: Texts) -> TextFeatures:
+        """Return the unfitted transformers that the parameters ask for."""
+        tries = tries_blocks(model)
+        vectorizer = None
+        tries_pairs = False
+        if not texts.are_vectors:
+            vectorizer = vectorizer_for(self.model, self.vectorizer)
+            tries_pairs = tries and self.selection is None and makes_plain_words(vectorizer)
+            if tries_pairs:
+                vectorizer.set_params(ngram_range=(1, 2), separate_ngrams=True)
+        return TextFeatures(
+            vectorizer=vectorizer,
+            selection=None if self.selection is None else clone(self.selection),
+            embedder=embedder_for(self.embedder, texts, is_tried=tries),
+            characters=characters_for(self.characters, texts),
+            table=table_for(_names(self.columns), texts),
+            tries_pairs=tries_pairs,
+        )
+
+    def _apply_knowledge(
+        self, model: Any, form: LabelForm, features: TextFeatures, design: Design
+    ) -> tuple[Any, Coverage | None]:
+        """Put what people know of words into the prior of the model."""
+        if not self.knowledge:
+            return model, None
+        if features.vectorizer is None:
+            raise DataError("knowledge of words needs texts; the documents are vectors")
+        n_terms = len(features.term_names(0))
+        terms = TermIndex.of(
+            features.vectorizer,
+            design.rows[:, :n_terms],
+            None if features.selection is None else features.selection.get_support(),
+            design.rows.shape[1] - n_terms,
+        )
+        one_model = not form.multilabel and len(form.categories) == 2
+        return apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
+
+    def _held_out_abstention(self, texts: Texts, design: Design) -> Abstention | None:
+        if not hasattr(self.model_, "held_out_"):
             return None
-        rows = self._words_of(X if self.selection_ is None else self.selection_.transform(X))
+        rows = self.features_.known_words(design.rows)
         n_terms = np.diff(rows.indptr)
-        are_all_known = self.selection_ is None and (
-            self.vectorizer_ is None or self.vectorizer_.keeps_all_words
-        )
-        if self.vectorizer_ is not None and given.n_texts is not None and not are_all_known:
-            n_terms = np.maximum(self._n_words(given.values), n_terms)
-        return abstention_from_fit(
-            self.estimator_.estimator_, rows, n_terms, multilabel=self.multilabel_
-        )
-
-    def _words_of(self, vectors: Any) -> sparse.csr_array:
-        """The columns of the shortest n-grams: one word can be unknown, its pairs are too."""
-        rows = sparse.csr_array(vectors)
-        if self.blocks_:
-            rows = rows[:, : len(self.terms())]
-        if (
-            self.vectorizer_ is None
-            or self.vectorizer_.ngram_range[0] == self.vectorizer_.ngram_range[1]
-        ):
-            return rows
-        lengths = self.vectorizer_.ngram_lengths_
-        lengths = lengths if self.selection_ is None else lengths[self.selection_.get_support()]
-        return rows[:, np.flatnonzero(lengths == self.vectorizer_.ngram_range[0])]
-
-    def _n_words(self, texts: Any) -> Array:
-        assert self.vectorizer_ is not None
-        shortest = self.vectorizer_.ngram_range[0]
-        counter: TermVectorizer = clone(self.vectorizer_).set_params(
-            ngram_range=(shortest, shortest)
-        )
-        return counter.n_terms(texts)
+        is_counted = self.features_.knows_all_training_words or texts.n_texts is None
+        if self.vectorizer_ is not None and not is_counted:
+            n_terms = np.maximum(self.features_.count_words(texts), n_terms)
+        return abstention_from_fit(self.model_, rows, n_terms, multilabel=self.multilabel_)
 
     def fit_abstention(self, X: Any) -> Self:
         """Learn from texts like those to come how unsure the model usually is.
@@ -306,7 +281,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.abstention_ = Abstention.of(self.doubts(X))
         return self
 
-    @available_if(lambda classifier: can_grow(classifier.current_model))
+    @available_if(lambda classifier: learns_in_batches(classifier.current_model))
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more labelled texts, for models that do; new words become new terms.
 
@@ -320,7 +295,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         learn_batch(self, X, y, classes, sample_weight)
         return self
 
-    @available_if(lambda classifier: can_grow(classifier.current_model))
+    @available_if(lambda classifier: learns_in_batches(classifier.current_model))
     def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
         """Learn from the documents of one more corpus, such as those of `bayesift.tables.load_chunks`.
 
@@ -349,9 +324,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """A classifier made of fitted parts."""
         classifier = cls(model=estimator.estimator_, vectorizer=vectorizer, selection=selection)
-        classifier.label_form_, classifier.estimator_ = form, estimator
-        classifier.vectorizer_, classifier.selection_ = vectorizer, selection
-        classifier.coverage_, classifier.corpus_, classifier.text_columns_ = None, None, None
+        classifier.label_form_ = form
+        classifier.estimator_ = estimator
+        classifier.features_ = TextFeatures(vectorizer, selection)
+        classifier.coverage_ = None
+        classifier.corpus_ = None
+        classifier.text_columns_ = None
         return classifier
 
     def fit_corpus(self, corpus: Corpus, *, multilabel: bool | None = None) -> Self:
@@ -370,15 +348,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             )
             raise DataError(f"no document has a category; {cure}")
         several = corpus.is_multilabel if multilabel is None else multilabel
-        target = labels_of(corpus, multilabel=several)
-        given = read_texts(corpus)
-        if len(target.rows) < target.n_given:
-            warnings.warn(missing_message(target), DataWarning, stacklevel=2)
-            given = given.take(target.rows)
-        self._fit(given, target, None)
+        labels = labels_of(corpus, multilabel=several)
+        texts = read_texts(corpus)
+        warn_of_missing(labels)
+        if len(labels.rows) < labels.n_given:
+            texts = texts.take(labels.rows)
+        self._fit(texts, labels, None)
         self.corpus_ = {
             "name": corpus.name,
-            "documents": len(target.rows),
+            "documents": len(labels.rows),
             "fingerprint": corpus.fingerprint,
         }
         return self
@@ -402,9 +380,28 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self.label_form_.multilabel
 
     @property
+    def model_(self) -> Any:
+        """The fitted model, without its decision rule."""
+        check_is_fitted(self)
+        return self.estimator_.estimator_
+
+    @property
+    def vectorizer_(self) -> TermVectorizer | None:
+        """The fitted vectorizer; None if the model was fitted to term vectors."""
+        check_is_fitted(self)
+        return self.features_.vectorizer
+
+    @property
+    def selection_(self) -> SelectTerms | None:
+        """The fitted selection of terms; None where all are kept."""
+        check_is_fitted(self)
+        return self.features_.selection
+
+    @property
     def embedder_(self) -> TextEmbedder | None:
-        """The fitted `TextEmbedder`; None where the model does not use vectors."""
-        return self.blocks_.embedder
+        """The fitted `TextEmbedder`; None where the model does not use word vectors."""
+        check_is_fitted(self)
+        return self.features_.embedder
 
     @property
     def n_features_in_(self) -> int:
@@ -418,7 +415,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def has_probabilities_(self) -> bool:
         """Whether the scores are probabilities."""
         check_is_fitted(self)
-        return hasattr(self.estimator_.estimator_, "predict_proba")
+        return hasattr(self.model_, "predict_proba")
 
     def predict(self, X: Any, *, abstain: float | None = None) -> Any:
         """The labels of texts, in the form and of the type of the training labels.
@@ -428,13 +425,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         model is unsure of get None: about this share of documents like the training documents, and
         more of others (see `uncertainty`).
         """
-        given = self.read(X) if abstain is None else self.read(X).whole()
-        vectors = self._vectors(given)
+        texts = self.read(X)
+        if abstain is not None:
+            texts = texts.whole()  # read once for the vectors, once for the words
+        vectors = self.features_.transform(texts)
         scores = self.scores_of(vectors)
-        answers = self.label_form_.decode(self.decisions_of(scores), index=given.index)
+        answers = self.label_form_.decode(self.decisions_of(scores), index=texts.index)
         if abstain is None:
             return answers
-        unsure = unsure_texts(self._doubts(given, vectors, scores), abstain, self.abstention_)
+        unsure = unsure_texts(self._doubts(texts, vectors, scores), abstain, self.abstention_)
         return self.label_form_.without(answers, unsure)
 
     def uncertainty(self, X: Any) -> Array:
@@ -451,28 +450,28 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def doubts(self, X: Any) -> Doubts:
         """What speaks against deciding on each text: probabilities, and terms that the model does not know."""
-        given = self.read(X).whole()
-        vectors = self._vectors(given)
-        return self._doubts(given, vectors, self.scores_of(vectors))
+        texts = self.read(X).whole()
+        vectors = self.features_.transform(texts)
+        return self._doubts(texts, vectors, self.scores_of(vectors))
 
-    def _doubts(self, given: Texts, vectors: Any, scores: Array) -> Doubts:
+    def _doubts(self, texts: Texts, vectors: SparseRows, scores: FloatArray) -> Doubts:
         if not self.has_probabilities_:
-            raise DataError(
-                f"a {type(self.estimator_.estimator_).__name__} has no probabilities to be unsure by"
-            )
-        n_known = np.diff(self._words_of(vectors).indptr)
-        n_terms = n_known if self.vectorizer_ is None else self._n_words(given.values)
-        return Doubts(scores, np.maximum(n_terms, n_known), n_known)
+            raise DataError(f"a {type(self.model_).__name__} has no probabilities to be unsure by")
+        n_known = np.diff(self.features_.known_words(vectors).indptr)
+        n_terms = n_known
+        if self.vectorizer_ is not None:
+            n_terms = np.maximum(self.features_.count_words(texts), n_known)
+        return Doubts(scores, n_terms, n_known)
 
-    def decide(self, texts: Any) -> tuple[Array, Array]:
-        """Boolean decisions and scores, both texts x categories, from one pass over the texts."""
+    def decide(self, texts: Any) -> tuple[BoolArray, FloatArray]:
+        """Return decisions and scores, both texts x categories, from one pass over the texts."""
         return self._decide(self.read(texts))
 
-    def _decide(self, given: Texts) -> tuple[Array, Array]:
-        if given.n_texts == 0:
+    def _decide(self, texts: Texts) -> tuple[BoolArray, FloatArray]:
+        if texts.n_texts == 0:
             nothing = np.zeros((0, len(self.categories_)))
             return nothing > 0, nothing
-        scores = self.scores_of(self._vectors(given))
+        scores = self.scores_of(self.features_.transform(texts))
         return self.decisions_of(scores), scores
 
     def decisions_of(self, scores: Array) -> Array:
@@ -488,13 +487,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Texts without a label are left out.
         """
-        given, target = self.read(X), read_labels(y)
-        weights = check_lengths(given, target, sample_weight)
-        decisions, _ = self._decide(given)
-        if len(decisions) != target.n_given:
-            raise DataError(f"{len(decisions):,} texts, but {target.n_given:,} labels")
-        right = self.label_form_.right(decisions, target)
-        return float(np.average(right, weights=None if weights is None else weights[target.rows]))
+        texts = self.read(X)
+        labels = read_labels(y)
+        weights = check_lengths(texts, labels, sample_weight)
+        decisions, _ = self._decide(texts)
+        if len(decisions) != labels.n_given:
+            raise DataError(f"{len(decisions):,} texts, but {labels.n_given:,} labels")
+        right = self.label_form_.right(decisions, labels)
+        return float(np.average(right, weights=None if weights is None else weights[labels.rows]))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -507,7 +507,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, texts x categories."""
         vectors = self.vectors(X)
-        model = self.estimator_.estimator_
+        model = self.model_
         if hasattr(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(vectors))
         with np.errstate(divide="ignore"):
@@ -522,36 +522,23 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         vectors = self.vectors(X)
         return self.estimator_.decision_function(vectors)
 
-    def vectors(self, texts: Any) -> sparse.csr_array:
-        """The vectors of texts as the model gets them."""
-        return self._vectors(self.read(texts))
+    def vectors(self, texts: Any) -> SparseRows:
+        """Return the vectors of texts as the model gets them."""
+        given = self.read(texts)
+        return self.features_.transform(given)
 
     def read(self, texts: Any) -> Texts:
-        """Texts in any form of `read_texts`, by the columns that the model was fitted to."""
+        """Read texts in any form of `read_texts`, by the columns that the model was fitted to."""
         check_is_fitted(self)
-        table = self.blocks_.table
-        return read_texts(
-            texts,
-            columns=self.text_columns_,
-            besides=() if table is None else [column.name for column in table.columns],
-        )
-
-    def _vectors(self, given: Texts) -> sparse.csr_array:
-        if given.are_vectors != (self.vectorizer_ is None):
-            kind = "vectors" if given.are_vectors else "texts"
-            raise DataError(f"the model was not trained on {kind}")
-        given = given.whole() if self.blocks_ else given
-        X = given.values if self.vectorizer_ is None else self.vectorizer_.transform(given.values)
-        X = X if self.selection_ is None else self.selection_.transform(X)
-        return (
-            beside(X, self.blocks_.rows(given), self.blocks_.sizes, None)[0] if self.blocks_ else X
-        )
+        table = self.features_.table
+        besides = [] if table is None else [column.name for column in table.columns]
+        return read_texts(texts, columns=self.text_columns_, besides=besides)
 
     def scores_of(self, X: Any) -> Array:
         """Probabilities of vectors, or scores of a model without probabilities, texts x categories."""
         if not X.shape[0]:
             return np.zeros((0, len(self.categories_)))
-        model = self.estimator_.estimator_
+        model = self.model_
         if self.has_probabilities_:
             probabilities: Array = np.asarray(model.predict_proba(X))
             return probabilities
@@ -563,23 +550,27 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def terms(self) -> list[str]:
-        """The terms of the model, in the order of its columns.
+        """Return the terms of the model, in the order of their columns.
 
-        Those of `blocks_` come after them.
+        Columns of other blocks come after them: see `get_feature_names_out`.
         """
         check_is_fitted(self)
-        if self.vectorizer_ is None:
-            n_terms = (
-                self.estimator_.n_features_in_
-                if self.selection_ is None
-                else self.selection_.n_features_in_
-            )
-            names = [f"term {j}" for j in range(n_terms)]
-        else:
-            names = self.vectorizer_.vocabulary_.names
-        if self.selection_ is None:
-            return names
-        return [names[j] for j in np.flatnonzero(self.selection_.get_support())]
+        fitted = self.estimator_ if self.selection_ is None else self.selection_
+        return self.features_.term_names(fitted.n_features_in_)
+
+    def get_feature_names_out(self) -> Array:
+        """Return the names of all columns of the model: terms, then the blocks beside them.
+
+        Examples
+        --------
+        >>> classifier = TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"])
+        >>> classifier.get_feature_names_out().tolist()
+        ['corn', 'oil']
+        """
+        names = self.terms()
+        for block in self.features_.block_names().values():
+            names = names + block
+        return np.array(names, dtype=object)
 
     def explain(
         self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10
@@ -625,7 +616,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     @property
     def current_model(self) -> Any:
         """The fitted model, or before `fit` the one that would be fitted."""
-        return self.estimator_.estimator_ if hasattr(self, "estimator_") else self.new_model()
+        if hasattr(self, "estimator_"):
+            return self.model_
+        return self.new_model()
 
     def new_model(self, *, multilabel: bool = False) -> Any:
         """The unfitted model, for labels or for an indicator matrix."""
@@ -694,3 +687,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags.positive_only = get_tags(self.new_model()).input_tags.positive_only
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _names(columns: Sequence[str] | str) -> list[str]:
+    """Return the names of columns, or the one name."""
+    return [columns] if isinstance(columns, str) else list(columns)

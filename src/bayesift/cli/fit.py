@@ -290,7 +290,7 @@ def _statement(classifier: TextClassifier) -> list[str]:
     from bayesift.classifier import expected_quality
     from bayesift.models import AutoClassifier
 
-    model = classifier.estimator_.estimator_
+    model = classifier.model_
     if not isinstance(model, AutoClassifier):
         return []
     quality = expected_quality(classifier)

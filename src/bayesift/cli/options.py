@@ -461,10 +461,10 @@ def has_parameter(model: str, parameter: str) -> bool:
 
 def learners_that_grow() -> list[str]:
     """The names of the learners that learn from chunk after chunk."""
-    from bayesift.classifier.parts import can_grow
+    from bayesift.classifier.incremental import learns_in_batches
     from bayesift.models import LEARNERS
 
-    return [name for name, learner in LEARNERS.items() if can_grow(learner.make())]
+    return [name for name, learner in LEARNERS.items() if learns_in_batches(learner.make())]
 
 
 def _make_learner(model: str, parameters: dict[str, Any]) -> Any:

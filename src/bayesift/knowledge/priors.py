@@ -55,17 +55,17 @@ class TermIndex:
     ) -> TermIndex:
         """The terms of a fitted vectorizer.
 
-        X holds the training vectors, `kept` marks the terms the model uses.
+        X holds the training vectors of the terms that the model uses, which `kept` marks.
         """
         names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
         places = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
         columns = {names[place]: column for column, place in enumerate(places)}
-        counts = np.bincount(X.indices, minlength=len(names))
-        sums = np.bincount(X.indices, weights=X.data, minlength=len(names))
+        counts = np.bincount(X.indices, minlength=len(columns))
+        sums = np.bincount(X.indices, weights=X.data, minlength=len(columns))
         typical = np.where(sums > 0, sums / np.maximum(counts, 1), 1.0)
         n = max(2, vectorizer.n_documents_)
         rarity = np.log(n / np.clip(frequencies, 1, n)) / np.log(n)
-        return cls(columns, vectorizer.term_counts, typical[places], rarity[places], n_others)
+        return cls(columns, vectorizer.term_counts, typical, rarity[places], n_others)
 
     @classmethod
     def of_names(cls, terms: Sequence[str]) -> TermIndex:

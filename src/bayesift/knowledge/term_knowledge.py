@@ -242,7 +242,7 @@ class TermKnowledge:
         >>> {word: belief.mode > 0 for word, belief in knowledge.words["metal"].items()}
         {'corn': False, 'gold': True}
         """
-        model = classifier.estimator_.estimator_
+        model = classifier.model_
         if not hasattr(model, "posteriors_"):
             raise ValueError(
                 f"this {type(model).__name__} keeps no posterior; fit a linear model with posterior='normal'"

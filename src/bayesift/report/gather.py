@@ -112,7 +112,7 @@ def _explained(
 
     Empty where the model cannot explain.
     """
-    if corpus.vectors is not None or not hasattr(classifier.estimator_.estimator_, "contributions"):
+    if corpus.vectors is not None or not hasattr(classifier.model_, "contributions"):
         return {}, None, 0.0
     explanation = classifier.explain(
         document.full_text, categories=[category], top=_EXPLAINED_TERMS
@@ -303,7 +303,7 @@ def _probabilities(scores: Scores) -> tuple[Measure, ...]:
 
 
 def _model_name(classifier: TextClassifier) -> str:
-    model = classifier.estimator_.estimator_
+    model = classifier.model_
     return (
         classifier.model
         if isinstance(classifier.model, str)

@@ -44,7 +44,7 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
-    names, model = classifier.terms(), classifier.estimator_.estimator_
+    names, model = classifier.terms(), classifier.model_
     return [
         CategoryWords(
             category,

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from bayesift.arrays import Array
 from bayesift.classifier import TextClassifier
-from bayesift.classifier.inputs import LabelForm
-from bayesift.classifier.parts import feature_masks, vectorizer_for
+from bayesift.classifier.labels import LabelForm
+from bayesift.classifier.model_options import fit_options, vectorizer_for
 from bayesift.errors import DataError
-from bayesift.features import SelectTerms
+from bayesift.features import Design, SelectTerms
 from bayesift.models import LEARNERS, NaiveBayesClassifier, SparseBayesClassifier, make_learner
 from bayesift.spark.blocks import BLOCK_SCHEMA, BlockMaker
 from bayesift.spark.counting import DocumentColumns
@@ -234,7 +234,8 @@ def _by_categories(
     y = labels if form.multilabel else names[labels.indices]
     distributed: Any = clone(learner).set_params(n_jobs=SparkWorkers(blocks.df.sparkSession))
     estimator = ThresholdedClassifier(distributed, rule=threshold, cv=threshold_cv)
-    estimator.fit(X, y, **feature_masks(distributed, chosen, multilabel=form.multilabel))
+    options = fit_options(distributed, chosen, Design.of_words(X), None, multilabel=form.multilabel)
+    estimator.fit(X, y, **options)
     estimator.estimator_.set_params(n_jobs=None)
     estimator.set_params(estimator=clone(learner))
     return estimator

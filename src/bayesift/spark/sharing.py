@@ -23,7 +23,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.classifier import TextClassifier
-from bayesift.classifier.parts import classifier_of, content_of
+from bayesift.classifier.saving import classifier_of, content_of
 from bayesift.model_file import ModelContent, load_model, save_model
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers import Starts, solve_some

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from bayesift.arrays import Array
-from bayesift.classifier.inputs import LabelForm
+from bayesift.classifier.labels import LabelForm
 from bayesift.errors import DataError
 from bayesift.features import SCORES, TermTables
 from bayesift.models.naive_bayes.language_models import CategoryCounts

@@ -99,6 +99,10 @@ class Frequencies:
         self.documents[counts.terms] += counts.document_frequencies
         self.collection[counts.terms] += counts.collection_frequencies
 
+    def copy(self) -> Frequencies:
+        """Return frequencies that may be added to while these stay."""
+        return Frequencies(self.n_documents, self.documents.copy(), self.collection.copy())
+
     def take(self, terms: Array) -> Frequencies:
         """The frequencies of these terms."""
         return Frequencies(self.n_documents, self.documents[terms], self.collection[terms])

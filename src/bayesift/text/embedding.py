@@ -207,8 +207,8 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         return self
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
-        """Names of the columns: the number of each dimension."""
-        check_is_fitted(self)
+        """Name the columns by the number of each dimension."""
+        check_is_fitted(self, "centre_")
         return np.array([f"dimension {place}" for place in range(len(self.centre_))], dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:

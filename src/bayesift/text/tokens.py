@@ -46,6 +46,7 @@ def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.Large
         raise TypeError(
             f"texts must be a sequence or iterator of strings, not one {type(texts).__name__}"
         )
+    texts = _one_column(texts)
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         yield from _arrow_batches(texts)
         return
@@ -54,6 +55,26 @@ def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.Large
     while batch := _next_batch(source, start):
         yield batch
         start += len(batch)
+
+
+def _one_column(texts: Any) -> Any:
+    """Return the texts of a table or an array with one column; iterating a table gives its names."""
+    if isinstance(texts, pa.Table | pa.RecordBatch):
+        n_columns = texts.num_columns
+    elif getattr(texts, "ndim", 1) == 2 or hasattr(texts, "iter_columns"):  # arrays, pandas, polars
+        n_columns = texts.shape[1]
+    else:
+        return texts
+    if n_columns != 1:
+        raise DataError(
+            f"texts must be one column, not a table of {n_columns}; name the column, or give the "
+            "table to a TextClassifier"
+        )
+    if hasattr(texts, "iloc"):
+        return texts.iloc[:, 0]
+    if isinstance(texts, np.ndarray):
+        return texts[:, 0]
+    return texts.to_arrow().column(0) if hasattr(texts, "to_arrow") else texts.column(0)
 
 
 def _next_batch(source: Iterator[Any], start: int) -> list[str]:

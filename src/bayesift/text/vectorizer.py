@@ -193,12 +193,36 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             raise ValueError(
                 "partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit"
             )
+        with self.undone_if_refused():
+            if not hasattr(self, "vocabulary_"):
+                self._set_vocabulary(Words.of([]), Frequencies())
+            frequencies = self._frequencies.copy()
+            for counts in self._count(texts, self.vocabulary_.table, grow=True):
+                frequencies.add(counts)
+                if keep is not None:
+                    keep(counts.rows())
+            self._frequencies = frequencies
+
+    @contextmanager
+    def undone_if_refused(self) -> Iterator[None]:
+        """Undo what `partial_fit` learns in the block if the block raises."""
         if not hasattr(self, "vocabulary_"):
-            self._set_vocabulary(Words.of([]), Frequencies())
-        for counts in self._count(texts, self.vocabulary_.table, grow=True):
-            self._frequencies.add(counts)
-            if keep is not None:
-                keep(counts.rows())
+            try:
+                yield
+            except BaseException:
+                self.__dict__.pop("vocabulary_", None)
+                self.__dict__.pop("_frequencies", None)
+                raise
+            return
+        vocabulary = self.vocabulary_
+        frequencies = self._frequencies
+        n_terms = len(vocabulary)
+        try:
+            yield
+        except BaseException:
+            # Terms were added to the table in place; the first ones are those from before.
+            self._set_vocabulary(vocabulary.words.take(np.arange(n_terms)), frequencies)
+            raise
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Vectors of texts over the vocabulary; other words are ignored."""

@@ -9,6 +9,7 @@ from scipy.special import expit, log_softmax
 
 from bayesift import TextClassifier
 from bayesift.classifier import expected_quality
+from bayesift.features import FeatureBlock
 from bayesift.models import AutoClassifier
 from bayesift.models.ensemble.calibration import BetaCalibration
 from bayesift.models.ensemble.members import (
@@ -48,7 +49,7 @@ def fitted():
 
 
 def test_is_the_default_and_a_linear_model(fitted):
-    model = fitted.estimator_.estimator_
+    model = fitted.model_
     assert isinstance(model, AutoClassifier)
     X = fitted.vectors(["own01 common3"])
     scores = X @ sparse.csr_array(model.coef_).toarray().T + model.intercept_
@@ -56,7 +57,7 @@ def test_is_the_default_and_a_linear_model(fitted):
 
 
 def test_members_of_a_kind_are_described_together(fitted):
-    model = copy.copy(fitted.estimator_.estimator_)
+    model = copy.copy(fitted.model_)
     model.members_ = (
         NaiveBayesMember(0.5),
         NBLogisticMember(),
@@ -64,7 +65,8 @@ def test_members_of_a_kind_are_described_together(fitted):
         NaiveBayesMember(0.9),
         SVMMember(),
     )
-    model.shares_, model.uses_pairs_ = np.array([0.3, 0.2, 0.155, 0.342, 0.003]), True
+    model.shares_ = np.array([0.3, 0.2, 0.155, 0.342, 0.003])
+    model.kinds_ = ("words", "pairs")
     assert (
         model.describe()
         == "a stack of naive Bayes 64%, logistic regression 36%; words and word pairs"
@@ -72,7 +74,7 @@ def test_members_of_a_kind_are_described_together(fitted):
 
 
 def test_weights_are_not_negative_and_shares_add_up(fitted):
-    model = fitted.estimator_.estimator_
+    model = fitted.model_
     assert np.all(model.weights_ > 0)
     assert len(model.weights_) == len(model.shares_) == len(model.members_)
     assert "%" in model.describe() or len(model.members_) == 1
@@ -107,12 +109,12 @@ def test_word_pairs_are_used_only_where_they_pay():
         )
         labels.append(label)
     classifier = TextClassifier().fit(texts, labels)
-    assert classifier.estimator_.estimator_.uses_pairs_
+    assert "pairs" in classifier.model_.kinds_
     assert "not good" in classifier.vectorizer_.vocabulary_.names
     assert expected_quality(classifier).value > 0.95
     plain, classes = texts_of()
     without = TextClassifier().fit(plain, classes)
-    assert not without.estimator_.estimator_.uses_pairs_
+    assert "pairs" not in without.model_.kinds_
     assert without.vectorizer_.ngram_range == (1, 1)
     assert without.estimator_.n_features_in_ == len(without.vectorizer_.vocabulary_)
 
@@ -139,7 +141,7 @@ def test_several_labels_get_calibrated_probabilities_and_thresholds(tmp_path):
         [f"c{c}"] + (["rare"] if generator.random() < 0.2 and c == 1 else []) for c in classes
     ]
     classifier = TextClassifier().fit(texts, labels)
-    assert isinstance(classifier.estimator_.estimator_.calibration_, BetaCalibration)
+    assert isinstance(classifier.model_.calibration_, BetaCalibration)
     assert type(classifier.estimator_.rule_).__name__ == "MaxF1"
     quality = expected_quality(classifier)
     assert quality.measure == "micro F1"
@@ -148,7 +150,7 @@ def test_several_labels_get_calibrated_probabilities_and_thresholds(tmp_path):
     restored = TextClassifier.load(tmp_path / "model.zip")
     np.testing.assert_array_equal(restored.predict_proba(texts), classifier.predict_proba(texts))
     assert restored.predict(texts[:20]) == classifier.predict(texts[:20])
-    model, X = classifier.estimator_.estimator_, classifier.vectors(texts[:3])
+    model, X = classifier.model_, classifier.vectors(texts[:3])
     terms, rest = model.contributions(X, 0)
     np.testing.assert_allclose(terms.sum(axis=1) + rest, model.decision_function(X)[:, 0])
 
@@ -221,6 +223,9 @@ def test_budget_and_effort():
             AutoClassifier(**parameters).fit(X, classes)
 
 
-def test_columns_of_pairs_need_one_length_each():
-    with pytest.raises(ValueError, match="one number for each"):
-        AutoClassifier().fit(sparse.eye_array(4).tocsr(), [0, 1, 0, 1], ngram_lengths=[1, 2])
+def test_blocks_hold_each_column_once():
+    blocks = [FeatureBlock("words", "words", np.arange(2))]
+    with pytest.raises(ValueError, match="exactly once"):
+        AutoClassifier().fit(sparse.eye_array(4).tocsr(), [0, 1, 0, 1], blocks=blocks)
+    with pytest.raises(ValueError, match="kind of a block"):
+        FeatureBlock("words", "letters", np.arange(2))

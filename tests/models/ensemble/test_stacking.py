@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesift import TermVectorizer
 from bayesift.errors import DataError
+from bayesift.features import Design, FeatureBlock
 from bayesift.models import (
     GaussianPrior,
     JelinekMercer,
@@ -38,14 +39,15 @@ from bayesift.models.ensemble import (
 from bayesift.models.ensemble.calibration import label_couplings
 from bayesift.models.ensemble.members import Hyperplanes, Sample, Settings
 from bayesift.models.ensemble.stacking import (
-    VECTORS,
-    WORDS,
     Candidate,
     CrossFitting,
     OutOfFold,
-    as_new,
     stacking_weights,
 )
+
+
+def words(X):
+    return Design.of_words(sparse.csr_array(X))
 
 
 def documents(n=120, n_terms=30, seed=0):
@@ -73,12 +75,12 @@ def test_a_prior_scaled_by_naive_bayes_ratios_is_a_regression_on_scaled_features
     positive, alpha = Y[:, 0] == 1, 0.05
     counts = np.stack([X[positive].sum(axis=0), X[~positive].sum(axis=0)]) + alpha
     ratios = np.log(counts[0] / counts[0].sum()) - np.log(counts[1] / counts[1].sum())
-    sample = Sample(sparse.csr_array(X), sparse.csr_array(Y[:, :1]), np.ones(len(X)))
+    sample = Sample(words(X), sparse.csr_array(Y[:, :1]), np.ones(len(X)))
     member = NBLogisticMember(variance=2.0, alpha=alpha).fit(sample, Settings(1e-12, 0, None))
     scaled = X * np.where(np.abs(ratios) < 0.03, 0.03, ratios)
     peer = LogisticRegression(C=2.0, tol=1e-12, max_iter=10_000).fit(scaled, positive)
     np.testing.assert_allclose(
-        member.scores(sample.rows)[:, 0], peer.decision_function(scaled), atol=1e-5
+        member.scores_checked(sample.rows)[:, 0], peer.decision_function(scaled), atol=1e-5
     )
 
 
@@ -182,7 +184,7 @@ def family(n=600, seed=0):
 
 def coupling_of(scores, Y):
     sample = Sample(
-        sparse.csr_array((len(Y), 1)), sparse.csr_array(Y.astype(float)), np.ones(len(Y))
+        words(sparse.csr_array((len(Y), 1))), sparse.csr_array(Y.astype(float)), np.ones(len(Y))
     )
     return LabelCoupling.fit(
         scores, OutOfFold(scores[np.newaxis], np.arange(len(Y)), Y, sample.weights), sample
@@ -349,9 +351,9 @@ def test_an_online_stack_may_be_a_member(binary):
     model = StackedClassifier(members=members, weights=(0.6, 0.3), tol=1e-8).fit(X, y)
     indicator = y[:, np.newaxis] if binary else y
     alone = OnlineStackedClassifier().fit(X, sparse.csr_array(indicator))
-    sample = Sample(sparse.csr_array(X), sparse.csr_array(indicator), np.ones(len(X)))
+    sample = Sample(words(X), sparse.csr_array(indicator), np.ones(len(X)))
     linear = NBLogisticMember().fit(sample, Settings(1e-8, 0, None))
-    expected = 0.6 * alone.predict_log_odds(X) + 0.3 * linear.scores(sample.rows)
+    expected = 0.6 * alone.predict_log_odds(X) + 0.3 * linear.scores_checked(sample.rows)
     np.testing.assert_allclose(
         model.decision_function(X), expected[:, 0] if binary else expected, rtol=1e-9
     )
@@ -457,7 +459,7 @@ class Constant(Member):
 def test_out_of_fold_scores_are_in_memory_once():
     generator = np.random.default_rng(0)
     labels = sparse.csr_array((generator.random((4000, 40)) < 0.1).astype(np.int8))
-    sample = Sample(sparse.csr_array(np.ones((4000, 2))), labels, np.ones(4000))
+    sample = Sample(words(np.ones((4000, 2))), labels, np.ones(4000))
     tracemalloc.start()
     fitting = CrossFitting(
         [Candidate(Constant())] * 8, sample, Settings(1e-2, 0, None), n_folds=2, enough=4000
@@ -526,7 +528,7 @@ def test_rows_held_out_are_those_of_a_vectorizer_that_has_not_seen_them(cosine):
         TermVectorizer(**settings).fit(training + held_out),
         TermVectorizer(**settings).fit(training),
     )
-    rows = as_new(whole.transform(held_out), whole.transform(training)).toarray()
+    rows = words(whole.transform(held_out)).as_new_to(whole.transform(training)).toarray()
     columns = [whole.vocabulary_.names.index(name) for name in fitted.vocabulary_.names]
     np.testing.assert_allclose(rows[:, columns], fitted.transform(held_out).toarray(), rtol=1e-12)
     np.testing.assert_array_equal(np.delete(rows, columns, axis=1), 0)
@@ -538,7 +540,7 @@ def test_held_out_documents_have_only_words_of_the_training_folds():
     labels = sparse.csr_array(np.arange(12)[:, np.newaxis] % 2)
     fitting = CrossFitting(
         [Candidate(SVMMember())],
-        Sample(X, labels, np.ones(12)),
+        Sample(words(X), labels, np.ones(12)),
         Settings(1e-2, 0, None),
         n_folds=3,
         enough=12,
@@ -548,14 +550,16 @@ def test_held_out_documents_have_only_words_of_the_training_folds():
         part, rest = np.flatnonzero(fitting.folds == fold), np.flatnonzero(fitting.folds != fold)
         training = TermVectorizer(weighting="tf", cosine=True).fit([texts[i] for i in rest])
         rows = training.transform([texts[i] for i in rest])
-        member = SVMMember().fit(Sample(rows, labels[rest], np.ones(len(rest))), fitting.settings)
-        expected = member.scores(training.transform([texts[i] for i in part]))
+        member = SVMMember().fit(
+            Sample(words(rows), labels[rest], np.ones(len(rest))), fitting.settings
+        )
+        expected = member.scores_checked(training.transform([texts[i] for i in part]))
         np.testing.assert_allclose(fitting.held_out.scores[0, part], expected, rtol=1e-4)
 
 
 def test_folds_beyond_enough_documents_are_not_held_out():
     X, labels, _ = documents(200)
-    sample = Sample(sparse.csr_array(X), sparse.csr_array(np.eye(3)[labels]), np.ones(200))
+    sample = Sample(words(X), sparse.csr_array(np.eye(3)[labels]), np.ones(200))
     settings = Settings(1e-2, 0, None)
     some = CrossFitting(
         [Candidate(JURY[3])], sample, settings, n_folds=5, enough=50, some_folds=True
@@ -570,7 +574,7 @@ def test_folds_beyond_enough_documents_are_not_held_out():
 def test_neighbours_that_would_take_longer_than_the_others_are_left_out(monkeypatch):
     X, labels, _ = documents()
     assert StackedClassifier.jury(n_folds=2).fit(X, labels).neighbors_ is not None
-    monkeypatch.setattr("bayesift.models.ensemble.members._MOST_COMPARED", 10)
+    monkeypatch.setattr("bayesift.models.ensemble.members._MAX_COMPARISONS", 10)
     model = StackedClassifier.jury(n_folds=2).fit(X, labels)
     assert model.neighbors_ is None
     assert model.weights_[1] == 0.0
@@ -592,15 +596,19 @@ def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
 
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     rng = np.random.default_rng(0)
-    X = np.hstack([rng.random((40, 5)), rng.random((40, 64))])
+    X = sparse.csr_array(np.hstack([rng.random((40, 5)), rng.random((40, 64))]))
+    blocks = (
+        FeatureBlock("words", "words", np.arange(5)),
+        FeatureBlock("vectors", "vectors", np.arange(5, 69)),
+    )
     labels = sparse.csr_array(rng.integers(0, 2, size=(40, 1)).astype(float))
-    sample = Sample(sparse.csr_array(X), labels, np.ones(40))
+    sample = Sample(Design(X, blocks), labels, np.ones(40))
     candidates = [
-        Candidate(Timed(), (WORDS,)),
-        Candidate(Timed(), (WORDS, VECTORS)),
-        Candidate(Timed(), (WORDS,)),
+        Candidate(Timed(), ("words",)),
+        Candidate(Timed(), ("words", "vectors")),
+        Candidate(Timed(), ("words",)),
     ]
-    lengths, settings = np.array([1] * 5 + [0] * 64), Settings(1e-2, 0, None)
+    settings = Settings(1e-2, 0, None)
 
     def tried(deadline):
         clock[0] = 0.0
@@ -610,7 +618,6 @@ def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
             settings,
             n_folds=4,
             enough=100,
-            ngram_lengths=lengths,
             deadline=deadline,
         )
         return [(fitting.score(place), clock[0]) for place in range(3)]

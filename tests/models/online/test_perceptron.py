@@ -618,7 +618,7 @@ def test_models_go_through_a_file(covariance, tmp_path):
     loaded = TextClassifier.load(tmp_path / "model.zip")
     np.testing.assert_array_equal(loaded.predict_proba(texts), classifier.predict_proba(texts))
     X = classifier.vectors(texts)
-    ours, theirs = classifier.estimator_.estimator_, loaded.estimator_.estimator_
+    ours, theirs = classifier.model_, loaded.model_
     for one in (ours, theirs):
         one.partial_fit(X, ["grain", "crude"] * 10)
     assert_identical(ours, theirs)

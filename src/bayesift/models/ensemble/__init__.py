@@ -1,6 +1,6 @@
 """Several models of the same documents combined: stacking, and a split by the frequency of categories."""
 
-from bayesift.models.ensemble.auto import AutoClassifier, HeldOut
+from bayesift.models.ensemble.auto import AutoClassifier, HeldOutProbabilities
 from bayesift.models.ensemble.calibration import BetaCalibration, LabelCoupling
 from bayesift.models.ensemble.common_rare import CommonRareClassifier
 from bayesift.models.ensemble.members import (
@@ -22,7 +22,7 @@ __all__ = [
     "AutoClassifier",
     "BetaCalibration",
     "CommonRareClassifier",
-    "HeldOut",
+    "HeldOutProbabilities",
     "LabelCoupling",
     "LogisticMember",
     "Member",

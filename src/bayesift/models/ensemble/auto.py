@@ -41,7 +41,6 @@ from bayesift.models.ensemble.stacking import (
 )
 from bayesift.models.linear import GaussianPrior
 from bayesift.state import expect_array, storable
-from bayesift.validation import Targets
 
 Effort = Literal["quick", "normal", "thorough"]
 
@@ -270,16 +269,17 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def _keep(self, choice: StackChoice, candidates: Sequence[Candidate]) -> None:
         """Keep what is in the model: members, their weights, and the kinds of blocks they use."""
         kept = np.flatnonzero(choice.weights)
-        self.members_ = tuple(candidates[index].member for index in kept)
+        used = [candidates[int(index)] for index in kept]
+        self.members_ = tuple(candidate.member for candidate in used)
         self.weights_ = choice.weights[kept]
         self.shares_ = choice.shares[kept]
         self.offset_ = choice.offset
-        used = {kind for index in kept for kind in candidates[index].kinds}
-        self.kinds_ = tuple(kind for kind in get_args(BlockKind) if kind in used)
+        kinds = {"words", *(kind for candidate in used for kind in candidate.kinds)}
+        self.kinds_ = tuple(kind for kind in get_args(BlockKind) if kind in kinds)
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, FloatArray]:
         """What each term adds to the score of a category, and the remainder: the intercept and the calibration."""
         terms, intercepts = super().contributions(X, category, against=against)
         if self.calibration_ is None:
@@ -287,9 +287,12 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         whole = self._scores(X)[:, self._place(category)[0]]
         return terms, whole - terms.sum(axis=1)
 
-    def _scores(self, X: Any) -> Array:
-        scores = super()._scores(X)
-        return scores if self.calibration_ is None else self.calibration_(scores)
+    def scores_checked(self, rows: SparseRows) -> FloatArray:
+        """Return scores of checked rows, documents x hyperplanes."""
+        scores = super().scores_checked(rows)
+        if self.calibration_ is not None:
+            scores = self.calibration_(scores)
+        return scores
 
     def keep_columns(self, columns: IntArray) -> Self:
         """Forget all other columns, whose weights are 0."""

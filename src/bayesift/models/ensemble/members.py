@@ -292,11 +292,9 @@ def _logistic(prior: GaussianPrior, settings: Settings, sample: Sample) -> Spars
     )
 
 
-def _dense(weights: FloatArray | SparseRows) -> FloatArray:
-    if sparse.issparse(weights):
-        dense: FloatArray = weights.toarray()
-        return dense
-    return weights
+def _dense(weights: Any) -> FloatArray:
+    dense: FloatArray = weights.toarray() if sparse.issparse(weights) else weights
+    return dense
 
 
 def _finite(ratios: FloatArray) -> FloatArray:

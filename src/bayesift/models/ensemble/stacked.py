@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, SparseRows
 from bayesift.errors import DataError
-from bayesift.models.base import LogOddsMixin, models_of
+from bayesift.features import Design
+from bayesift.models.base import LogOddsMixin, check_documents, models_of
 from bayesift.models.baselines.neighbors import NeighborsClassifier
 from bayesift.models.ensemble.calibration import LabelCoupling
 from bayesift.models.ensemble.members import (
@@ -19,11 +20,9 @@ from bayesift.models.ensemble.members import (
     Member,
     NaiveBayesMember,
     NBLogisticMember,
-    NeighborOdds,
     NeighborsMember,
-    Odds,
+    NotLinear,
     OnlineStackMember,
-    OnlineStackOdds,
     PerceptronMember,
     Sample,
     Settings,
@@ -32,7 +31,7 @@ from bayesift.models.ensemble.members import (
 from bayesift.models.ensemble.stacking import Candidate, CrossFitting, Progress, Stacker
 from bayesift.models.online import OnlineStackedClassifier
 from bayesift.state import check_fitted, expect_array, storable
-from bayesift.validation import Targets, check_sample_weight, check_targets, check_terms
+from bayesift.validation import Targets
 
 JURY: tuple[Member, ...] = (
     SVMMember(),
@@ -42,9 +41,8 @@ JURY: tuple[Member, ...] = (
     NaiveBayesMember(0.9),
     NBLogisticMember(),
 )
-_ENOUGH = (
-    3_000  # documents to fit the weights to; folds that are not needed for them are not held out
-)
+# Documents to fit the weights to; folds that are not needed for them are not held out.
+_ENOUGH_DOCUMENTS = 3_000
 _NOT_LINEAR: tuple[type[Member], ...] = (NeighborsMember, OnlineStackMember)
 COMMITTEE: tuple[Member, ...] = (LogisticMember(), NBLogisticMember(), NaiveBayesMember(0.9))
 
@@ -79,8 +77,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    weights_, offset_ : w and b; weights are None in committees of bayesift 0.1, which did not store
-        them
+    weights_, offset_ : w and b
     label_coupling_ : the fitted `LabelCoupling`, or None
     neighbors_ : the fitted `NeighborsClassifier`, or None, also where documents are many and long:
         neighbours then take longer than the other members together, and have the weight 0
@@ -109,7 +106,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         "label_coupling_",
     )
 
-    weights_: Array | None
+    weights_: FloatArray
     offset_: float
     neighbors_: NeighborsClassifier | None
     online_stack_: OnlineStackedClassifier | None
@@ -119,7 +116,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self,
         *,
         members: Sequence[Member] = JURY,
-        weights: Sequence[float] | Array | None = None,
+        weights: Sequence[float] | FloatArray | None = None,
         signed: bool = True,
         scale_scores: bool = True,
         couple_labels: bool = True,
@@ -182,44 +179,49 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self._check_members()
         if self.weights is None and self.n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}")
-        targets = check_targets(y)
-        sample_weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
-        rows = check_terms(self, X, n_documents=targets.n_documents)
-        sample = Sample(rows, sparse.csr_array(models_of(targets).T), sample_weights)
-        if not np.all(sample_weights):
-            sample = sample.take(np.flatnonzero(sample_weights))
+        rows, targets, weights = check_documents(self, X, y, sample_weight)
+        labels = sparse.csr_array(models_of(targets).T)
+        sample = Sample(Design.of_words(rows), labels, weights)
+        if not np.all(weights):
+            sample = sample.take(np.flatnonzero(weights))
         fitting = CrossFitting(
-            [Candidate(member) for member in self.members],
+            [Candidate(member, ("words",)) for member in self.members],
             sample,
             Settings(self.tol, self.random_state, self.n_jobs),
             n_folds=self.n_folds if self.weights is None else 0,
-            enough=_ENOUGH,
+            enough=_ENOUGH_DOCUMENTS,
             some_folds=True,
             progress=self.progress,
         )
         self.label_coupling_ = None
-        given = self.weights is not None
-        weights, self.offset_ = (
-            (self._given_weights(), 0.0) if given else self._stack(fitting, targets)
-        )
-        self.weights_ = weights
-        linear, others = fitting.combine(weights)
-        models: dict[type[Odds], Any] = {type(odds): odds.model for odds in others}
-        self.neighbors_, self.online_stack_ = models.get(NeighborOdds), models.get(OnlineStackOdds)
+        if self.weights is None:
+            self.weights_, self.offset_ = self._stack(fitting, targets)
+        else:
+            self.weights_ = self._given_weights()
+            self.offset_ = 0.0
+        linear, others = fitting.combine(self.weights_)
+        self.neighbors_ = None
+        self.online_stack_ = None
+        for model in others:
+            if isinstance(model, NeighborsClassifier):
+                self.neighbors_ = model
+            else:
+                self.online_stack_ = model
         return self._set_hyperplanes(targets, linear.weights, linear.intercepts + self.offset_)
 
-    def _stack(self, fitting: CrossFitting, targets: Targets) -> tuple[Array, float]:
-        """Weights and offset by out-of-fold scores, and the label coupling.
+    def _stack(self, fitting: CrossFitting, targets: Targets) -> tuple[FloatArray, float]:
+        """Fit weights and offset to out-of-fold scores, and the label coupling.
 
-        Unaffordable members have the weight 0.
+        Members that are not affordable have the weight 0.
         """
         affordable = [
             m for m, member in enumerate(self.members) if member.is_affordable(fitting.whole)
         ]
-        places = np.array(affordable or [0])
-        for place in places:
-            fitting.score(place)
-        held_out, n_classes = fitting.held_out, len(targets.classes)
+        members = affordable or [0]
+        for member in members:
+            fitting.score(member)
+        held_out = fitting.held_out
+        n_classes = len(targets.classes)
         stacker = Stacker(
             held_out,
             exclusive=not targets.multilabel and n_classes > 2,
@@ -227,7 +229,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             scaled=self.scale_scores,
             random_state=self.random_state,
         )
-        weights, offset = stacker.fit(places)
+        weights, offset = stacker.fit(members)
         if self.couple_labels and targets.multilabel and n_classes > 1:
             scores = np.tensordot(weights, held_out.scores, 1) + offset
             self.label_coupling_ = LabelCoupling.fit(scores, held_out, fitting.whole)
@@ -235,7 +237,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, FloatArray]:
         """What each term adds to the score of a category through the linear members, and the remainder.
 
         The remainder is what the intercept, neighbours, an online stack and the other categories of
@@ -256,29 +258,29 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def _check_members(self) -> None:
         members = self.members
         are_members = bool(members) and all(isinstance(member, Member) for member in members)
-        if not are_members or any(
-            sum(isinstance(m, kind) for m in members) > 1 for kind in _NOT_LINEAR
-        ):
+        for kind in _NOT_LINEAR:
+            if sum(isinstance(member, kind) for member in members) > 1:
+                are_members = False
+        if not are_members:
             raise ValueError(
-                f"members must be models of an ensemble, at most one of neighbours and one online, got {members!r}"
+                "members must be models of an ensemble, at most one of neighbours and one online, "
+                f"got {members!r}"
             )
 
-    def _others(self) -> dict[type[Member], Odds]:
+    def _others(self) -> dict[type[Member], NotLinear]:
         """The fitted members that are not linear, by their kind."""
-        found: dict[type[Member], Odds] = {}
+        found: dict[type[Member], NotLinear] = {}
         if self.neighbors_ is not None:
-            found[NeighborsMember] = NeighborOdds(self.neighbors_)
+            found[NeighborsMember] = self.neighbors_
         if self.online_stack_ is not None:
-            found[OnlineStackMember] = OnlineStackOdds(self.online_stack_)
+            found[OnlineStackMember] = self.online_stack_
         return found
 
     def _weight_of(self, kind: type[Member]) -> float:
-        """The weight of the member of a kind, 0 without one."""
-        if self.weights_ is None:
-            return 0.0
+        """Return the weight of the member of a kind, 0 without one."""
         return float(sum(self.weights_[[isinstance(member, kind) for member in self.members]]))
 
-    def _given_weights(self) -> Array:
+    def _given_weights(self) -> FloatArray:
         given = np.asarray(self.weights, dtype=float)
         if given.shape != (len(self.members),) or not np.all(given >= 0.0):
             raise ValueError(
@@ -286,29 +288,28 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             )
         return given
 
-    def _scores(self, X: Any) -> Array:
-        scores = super()._scores(X)
-        for kind, odds in self._others().items():
-            scores = scores + self._weight_of(kind) * odds.scores(check_terms(self, X, reset=False))
-        return scores if self.label_coupling_ is None else self.label_coupling_(scores)
+    def scores_checked(self, rows: SparseRows) -> FloatArray:
+        """Return scores of checked rows, documents x hyperplanes."""
+        scores = super().scores_checked(rows)
+        for kind, model in self._others().items():
+            scores = scores + self._weight_of(kind) * model.scores_checked(rows)
+        if self.label_coupling_ is not None:
+            scores = self.label_coupling_(scores)
+        return scores
 
     def _post_load(self) -> None:
         """Refuse a stored ensemble whose parts do not fit together."""
         super()._post_load()
         n_models = len(self.intercept_)
         self._check_members()
-        if self.weights_ is not None:
-            expect_array(self.weights_, "weights_", np.float64, (len(self.members),))
+        expect_array(self.weights_, "weights_", np.float64, (len(self.members),))
         others = self._others()
         for kind in _NOT_LINEAR:
             if (self._weight_of(kind) != 0.0) != (kind in others):
                 raise DataError(f"its {kind.kind} is not that of its members")
-        for odds in others.values():
-            check_fitted(odds.model)
-            if (
-                len(odds.model.classes_) != n_models
-                or odds.model.n_features_in_ != self.n_features_in_
-            ):
+        for model in others.values():
+            check_fitted(model)
+            if len(model.classes_) != n_models or model.n_features_in_ != self.n_features_in_:
                 raise DataError("a member has other categories or terms")
         if self.label_coupling_ is not None:
             expect_array(self.label_coupling_.rates, "rates", np.float64, (n_models,))

@@ -316,7 +316,7 @@ class Stacker:
         if documents is None:
             documents = self.order
         chosen = np.sort(documents[: self.most])
-        scores = self.held_out.scores[np.ix_(members, chosen)]
+        scores = self.held_out.scores[members][:, chosen]
         importance = self.held_out.weights[chosen]
         scales = np.ones(len(members))
         if self.scaled:
@@ -369,7 +369,8 @@ def _root_mean_squares(scores: FloatArray, importance: FloatArray | None = None)
         importance = np.ones(scores.shape[1])
     squares = np.einsum("mdc,mdc,d->m", scores, scores, importance)
     total = max(importance.sum() * scores.shape[2], np.finfo(float).tiny)
-    return np.sqrt(squares / total)
+    roots: FloatArray = np.sqrt(squares / total)
+    return roots
 
 
 def stacking_weights(
@@ -403,7 +404,8 @@ def stacking_weights(
         of_weights = np.einsum("mk,k->m", flat, slopes.ravel()) + weights - means
         return loss + penalty, np.append(of_weights, slopes.sum() + offset)
 
-    bounds = [(None if signed else 0.0, None)] * len(scores)
+    lowest = None if signed else 0.0
+    bounds: list[tuple[float | None, float | None]] = [(lowest, None)] * len(scores)
     bounds.append((0.0, 0.0) if exclusive else (None, None))
     found = minimize(objective, np.append(means, 0.0), jac=True, bounds=bounds, method="L-BFGS-B")
     return found.x[:-1], float(found.x[-1])
