@@ -70,5 +70,6 @@ def require(module: str, *, extra: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f'this needs {module.partition(".")[0]}, not installed yet; run: pip install "bayesift[{extra}]"'
+            f"this needs {module.partition('.')[0]}, not installed yet; run: pip install "
+            f'"bayesift[{extra}]"'
         ) from error

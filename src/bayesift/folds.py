@@ -13,7 +13,9 @@ NEVER_HELD_OUT = -1
 
 
 def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
-    """The fold in which each document is held out; -1 for those that always stay in training.
+    """Return the fold in which each document is held out.
+
+    It is -1 for those that always stay in training.
 
     Categories are dealt out from the rarest to the most common, each document to the fold that has
     fewest of the category, then fewest documents (the iterative stratification of Sechidis et al.
@@ -53,7 +55,7 @@ def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> 
 
 
 def _deal(members: Array, folds: Array, sizes: Array) -> None:
-    """Deal the members that have no fold yet to the folds with fewest members, then fewest documents."""
+    """Deal members without a fold to the folds with fewest members, then fewest documents."""
     dealt = folds[members]
     held = np.bincount(dealt[dealt != NEVER_HELD_OUT], minlength=len(sizes))
     for document in members[dealt == NEVER_HELD_OUT]:

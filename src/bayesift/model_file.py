@@ -164,7 +164,7 @@ def _write_folder(files: dict[str, bytes], path: Path) -> None:
 
 
 def _reader(path: Path, *, mapped: bool) -> Callable[[str], Any]:
-    """A function that reads one part of the model: its bytes, or the map of a file."""
+    """Return a function that reads one part of the model: its bytes, or the map of a file."""
     if path.is_dir():
         return lambda name: (_map_part if mapped and name == ARRAYS else _read_part)(
             path / name, path
@@ -209,7 +209,7 @@ def _read_part(part: Path, path: Path) -> bytes:
 
 
 def _map_part(part: Path, path: Path) -> Any:
-    """The bytes of a file as an array that may be written to, in memory only."""
+    """Return the bytes of a file as an array that may be written to, in memory only."""
     try:
         return np.memmap(part, dtype=np.uint8, mode="c")
     except (OSError, ValueError) as error:

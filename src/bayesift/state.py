@@ -5,8 +5,9 @@
     (1, 2), {"a"}                         {"kind": "tuple", "items": [1, 2]}, {"kind": "set", ...}
     {0: 2.0}                              {"kind": "dict", "items": [[0, 2.0]]}
     a NumPy array                         {"kind": "array"}; its numbers go to `arrays` under the
-    path of the value a SciPy CSR array                     {"kind": "csr", "shape": [2, 3], "data":
-    ..., "indices": ..., "indptr": ...} an object of a registered class       {"kind": "laplace-prior", "gamma": 1.0, ...}
+                                          path of the value
+    a SciPy CSR array                     {"kind": "csr", "shape": [2, 3], "data": ..., ...}
+    an object of a registered class       {"kind": "laplace-prior", "gamma": 1.0, ...}
 
 A class is registered by `storable`. Of a dataclass all fields are kept, of an estimator its
 parameters and the fitted attributes that it lists. Nothing that is read is trusted: kinds are
@@ -48,7 +49,8 @@ Class = TypeVar("Class", bound=type[Any])
 
 MAX_ENTRIES = 2**26  # that arrays may gain when they are unpacked, all together
 _MAX_DEPTH = 32
-_FEW = 0.25  # share of entries that differ from the most frequent one in an array that is kept by those
+# An array is kept by the entries that differ from its most frequent one, if their share is below.
+_FEW = 0.25
 _LARGE = 1024  # entries from which an array is looked at for ways to keep it in less room
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _COLLECTIONS: dict[str, type[Any]] = {"tuple": tuple, "set": set, "frozenset": frozenset}
@@ -73,7 +75,10 @@ def storable(kind: str) -> Callable[[Class], Class]:
 
 
 def storable_late(prefix: str, register: Callable[[], object]) -> None:
-    """Have kinds with this prefix registered when a file first holds one: their classes are slow to import."""
+    """Register the classes of kinds with this prefix only when a file holds one.
+
+    Their modules are slow to import.
+    """
     _LATE[prefix] = register
 
 
@@ -86,7 +91,7 @@ def _is_known(kind: str) -> bool:
 
 
 def kind_of(value: object) -> str | None:
-    """The name that files have for the class of a value; None when it is not registered."""
+    """Return the name that files have for the class of a value; None if it is not registered."""
     if type(value) not in _KIND_NAMES:
         for prefix, register in _LATE.items():
             if type(value).__module__.startswith(prefix.removesuffix("-")):
@@ -113,7 +118,7 @@ class StateMixin:
 
     @classmethod
     def from_state(cls, parameters: Parameters, arrays: Arrays) -> Self:
-        """The estimator of `get_state`, which answers identically.
+        """Make the estimator of `get_state`, which answers identically.
 
         Refuses what does not fit together.
         """
@@ -124,7 +129,7 @@ class StateMixin:
 
 
 def encode(value: Any, arrays: Arrays | None = None, name: str = "") -> Any:
-    """A value as JSON can hold it.
+    """Return a value as JSON can hold it.
 
     The numbers of arrays go to `arrays`, or without it into the JSON too.
     """
@@ -158,7 +163,7 @@ def encode(value: Any, arrays: Arrays | None = None, name: str = "") -> Any:
 
 
 def decode(code: Any, arrays: Arrays | None = None, name: str = "") -> Any:
-    """The value of `encode`; raises `DataError` for what `encode` would not have written."""
+    """Return the value of `encode`; raise `DataError` for what `encode` would not have written."""
     try:
         return _Decoder({} if arrays is None else arrays).decode(code, name, 0)
     except MemoryError as error:
@@ -171,7 +176,7 @@ Estimator = TypeVar("Estimator")
 def decode_fitted(
     code: Any, arrays: Arrays, expected: type[Estimator], name: str = ""
 ) -> Estimator:
-    """A fitted object of one class, or of one derived from it; refuses anything else."""
+    """Return a fitted object of one class or of one derived from it; refuse anything else."""
     value = decode(code, arrays, name)
     if not isinstance(value, expected):
         raise DataError(f"a {expected.__name__} is needed, not {code!r:.40}")
@@ -188,7 +193,7 @@ def check_fitted(*estimators: Any) -> None:
 
 
 def expect(parameters: Any, name: str, kind: Any) -> Any:
-    """The named entry of a JSON object, refused when it is missing or does not fit a type hint."""
+    """Return the named entry of a JSON object; refuse one that is missing or of another type."""
     value = parameters.get(name) if isinstance(parameters, dict) else None
     if not fits(value, kind):
         raise DataError(f"{name!r} must be {_hint_name(kind)}, got {value!r:.40}")
@@ -196,7 +201,7 @@ def expect(parameters: Any, name: str, kind: Any) -> Any:
 
 
 def expect_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> Array:
-    """The array, refused unless it is of this type and shape (None: any length) and holds finite numbers only."""
+    """Return the array; refuse another type or shape (None: any length) and infinite numbers."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         raise DataError(f"{name} must be an array of {np.dtype(dtype).name} numbers")
     if array.ndim != len(shape) or any(
@@ -204,7 +209,8 @@ def expect_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...
     ):
         expected = " x ".join("any" if n is None else str(n) for n in shape)
         raise DataError(
-            f"{name} must be {expected}, not {' x '.join(map(str, array.shape))}: parts do not fit together"
+            f"{name} must be {expected}, not {' x '.join(map(str, array.shape))}: parts do not fit "
+            "together"
         )
     if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
         raise DataError(f"{name} must hold finite numbers")
@@ -212,7 +218,7 @@ def expect_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...
 
 
 def check_classes(classes: Any, n_classes: int, *, multilabel: bool) -> None:
-    """Refuse class labels that are not so many, distinct and, if they exclude one another, sorted."""
+    """Refuse class labels that are not this many, distinct and, if exclusive, sorted."""
     if (
         not isinstance(classes, np.ndarray)
         or classes.dtype.kind not in "OUbiuf"
@@ -283,7 +289,10 @@ def _encode_object(value: Any, arrays: Arrays | None, name: str) -> Parameters:
 
 
 def _content_of(value: Any) -> Parameters:
-    """What is kept of an object: by its own account, the fields of a dataclass, or parameters and fitted attributes."""
+    """Return what is kept of an object.
+
+    By its own account, the fields of a dataclass, or parameters and fitted attributes.
+    """
     if hasattr(value, "to_content"):
         content: Parameters = value.to_content()
         return content
@@ -301,7 +310,7 @@ def _content_of(value: Any) -> Parameters:
 
 
 def plain_seed(name: str, value: Any) -> Any:
-    """A parameter as it is kept: of a random generator nothing is."""
+    """Return a parameter as it is kept: of a random generator, nothing."""
     return None if name == "random_state" and not isinstance(value, int | np.integer) else value
 
 
@@ -337,7 +346,7 @@ def _encode_array(array: Array, arrays: Arrays | None, name: str) -> Parameters:
 
 
 def _frequent(array: Array) -> float:
-    """The most frequent entry of a sample."""
+    """Return the most frequent entry of a sample."""
     values, counts = np.unique(array.ravel()[:: max(1, array.size // _LARGE)], return_counts=True)
     return float(values[np.argmax(counts)])
 
@@ -497,7 +506,7 @@ def _shape(code: Parameters) -> tuple[int, ...]:
 
 @cache
 def _hints_of(cls: Any) -> dict[str, Any]:
-    """The type hints of all that is kept of a class, by name."""
+    """Return the type hints of all that is kept of a class, by name."""
     if is_dataclass(cls):
         hints = get_type_hints(cls)
         return {field.name: hints[field.name] for field in fields(cls) if field.init}

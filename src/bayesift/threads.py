@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 def in_threads(
     work: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None
 ) -> Iterator[Result]:
-    """The results of all items in their order; -1 is a thread a core.
+    """Return the results of all items in their order, by threads; -1 is one thread per core.
 
     On an error or an interrupt (Ctrl-C) items that have not begun are dropped, those that have are
     waited for.
@@ -77,7 +77,7 @@ def in_order_by(
 
 
 class computed_once(Generic[Result]):  # noqa: N801
-    """A property whose value is computed on first use, by one thread while the others wait, and kept.
+    """A property that one thread computes on first use, while the others wait, and that is kept.
 
     `functools.cached_property` lets threads that come at the same time compute it several times
     over.

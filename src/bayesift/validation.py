@@ -18,7 +18,7 @@ MAX_ENTRIES = 2**31 - 1  # rows, columns and stored values of one matrix: kernel
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """The members of each category, categories x documents in their order, and the names of the categories.
+    """The members of each category, categories x documents, and the names of the categories.
 
     A document may have none or several categories if y was an indicator matrix (`multilabel`).
     """
@@ -29,7 +29,10 @@ class Targets:
 
     @classmethod
     def of_indicator(cls, indicator: SparseRows, names: Array | None = None) -> Targets:
-        """Make the targets of a checked indicator matrix, documents x categories, without stored zeros."""
+        """Make the targets of a checked indicator matrix, documents x categories.
+
+        It must have no stored zeros.
+        """
         members = sparse.csr_array(indicator.T)
         if names is None:
             names = np.arange(members.shape[0])
@@ -43,7 +46,7 @@ class Targets:
         return int(self.members.shape[1])
 
     def members_over(self, classes: Array) -> sparse.csr_array:
-        """The members of each of these classes: all of ours in the same order, and others between or after them."""
+        """Return the members of wider classes: these in the same order, others between them."""
         places = (
             np.arange(len(self.classes))
             if self.multilabel
@@ -56,7 +59,7 @@ class Targets:
 
 
 class TermTagsMixin:
-    """scikit-learn's tags of a classifier of documents x terms: X may be sparse, y an indicator matrix."""
+    """Tags of a classifier of documents x terms: X may be sparse, y an indicator matrix."""
 
     POSITIVE_ONLY: ClassVar[bool] = False
     POOR_SCORE: ClassVar[bool] = False
@@ -101,7 +104,8 @@ def check_terms(
         rows.eliminate_zeros()
     if non_negative and rows.nnz and rows.data.min() < 0:
         raise ValueError(
-            f"Negative values in data passed to {type(estimator).__name__}: X holds counts or weights"
+            f"Negative values in data passed to {type(estimator).__name__}: X holds counts or "
+            "weights"
         )
     if estimator is not None:
         wider = may_grow and rows.shape[1] > estimator.n_features_in_
@@ -114,7 +118,7 @@ def check_terms(
 
 
 def check_targets(y: Any, *, classes: Any = None) -> Targets:
-    """Read y as class labels (one dimension) or as an indicator matrix (sparse, or dense with several columns).
+    """Read y as class labels, or as an indicator matrix (sparse, or of several columns).
 
     A dense single column counts as labels, as in scikit-learn. `classes` are labels that may appear
     elsewhere, or the names of the indicator's columns (0, 1, ... without).
@@ -197,7 +201,9 @@ def are_names(labels: Any) -> bool:
 
 
 def number_labels(labels: Array) -> tuple[Array, Array]:
-    """The distinct labels, sorted, and the number of each label: `np.unique` without sorting Python objects.
+    """Return the distinct labels, sorted, and the number of each label.
+
+    It is `np.unique` without sorting Python objects.
 
     Examples
     --------
@@ -215,7 +221,7 @@ def number_labels(labels: Array) -> tuple[Array, Array]:
 
 
 def union_of_classes(left: Array, right: Array) -> Array:
-    """The classes of both, sorted; names and numbers do not mix."""
+    """Return the classes of both, sorted; names and numbers do not mix."""
     if (left.dtype.kind in "biuf") != (right.dtype.kind in "biuf"):
         raise ValueError(
             f"classes cannot be both names and numbers: {left.tolist()} and {right.tolist()}"
@@ -224,7 +230,7 @@ def union_of_classes(left: Array, right: Array) -> Array:
 
 
 def longer_names(left: Array, right: Array) -> Array:
-    """The longer of two lists of column names, which has to begin with the shorter one."""
+    """Return the longer of two lists of column names, which must begin with the shorter one."""
     shorter, longer = sorted((left, right), key=len)
     if not np.array_equal(shorter, longer[: len(shorter)]):
         raise ValueError(
@@ -238,7 +244,8 @@ def _check_size(name: str, rows: sparse.csr_array) -> None:
     largest = max(rows.nnz, *rows.shape)
     if largest > MAX_ENTRIES:
         raise ValueError(
-            f"{name} has {largest:,} rows, columns or entries, at most {MAX_ENTRIES:,} fit; learn in parts or on Spark"
+            f"{name} has {largest:,} rows, columns or entries, at most {MAX_ENTRIES:,} fit; learn "
+            "in parts or on Spark"
         )
 
 

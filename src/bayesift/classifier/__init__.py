@@ -1,4 +1,4 @@
-"""Text in, categories out: vectorizer, selection, model and decision rule in one, saved without pickle."""
+"""Classify texts: vectorizer, selection, model and decision rule in one estimator."""
 
 from bayesift.classifier.abstention import Abstention, Doubts, ExpectedQuality, expected_quality
 from bayesift.classifier.drift import CalibrationWindow, ChangedWord, StreamDrift

@@ -1,4 +1,4 @@
-"""What documents held out tell: the quality to expect on new ones, and when the classifier should not decide."""
+"""What held-out documents tell: the expected quality, and when not to decide."""
 
 from __future__ import annotations
 
@@ -79,9 +79,11 @@ class Abstention:
     Examples
     --------
     >>> probabilities = np.linspace(0.5, 0.99, 99)
-    >>> held_out = Doubts(np.stack([probabilities, 1 - probabilities], axis=1), np.full(99, 9), np.full(99, 9))
+    >>> both = np.stack([probabilities, 1 - probabilities], axis=1)
+    >>> held_out = Doubts(both, np.full(99, 9), np.full(99, 9))
     >>> abstention = Abstention.of(held_out)
-    >>> abstention.uncertainty(Doubts(np.array([[0.55, 0.45], [0.99, 0.01]]), np.array([9, 9]), np.array([9, 3])))
+    >>> new = np.array([[0.55, 0.45], [0.99, 0.01]])
+    >>> abstention.uncertainty(Doubts(new, np.array([9, 9]), np.array([9, 3])))
     array([0.88888889, 0.22222222])
     """
 
@@ -96,7 +98,8 @@ class Abstention:
         parts = held_out.scores[known], held_out.best[known], held_out.unseen[known]
         if len(parts[0]) < _FEWEST:
             raise DataError(
-                f"{len(parts[0])} held-out documents; at least {_FEWEST} with known words are needed"
+                f"{len(parts[0])} held-out documents; at least {_FEWEST} with known words are "
+                "needed"
             )
         shares = np.linspace(0.0, 1.0, _KEPT)
         return cls(
@@ -104,7 +107,7 @@ class Abstention:
         )
 
     def uncertainty(self, doubts: Doubts) -> Array:
-        """The share of held-out documents that the model is surer of, from 0 to 1."""
+        """Return the share of held-out documents that the model is surer of, from 0 to 1."""
         return _rank(self.doubts, doubts.scores)
 
     def words_are_the_reason(self, doubts: Doubts) -> Array:
@@ -183,7 +186,7 @@ def reasons(
 
 
 def _rank(ordered: Array, values: Array) -> Array:
-    """The share of sorted numbers below each value."""
+    """Return the share of sorted numbers below each value."""
     return np.searchsorted(ordered, values, side="left") / len(ordered)
 
 
@@ -215,7 +218,7 @@ class ExpectedQuality:
 
 
 def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
-    """What to expect on documents like those of the training.
+    """Return the quality to expect on documents like the training documents.
 
     None for a model that held none out, or was loaded.
 
@@ -225,7 +228,8 @@ def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
     --------
     >>> from bayesift import TextClassifier
     >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"] * 5
-    >>> expected_quality(TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"] * 5)).value
+    >>> labels = ["grain", "grain", "crude", "crude"] * 5
+    >>> expected_quality(TextClassifier().fit(texts, labels)).value
     1.0
     """
     held_out = getattr(classifier.model_, "held_out_", None)

@@ -88,7 +88,7 @@ class Explanation:
         return self.unseen / max(1, self.known + self.unseen)
 
     def as_dict(self) -> dict[str, Any]:
-        """A dictionary that JSON can hold."""
+        """Return a dictionary that JSON can hold."""
         return {**asdict(self), "unseen_share": self.unseen_share}
 
     def _repr_html_(self) -> str:
@@ -139,7 +139,7 @@ def explain_text(
 def _to_explain(
     names: Sequence[str], wanted: Sequence[Any] | None, decisions: Array, scores: Array
 ) -> list[int]:
-    """The columns of the categories that are wanted, or of the most probable ones."""
+    """Return the columns of the wanted categories, or of the most probable ones."""
     if wanted is None:
         assigned = sorted(np.flatnonzero(decisions), key=lambda j: -scores[j])[:_EXPLAINED]
         return [int(j) for j in {*assigned, np.argmax(scores)}]
@@ -150,7 +150,7 @@ def _to_explain(
 
 
 def _thresholds(classifier: Any, scores: Array) -> list[float | None]:
-    """The threshold of each category; None where the largest score wins."""
+    """Return the threshold of each category; None where the largest score wins."""
     if not classifier.multilabel_:
         return [None] * len(classifier.categories_)
     thresholds = np.broadcast_to(classifier.estimator_.rule_.thresholds_for(scores), scores.shape)[
@@ -253,7 +253,7 @@ def _placed(parts: WordParts, first: int, n_columns: int) -> WordParts:
 def _added(
     terms: list[TermContribution], block: Block, words: list[str], parts: Sequence[float]
 ) -> list[Any]:
-    """The contributions of words with those of a block.
+    """Add the contributions of a block to those of the words.
 
     Words that are no terms have the latter only.
     """
@@ -278,7 +278,7 @@ def _added(
 def _with_neighbours(
     classifier: Any, explained: list[CategoryExplanation]
 ) -> list[CategoryExplanation]:
-    """The explanations, with the nearest known words of terms that count more by their meaning than by themselves."""
+    """Add the nearest known words of terms that count more by their meaning than by themselves."""
     listed = {term for category in explained for term in category.terms}
     words = sorted(
         {
@@ -297,7 +297,7 @@ def _with_neighbours(
 
 
 def _frequent_words(classifier: Any) -> list[str]:
-    """The words of the vocabulary, the most frequent where there are very many."""
+    """Return the words of the vocabulary, the most frequent where there are very many."""
     vectorizer = classifier.vectorizer_
     single = np.flatnonzero(vectorizer.ngram_lengths_ == 1)
     order = np.argsort(-vectorizer.document_frequencies_[single], kind="stable")[:_COMPARED]

@@ -115,7 +115,7 @@ class LabelForm:
         return pandas.DataFrame(entries, columns=list(self.classes), index=index)
 
     def without(self, answers: Any, missing: Array) -> Any:
-        """The answers of `decode` with None in some places."""
+        """Return the answers of `decode` with None for some texts."""
         if self.form == "indicator":
             raise DataError(
                 "an indicator matrix has no place for None; leave out texts by their uncertainty"
@@ -136,7 +136,8 @@ class LabelForm:
         if labels.form.multilabel != self.multilabel:
             forms = "one label per text", "none or several labels per text"
             raise DataError(
-                f"the model was fitted to {forms[self.multilabel]}, these are {forms[not self.multilabel]}"
+                f"the model was fitted to {forms[self.multilabel]}, these are "
+                f"{forms[not self.multilabel]}"
             )
         if not self.multilabel:
             self._refuse_strangers(labels.form)
@@ -150,7 +151,7 @@ class LabelForm:
         return same
 
     def _columns_of(self, other: LabelForm) -> Array:
-        """The column of each category of another form, -1 for one that is not ours."""
+        """Return the column of each category of another form; -1 for one that this form lacks."""
         frames = self.container == other.container == "DataFrame"
         if (
             "indicator" in (self.form, other.form)
@@ -164,7 +165,8 @@ class LabelForm:
     def _refuse_strangers(self, other: LabelForm) -> None:
         if not set(self.classes) & set(other.classes):
             raise DataError(
-                f"none of these labels ({_some(other.classes)}) is one of the model's ({_some(self.classes)})"
+                f"none of these labels ({_some(other.classes)}) is one of the model's "
+                f"({_some(self.classes)})"
             )
 
     def _post_load(self) -> None:
@@ -265,7 +267,11 @@ def read_labels(
 
 
 def labels_of(corpus: Corpus, *, multilabel: bool) -> Labels:
-    """The labels of a corpus: none or several for each document, or one, and documents without one left out."""
+    """Return the labels of a corpus.
+
+    With `multilabel` a document has any number of them; otherwise it has one, and documents
+    without a label are left out.
+    """
     n_labels = corpus.n_labels
     if multilabel:
         form = LabelForm("sets", corpus.categories, "object", "tuple")
@@ -282,7 +288,7 @@ def labels_of(corpus: Corpus, *, multilabel: bool) -> Labels:
 
 
 def _indicator_in(labels: Any, named: tuple[Label, ...] | None) -> Any:
-    """The matrix of 0 and 1 that labels are, or None.
+    """Return labels that are a matrix of 0 and 1 as that matrix, else None.
 
     One dense column holds labels unless it is named.
     """
@@ -296,7 +302,7 @@ def _indicator_in(labels: Any, named: tuple[Label, ...] | None) -> Any:
 
 
 def _are_binary_rows(rows: Sequence[Any]) -> bool:
-    """Whether lists are rows of 0 and 1: of one length, two at least, which no collections of labels would be."""
+    """Whether lists are rows of 0 and 1, all of one length of at least two."""
     if not rows or not isinstance(rows[0], list | tuple | np.ndarray) or np.size(rows[0]) < 2:
         return False
     width, binary = len(rows[0]), {0, 1}
@@ -336,7 +342,7 @@ def _read_indicator(matrix: Any, labels: Any, named: tuple[Label, ...] | None) -
 
 
 def _values_of(labels: Any) -> tuple[Any, str | None]:
-    """The labels one by one, and the type of an array that holds nothing but labels."""
+    """Return the labels one by one, and the type of an array that holds only labels."""
     if hasattr(labels, "to_pylist"):
         return labels.to_pylist(), None
     if not hasattr(labels, "__array__") or isinstance(labels, LabelRows):
@@ -378,7 +384,8 @@ def _read_collections(
     for place, (value, is_collection) in enumerate(zip(values, collected, strict=True)):
         if not is_collection and not _is_unlabelled(value):
             raise DataError(
-                f"label {place} is {value!r:.40}, others are collections of labels; give all in one form"
+                f"label {place} is {value!r:.40}, others are collections of labels; give all in "
+                "one form"
             )
         rows.append(value if is_collection else ())
         kinds |= {type(value).__name__} if is_collection else set()
@@ -423,7 +430,7 @@ def _distinct(labels: Iterable[Any]) -> dict[Any, Label]:
 
 
 def _dtype_of(labels: Iterable[Label]) -> str:
-    """The type of an array of plain labels; text and numbers do not mix."""
+    """Return the type of an array of plain labels; text and numbers do not mix."""
     examples: dict[str, Any] = {}
     for label in labels:
         kind = (
@@ -438,7 +445,7 @@ def _dtype_of(labels: Iterable[Label]) -> str:
 
 
 def _plain(label: Any) -> Label:
-    """A label as Python's own type, refused if it is none of ours."""
+    """Return a label as Python's own type; refuse what is not a label."""
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str):
         return str(value)

@@ -117,7 +117,7 @@ def weigh_classes(
     labels: Labels,
     weights: FloatArray | None,
 ) -> tuple[Any, FloatArray | None]:
-    """Return the model and the weights of the texts, one of them with the weights of the classes."""
+    """Put the weights of the classes into the model, or else into the weights of the texts."""
     if isinstance(class_weight, Mapping):
         for label in class_weight:
             if label not in labels.form.classes:

@@ -1,4 +1,4 @@
-"""How explanations, evaluations and fitted classifiers show themselves in notebooks: small tables of HTML.
+"""What notebooks show of explanations, evaluations and fitted classifiers.
 
 Everything that comes from texts is escaped. Colours are those of the charts and readable on dark
 pages too.
@@ -27,7 +27,7 @@ _CELL, _HEAD = Markup('<td style="{}">{}</td>'), Markup('<th style="{}">{}</th>'
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """A table of terms per category, with a bar to the right for terms that speak for it and to the left for others."""
+    """Draw the terms of each category, with bars to the right for and to the left against it."""
     parts = [_of_category(category) for category in explanation.categories]
     total = explanation.known + explanation.unseen
     seen = f"{explanation.unseen:,} of {total:,} tokens are not terms of the model"
@@ -38,7 +38,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def evaluation_html(measures: Scores, note: str = "") -> str:
-    """The averages, and the largest categories."""
+    """Draw the averages and the largest categories."""
     head = f"{measures.n_documents:,} documents, accuracy {measures.accuracy:.4f}"
     averages = (("micro average", measures.micro), ("macro average", measures.macro))
     rows = [
@@ -65,7 +65,7 @@ def evaluation_html(measures: Scores, note: str = "") -> str:
 
 
 def classifier_html(classifier: Any) -> str:
-    """What a fitted classifier has learned, in one line and its categories."""
+    """Describe what a fitted classifier has learned, in one line and its categories."""
     names, corpus = classifier.categories_, classifier.corpus_
     listed = ", ".join(names[:_LISTED]) + (
         f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
@@ -100,9 +100,12 @@ def _of_category(category: CategoryExplanation) -> Markup:
 
 
 def _bar(share: float) -> Markup:
-    """A bar from the middle, to the right for positive and to the left for negative shares."""
+    """Draw a bar from the middle, to the right for positive and to the left for negative shares."""
     side, colour = ("left", _FOR) if share >= 0 else ("right", _AGAINST)
-    style = f"position: absolute; {side}: 50%; width: {abs(share) * 50:.1f}%; height: 10px; background: {colour}"
+    style = (
+        f"position: absolute; {side}: 50%; width: {abs(share) * 50:.1f}%; height: 10px; "
+        f"background: {colour}"
+    )
     return Markup(
         '<div style="position: relative; width: 160px; height: 10px"><div style="{}"></div></div>'
     ).format(style)

@@ -1,4 +1,4 @@
-"""Predictions for batches of texts as Arrow arrays, and the evaluation of predictions on a labelled corpus."""
+"""Predictions of batches of texts as Arrow arrays, and their evaluation on a labelled corpus."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Predictions:
     --------
     >>> classifier = TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"])
     >>> predictions = Predictions.of(classifier, ["corn"], top=1)
-    >>> predictions.assigned().to_pylist(), predictions.at_rank(0).to_pylist(), predictions.scores.round(3).tolist()
+    >>> assigned = predictions.assigned().to_pylist()
+    >>> assigned, predictions.at_rank(0).to_pylist(), predictions.scores.round(3).tolist()
     ([['grain']], ['grain'], [[0.667]])
     """
 
@@ -95,7 +96,7 @@ class Predictions:
         )
 
     def assigned(self, names: Sequence[str] | None = None) -> pa.ListArray:
-        """The assigned categories of each document.
+        """Return the assigned categories of each document.
 
         `names` replaces the names of the categories.
         """
@@ -103,14 +104,17 @@ class Predictions:
         return pa.ListArray.from_arrays(offsets, self._named(np.nonzero(self.decisions)[1], names))
 
     def ranked(self, score: str = "score") -> pa.ListArray:
-        """The highest scores of each document, a list of structs with the fields "category" and `score`."""
+        """Return the highest scores of each document.
+
+        They are lists of structs with the fields `category` and `score`.
+        """
         n, k = self.best.shape
         parts = [self._named(self.best.ravel()), pa.array(self.scores.ravel())]
         pairs = pa.StructArray.from_arrays(parts, ["category", score])
         return pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32) * k, pairs)
 
     def at_rank(self, k: int, names: Sequence[str] | None = None) -> pa.Array:
-        """The category of each document at rank k, from 0."""
+        """Return the category of each document at rank k, from 0."""
         return self._named(self.best[:, k], names)
 
     def _named(self, columns: Array, names: Sequence[str] | None = None) -> pa.Array:
@@ -122,12 +126,13 @@ class Predictions:
 def deciding_terms(
     classifier: TextClassifier, texts: Any, decisions: Array, *, top: int
 ) -> pa.ListArray:
-    """For each text the `top` terms with the largest contributions to each of its assigned categories.
+    """Return the `top` terms that contribute most to each assigned category of each text.
 
     Examples
     --------
     >>> classifier = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
-    >>> deciding_terms(classifier, ["oil oil corn"], np.array([[True, False]]), top=1).values.field("term").to_pylist()
+    >>> found = deciding_terms(classifier, ["oil oil corn"], np.array([[True, False]]), top=1)
+    >>> found.values.field("term").to_pylist()
     ['oil']
     """
     model = classifier.model_
@@ -160,7 +165,7 @@ def deciding_terms(
 def _largest(
     contributions: Any, rows: Array, category: int, top: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Document, category, term and value of the contributions of each row that are largest in absolute value."""
+    """Return document, category, term and value of the largest contributions of each row."""
     owner = np.repeat(np.arange(len(rows)), np.diff(contributions.indptr))
     order = np.lexsort((-np.abs(contributions.data), owner))
     rank = np.arange(len(order)) - contributions.indptr[owner[order]]
@@ -210,10 +215,11 @@ class Evaluation:
         if len(self.unknown_labels) > limit:
             named.append(f"and {len(self.unknown_labels) - limit:,} more")
         have = "document has a label" if n == 1 else "documents have labels"
-        return f"{n:,} of {total:,} {have} the model does not know: {', '.join(named)}; they count as errors"
+        names = ", ".join(named)
+        return f"{n:,} of {total:,} {have} the model does not know: {names}; they count as errors"
 
     def to_dict(self) -> dict[str, Any]:
-        """The measures and the unknown labels, ready for JSON."""
+        """Return the measures and the unknown labels, ready for JSON."""
         unknown = {
             "unknown_labels": dict(self.unknown_labels),
             "n_unknown_documents": self.n_unknown_documents,
@@ -243,7 +249,8 @@ def evaluate(
     Examples
     --------
     >>> from bayesift.records import Document
-    >>> documents = [Document("1", "wheat corn", categories=("grain",)), Document("2", "oil", categories=("crude",))]
+    >>> grain = Document("1", "wheat corn", categories=("grain",))
+    >>> documents = [grain, Document("2", "oil", categories=("crude",))]
     >>> corpus = Corpus(tuple(documents), ("crude", "grain"))
     >>> evaluate(TextClassifier().fit_corpus(corpus), corpus).measures.accuracy
     1.0
@@ -269,7 +276,7 @@ def evaluate(
 
 
 def labelled_part(corpus: Corpus) -> Corpus:
-    """The documents with a label; a `DataWarning` says how many have none."""
+    """Return the documents with a label; a `DataWarning` tells how many have none."""
     part = corpus.labelled()
     if missing := len(corpus) - len(part):
         message = f"{missing:,} of {len(corpus):,} documents without a label left out"
@@ -278,7 +285,7 @@ def labelled_part(corpus: Corpus) -> Corpus:
 
 
 def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int]:
-    """The labels that the classifier does not know, the most frequent first.
+    """Return the labels that the classifier does not know, the most frequent first.
 
     An error if it knows none.
     """
@@ -287,7 +294,8 @@ def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int
     counts = Counter(name for document in corpus for name in document.categories)
     if not counts:
         raise DataError(
-            "no document has a label, so that there is nothing to measure by; --label names their column"
+            "no document has a label, so that there is nothing to measure by; --label names their "
+            "column"
         )
     known = set(classifier.categories_)
     unknown = {name: count for name, count in counts.most_common() if name not in known}
@@ -317,7 +325,7 @@ def _scores(
 def _measure(
     classifier: TextClassifier, truth: sparse.csr_array, decisions: Array, scores: Array
 ) -> Scores:
-    """The measures.
+    """Compute the measures.
 
     If every document has one category, its probabilities are one forecast over all categories.
     """
@@ -339,7 +347,7 @@ def _count_unknown(
     scores: Array,
     unknown: list[str],
 ) -> Scores:
-    """The measures with unknown labels as categories that were never assigned and have no probability."""
+    """Count unknown labels as categories that were never assigned and have no probability."""
     truth, strangers = labels
     names = [*classifier.categories_, *unknown]
     decided = np.hstack([decisions, np.zeros(strangers.shape, dtype=bool)])

@@ -146,7 +146,10 @@ def _stored_vectorizer(content: ModelContent, part: str) -> TermVectorizer | Non
 
 
 def attach_vectors(embedder: TextEmbedder, vectors: WordVectors | None) -> None:
-    """Give a loaded embedder the vectors it was fitted with: those given, in the file, or of the extra `embeddings`."""
+    """Give a loaded embedder the vectors it was fitted with.
+
+    They are those given, those in the file, or those of the extra `embeddings`.
+    """
     if vectors is None and hasattr(embedder, "vectors_"):
         return
     vectors = vectors or WordVectors.installed()

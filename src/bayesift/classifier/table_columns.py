@@ -36,7 +36,7 @@ class NumberColumn:
 
     @classmethod
     def learn(cls, name: str, values: list[Any]) -> Self:
-        """The mean and the deviation of the numbers that there are."""
+        """Learn the mean and the deviation of the numbers that are not missing."""
         given = np.array([float(value) for value in values if not is_missing(value)])
         deviation = float(given.std()) if len(given) else 1.0
         return cls(
@@ -74,7 +74,7 @@ class CategoryColumn:
 
     @classmethod
     def learn(cls, name: str, values: list[Any]) -> Self:
-        """The distinct values, sorted."""
+        """Learn the distinct values, sorted."""
         return cls(name, tuple(sorted({str(value) for value in values if not is_missing(value)})))
 
     def rows(self, values: list[Any]) -> sparse.csr_array:
@@ -91,7 +91,9 @@ class CategoryColumn:
 @storable("table-columns")
 @dataclass(frozen=True, slots=True)
 class TableColumns:
-    """Columns of a table as a block of numbers: rows have a mean square length of about one, as term vectors have.
+    """Columns of a table as a block of numbers.
+
+    Rows have a mean square length of about one, as term vectors have.
 
     Examples
     --------
@@ -118,7 +120,7 @@ class TableColumns:
         return [name for column in self.columns for name in column.names]
 
     def rows(self, table: Sequence[Column]) -> sparse.csr_array:
-        """The block of the rows of a table."""
+        """Return the block of the rows of a table."""
         picked = _pick([column.name for column in self.columns], table)
         parts = [
             column.rows(values) for column, (_, values) in zip(self.columns, picked, strict=True)

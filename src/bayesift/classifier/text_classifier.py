@@ -63,7 +63,7 @@ def _has_probabilities(classifier: TextClassifier) -> bool:
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
-    """Classifies texts: a vectorizer, a term selection, a model and a decision rule in one estimator.
+    """Classifies texts by a vectorizer, a term selection, a model and a decision rule.
 
     Texts are strings in any form of `read_texts`, or term vectors. Labels are one or a collection
     per text, or an indicator matrix, in any form of `read_labels`; predictions have the form and
@@ -101,8 +101,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     label_form_ : the form of the labels
     text_columns_ : the columns of text, if the texts were a table
     features_ : the transformers that make the columns of the model, a `TextFeatures`
-    vectorizer_, selection_, embedder_ : those of words, of the choice of words, and of word vectors;
-        None where the model does not use one
+    vectorizer_, selection_, embedder_ : those of words, of the choice of words, and of word
+        vectors; None where the model does not use one
     estimator_ : the model and its decision rule, a `ThresholdedClassifier`
     model_ : the fitted model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
@@ -297,7 +297,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(lambda classifier: learns_in_batches(classifier.current_model))
     def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
-        """Learn from the documents of one more corpus, such as those of `bayesift.tables.load_chunks`.
+        """Learn from the documents of one more corpus, such as a chunk of a large file.
 
         Documents without a category are left out with a `DataWarning`, unless they may have several
         (`multilabel`).
@@ -322,7 +322,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         vectorizer: TermVectorizer | None = None,
         selection: SelectTerms | None = None,
     ) -> Self:
-        """A classifier made of fitted parts."""
+        """Make a classifier of fitted parts."""
         classifier = cls(model=estimator.estimator_, vectorizer=vectorizer, selection=selection)
         classifier.label_form_ = form
         classifier.estimator_ = estimator
@@ -418,7 +418,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return hasattr(self.model_, "predict_proba")
 
     def predict(self, X: Any, *, abstain: float | None = None) -> Any:
-        """The labels of texts, in the form and of the type of the training labels.
+        """Predict the labels of texts, in the form and of the type of the training labels.
 
         Single labels come as an array, collections as a list of collections of the same kind, an
         indicator matrix as an array, a sparse array or a DataFrame. With `abstain`, texts that the
@@ -437,7 +437,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self.label_form_.without(answers, unsure)
 
     def uncertainty(self, X: Any) -> Array:
-        """How unsure the model is of each text: the share of documents held out that it is surer of, from 0 to 1.
+        """Return how unsure the model is of each text, from 0 to 1.
+
+        It is the share of held-out documents that the model is surer of.
 
         For models without such documents (`abstention_` is None) it is 1 - p (1 - u), p the highest
         probability and u the share of the text's terms that the model does not know.
@@ -449,7 +451,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self.abstention_.uncertainty(doubts)
 
     def doubts(self, X: Any) -> Doubts:
-        """What speaks against deciding on each text: probabilities, and terms that the model does not know."""
+        """Return what speaks against deciding on texts: probabilities, and unknown words."""
         texts = self.read(X).whole()
         vectors = self.features_.transform(texts)
         return self._doubts(texts, vectors, self.scores_of(vectors))
@@ -483,7 +485,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(chosen[:, None] == np.arange(len(self.categories_)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of texts whose predicted labels are exactly theirs.
+        """Return the share of texts whose predicted labels are exactly theirs.
 
         Texts without a label are left out.
         """
@@ -535,7 +537,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return read_texts(texts, columns=self.text_columns_, besides=besides)
 
     def scores_of(self, X: Any) -> Array:
-        """Probabilities of vectors, or scores of a model without probabilities, texts x categories."""
+        """Return probabilities of vectors, or scores if the model has none, texts x categories."""
         if not X.shape[0]:
             return np.zeros((0, len(self.categories_)))
         model = self.model_
@@ -563,7 +565,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Examples
         --------
-        >>> classifier = TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"])
+        >>> classifier = TextClassifier(model="naive-bayes")
+        >>> _ = classifier.fit(["corn", "oil"], ["grain", "crude"])
         >>> classifier.get_feature_names_out().tolist()
         ['corn', 'oil']
         """
@@ -621,11 +624,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self.new_model()
 
     def new_model(self, *, multilabel: bool = False) -> Any:
-        """The unfitted model, for labels or for an indicator matrix."""
+        """Return the unfitted model, for labels or for an indicator matrix."""
         return model_for(self.model, multilabel=multilabel)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters.
+        """Return the parameters.
 
         `deep` adds those of the parts, also of a model by name and of the default
         vectorizer.
@@ -652,7 +655,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _default_parts(self) -> dict[str, Any]:
-        """What stands for the model by name and for no vectorizer."""
+        """Return the model of a name and the default vectorizer, where these are the parameters."""
         parts: dict[str, Any] = (
             {} if self.vectorizer is not None else {"vectorizer": TermVectorizer()}
         )
@@ -673,7 +676,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return bundle
 
     def _learned_html(self) -> str:
-        """What notebooks show of a fitted classifier above scikit-learn's diagram of its parameters."""
+        """Return what notebooks show of a fitted classifier above the diagram of its parameters."""
         return classifier_html(self) if hasattr(self, "estimator_") else ""
 
     def __sklearn_is_fitted__(self) -> bool:

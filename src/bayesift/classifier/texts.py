@@ -53,7 +53,7 @@ class Texts:
         return tuple(name for name, _ in self.columns) or None
 
     def take(self, rows: Array) -> Texts:
-        """The texts of these rows."""
+        """Return the texts of these rows."""
         if self.are_vectors:
             return replace(self, values=self.values[rows])
         if isinstance(self.values, pa.Array | pa.ChunkedArray):
@@ -62,11 +62,11 @@ class Texts:
         return replace(self, values=[self.values[row] for row in rows], table=table)
 
     def whole(self) -> Texts:
-        """The texts with an iterator read to its end."""
+        """Return the texts with an iterator read to its end."""
         return self if self.n_texts is not None else replace(self, values=list(self.values))
 
     def refuse_labels(self, target: Labels) -> None:
-        """Refuse a table in which a column of text is that of the labels: it would give them away."""
+        """Refuse a table one of whose text columns holds the labels: it would give them away."""
         if len(self.columns) < 2 or target.form.multilabel:
             return
         labels = [str(label) for label in target.y]
@@ -99,7 +99,8 @@ def read_texts(
     """
     if isinstance(given, str | bytes | bytearray):
         raise DataError(
-            f"texts must be a list of texts, not one {type(given).__name__}: put it in brackets, [text]"
+            f"texts must be a list of texts, not one {type(given).__name__}: put it in brackets, "
+            "[text]"
         )
     if sparse.issparse(given):
         return Texts(given, are_vectors=True)
@@ -207,7 +208,7 @@ def _of_records(records: list[Any], columns: Sequence[str] | None, besides: Sequ
 
 
 def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence[str]) -> Texts:
-    """The columns of text of a table, joined by line breaks.
+    """Join the columns of text of a table by line breaks.
 
     A row must have text in one of them.
     """
@@ -228,7 +229,8 @@ def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence
         for part, (name, _) in zip(row, kept, strict=True):
             if not isinstance(part, str) and not is_missing(part):
                 raise DataError(
-                    f"text {place} is of type {type(part).__name__} in the column {name!r}, not a string"
+                    f"text {place} is of type {type(part).__name__} in the column {name!r}, not a "
+                    "string"
                 )
         if not parts:
             raise DataError(f"text {place} is missing, not a string")

@@ -23,7 +23,7 @@ class WordParts:
 
 
 def meaning_parts(embedder: TextEmbedder, text: str) -> WordParts:
-    """The parts of words in the row of a text by its vectors.
+    """Return the parts of words in the row of a text by its vectors.
 
     The row of all texts is the centre.
     """
@@ -33,7 +33,9 @@ def meaning_parts(embedder: TextEmbedder, text: str) -> WordParts:
 
 
 def spelling_parts(characters: TermVectorizer, text: str) -> WordParts:
-    """The parts of words in the n-grams of characters of a text, in proportion to how often each word has them.
+    """Return the parts of words in the n-grams of characters of a text.
+
+    Each word gets its n-grams in proportion to how often it has them.
 
     What n-grams across words add (of the analyzer "char") is in the row of all texts.
     """

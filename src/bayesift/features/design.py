@@ -98,7 +98,10 @@ class Design:
 
     @classmethod
     def checked(cls, rows: SparseRows, blocks: Iterable[FeatureBlock] | None) -> Design:
-        """Make a design of blocks that a user gave; without a block of words, all columns are words."""
+        """Make a design of blocks that a user gave.
+
+        Without a block of words, all columns are words.
+        """
         given = tuple(blocks or ())
         if not any(block.kind == "words" and block.size for block in given):
             return cls.of_words(rows)
@@ -166,7 +169,7 @@ class Design:
 def _restore_lengths(
     data: FloatArray, original: FloatArray, owners: IntArray, entries: BoolArray
 ) -> None:
-    """Scale what is left of documents, in some entries, to the length they had, if all had the same."""
+    """Scale what is left of documents to the length they had, if all had the same."""
     documents = owners[entries]
     before = np.sqrt(np.bincount(documents, original[entries] ** 2))
     after = np.sqrt(np.bincount(documents, data[entries] ** 2))

@@ -69,13 +69,13 @@ class TermTables:
 
     @classmethod
     def of(cls, X: Any, y: Any) -> TermTables:
-        """The tables of documents x terms (sparse or dense) and labels or an indicator matrix."""
+        """Count documents x terms (sparse or dense) by labels or an indicator matrix."""
         targets = check_targets(y)
         return cls.of_checked(check_terms(None, X, n_documents=targets.n_documents), targets)
 
     @classmethod
     def of_checked(cls, X: sparse.csr_array, targets: Targets) -> TermTables:
-        """The tables of documents and targets that `check_terms` and `check_targets` returned."""
+        """Count documents and targets that `check_terms` and `check_targets` returned."""
         n_documents, n_terms = X.shape
         members = targets.members
         indptr, indices, sums, documents = sum_by_category(
@@ -102,14 +102,18 @@ class TermTables:
         return n_categories, n_terms
 
     def contingency(self) -> tuple[Array, Array, Array, Array]:
-        """Documents in the category with and without each term, outside it with and without: categories x terms."""
+        """Return the documents of each cell, categories x terms.
+
+        They are those in the category with and without the term, and outside it with and
+        without.
+        """
         with_term = self.joint.toarray()
         sizes = self.category_sizes[:, np.newaxis]
         outside = self.document_frequencies - with_term
         return with_term, sizes - with_term, outside, self.n_documents - sizes - outside
 
     def blocks(self) -> Iterator[TermTables]:
-        """The same tables for a few categories at a time, so that dense scores fit into the cache."""
+        """Yield the tables of a few categories at a time, whose dense scores fit into the cache."""
         n_categories, n_terms = self.shape
         step = max(1, _BLOCK_CELLS // max(n_terms, 1))
         for begin in range(0, n_categories, step):
@@ -182,20 +186,20 @@ def chi2(tables: TermTables) -> Array:
 
 
 def yule_q(tables: TermTables) -> Array:
-    """The absolute value of Yule's Q of presence of the term and the category."""
+    """Return the absolute value of Yule's Q of presence of the term and the category."""
     a, b, c, d = tables.contingency()
     return np.abs(_ratio(a * d - b * c, a * d + b * c))
 
 
 def count_chi2(tables: TermTables) -> Array:
-    """Chi-square of the summed weights, as scikit-learn's `chi2` computes it for one category against the rest."""
+    """Return chi-square of the summed weights, as scikit-learn's `chi2` computes it."""
     share = tables.category_sizes[:, np.newaxis] / tables.n_documents
     surplus = np.square(tables.cross.toarray() - share * tables.sums)
     return _ratio(surplus, share * tables.sums) + _ratio(surplus, (1 - share) * tables.sums)
 
 
 def document_frequency(tables: TermTables) -> Array:
-    """The number of documents that contain the term."""
+    """Return the number of documents that contain the term."""
     return np.broadcast_to(tables.document_frequencies, tables.shape).copy()
 
 
@@ -209,7 +213,7 @@ def pearson(tables: TermTables) -> Array:
 
 
 def absolute_pearson(tables: TermTables) -> Array:
-    """The absolute value of the correlation, by which terms are selected."""
+    """Return the absolute value of the correlation, by which terms are selected."""
     return np.abs(pearson(tables))
 
 

@@ -105,7 +105,7 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         return self
 
     def to_content(self) -> Parameters:
-        """The kept columns without their scores; of a score of one's own only the name is kept."""
+        """Return the kept columns without their scores; of a function only its name is kept."""
         by = (
             self.by
             if isinstance(self.by, str)
@@ -172,7 +172,7 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
 
 
 def _softened(scores: Array, soft: float) -> Array:
-    """The root of score / (score + soft); 0 for scores of 0 and below."""
+    """Return the root of score / (score + soft); 0 for scores of 0 and below."""
     positive = np.maximum(scores, 0.0)
     softened: Array = np.sqrt(positive / (positive + soft))
     return softened

@@ -95,7 +95,7 @@ def register(
 
 
 def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> Any:
-    """An unfitted estimator by name, for labels or (`multilabel`) for an indicator matrix.
+    """Make an unfitted estimator by name, for labels or (`multilabel`) for an indicator matrix.
 
     Examples
     --------
@@ -129,7 +129,8 @@ def _complement(**parameters: Any) -> Any:
 
 register(
     "auto",
-    "the default: several linear models compared on documents held out, stacked where that is better, calibrated",
+    "the default: several linear models compared on documents held out, stacked where that is "
+    "better, calibrated",
     AutoClassifier,
     weighting="sublinear-tf-idf",
 )
@@ -206,12 +207,16 @@ _register_linear(
 )
 _register_linear(
     "jury",
-    "SVM, neighbours, perceptron, naive Bayes and logistic regression, stacked; keeps its documents",
+    "SVM, neighbours, perceptron, naive Bayes and logistic regression, stacked; keeps its "
+    "documents",
     StackedClassifier.jury,
 )
 for _kernel in ("linear", "polynomial", "rbf"):
     _name = "online-gp" if _kernel == "linear" else f"online-gp-{_kernel}"
-    _description = f"Gaussian process learned one example at a time, over 300 documents at most ({_kernel} kernel)"
+    _description = (
+        "Gaussian process learned one example at a time, over 300 documents at most "
+        f"({_kernel} kernel)"
+    )
     _register_ltc(_name, _description, partial(OnlineGaussianProcess, kernel=_kernel))
 _register_linear(
     "svm", "linear support vector machine, squared hinge loss; no probabilities", LinearSVM
@@ -243,24 +248,27 @@ _register_ltc(
 _register_ltc("topics-svm", "topics, then a linear support vector machine", TopicSVMClassifier)
 _register_ltc(
     "online-perceptron",
-    "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, variances only)",
+    "Bayesian perceptron that goes on learning from a stream, one document at a time (probit, "
+    "variances only)",
     partial(OnlinePerceptron, covariance="diagonal", prior_variance=4.0),
 )
 _register_linear(
     "online-laplace",
-    "sparse logistic regression that goes on learning from a stream, one document at a time (Laplace prior)",
+    "sparse logistic regression that goes on learning from a stream, one document at a time "
+    "(Laplace prior)",
     OnlineLaplaceClassifier,
 )
 register(
     "online-stack",
-    "perceptron, SGD and naive Bayes that go on learning from a stream, mixed as their predictions turn out",
+    "perceptron, SGD and naive Bayes that go on learning from a stream, mixed as their predictions "
+    "turn out",
     partial(OnlineStackedClassifier, idf=True),
     weighting="log-tf",
 )
 
 
 def weighting_of(model: Any) -> Weighting:
-    """The term weights that a learner wants: ours by name or as an estimator, or a classifier of somebody else's.
+    """Return the term weights that a learner wants, by name or as an estimator.
 
     The latter gets counts if it takes nothing negative, as naive Bayes, or weighs terms itself, as
     a `Pipeline`; otherwise what our linear models get.

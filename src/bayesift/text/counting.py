@@ -43,7 +43,9 @@ _NONE = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Term counts of a batch: compressed rows over its terms, whose numbers in the vocabulary are `terms`.
+    """Term counts of a batch, as compressed rows over its terms.
+
+    `terms` are the numbers of these terms in the vocabulary.
 
     The terms of a large batch are a slice: all terms from the first on.
     """
@@ -61,7 +63,7 @@ class Counts:
         return len(self.indptr) - 1
 
     def rows(self) -> Counts:
-        """The counts without the frequencies, which take room for every term."""
+        """Return the counts without the frequencies, which take room for every term."""
         return replace(self, document_frequencies=_NONE, collection_frequencies=_NONE)
 
     @property
@@ -104,7 +106,7 @@ class Frequencies:
         return Frequencies(self.n_documents, self.documents.copy(), self.collection.copy())
 
     def take(self, terms: Array) -> Frequencies:
-        """The frequencies of these terms."""
+        """Return the frequencies of these terms."""
         return Frequencies(self.n_documents, self.documents[terms], self.collection[terms])
 
 
@@ -146,7 +148,7 @@ class Lexicon:
         return self._words
 
     def prepare(self, batch: Tokens) -> Callable[[], Counts]:
-        """Number the terms of a batch; the returned function counts them, in any thread."""
+        """Give numbers to the terms of a batch; return a function that counts them."""
         if len(batch.tokens) > kernels.SMALL:
             for table in (self._terms, self._units, self._seen):
                 table.use_hashes()
@@ -160,7 +162,7 @@ class Lexicon:
         return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
     def _number(self, words: Words, table: WordTable | None) -> Array | None:
-        """The number of each word, or of all words of a table to which these are new.
+        """Return the number of each word, or of all words of a table to which these are new.
 
         -1 for stop words.
 
@@ -175,7 +177,7 @@ class Lexicon:
         )
 
     def _number_words(self, words: Words) -> Array:
-        """The number of each word; one is stemmed only when it is first seen."""
+        """Return the number of each word; one is stemmed only when it is first seen."""
         if self._keeps_words:
             return self._number_kept(words)
         n_known = len(self._seen)
@@ -183,13 +185,13 @@ class Lexicon:
         return self._extend(self._seen, self._number_new(self._seen.words.after(n_known)))[seen]
 
     def _extend(self, table: WordTable, numbers: Array) -> Array:
-        """The numbers of all words of a table, with those of its newest words."""
+        """Return the numbers of all words of a table, with those of its newest words."""
         known = self._numbers_of.get(table, numbers[:0])
         self._numbers_of[table] = np.concatenate([known, numbers])
         return self._numbers_of[table]
 
     def _number_new(self, words: Words) -> Array:
-        """The number of each word, stemmed; -1 for stop words."""
+        """Return the number of each word, stemmed; -1 for stop words."""
         kept = (
             np.flatnonzero(self._stop_words.find(words) < 0)
             if len(self._stop_words)
@@ -208,7 +210,7 @@ class Lexicon:
 def count_batches(
     batches: Iterable[Tokens], lexicon: Lexicon, pool: Executor | None, width: int
 ) -> Iterator[Counts]:
-    """Counts of each batch, in order; terms are numbered in this thread and counted in the pool."""
+    """Count each batch, in order; terms are numbered in this thread and counted in the pool."""
     return in_order(_call, (lexicon.prepare(batch) for batch in batches), pool, width)
 
 
@@ -275,7 +277,7 @@ def _form_ngrams(
 def assemble(
     batches: list[Counts], columns: Array, n_columns: int, pool: Executor | None, width: int
 ) -> sparse.csr_array:
-    """The matrix of all counts with sorted rows.
+    """Make the matrix of all counts, with sorted rows.
 
     Columns[term] is the column of a term, or -1 to leave it out.
 
@@ -333,8 +335,9 @@ def weigh(
         tf        f
         log-tf    1 + ln f
         tf-idf    f ln(N / n)
-        ltc       (1 + log2 f) log2(N / n), always with `cosine` (Chai, Ng & Chieu 2002, section
-        2.2) sublinear-tf-idf    (1 + ln f) (ln(N / n) + 1), always with `cosine`: scikit-learn's
+        ltc       (1 + log2 f) log2(N / n), always with `cosine`
+                  (Chai, Ng & Chieu 2002, section 2.2)
+        sublinear-tf-idf    (1 + ln f) (ln(N / n) + 1), always with `cosine`: scikit-learn's
                   TfidfVectorizer(sublinear_tf=True, smooth_idf=False)
 
     Examples
@@ -355,7 +358,7 @@ def weigh(
 
 
 def scale_to_length_one(X: sparse.csr_array, blocks: Array | None = None) -> None:
-    """Scale each row, or the part of each row in each block of columns, to Euclidean length one in place.
+    """Scale each row, or its part in each block of columns, to Euclidean length one in place.
 
     Rows of zeros stay.
     """

@@ -39,7 +39,9 @@ class SimilarText:
 
 @storable("text-embedder")
 class TextEmbedder(TransformerMixin, BaseEstimator):
-    """Turns texts into dense rows: the mean of the vectors of their words, centred and scaled on the training texts.
+    """Turns texts into dense rows: the mean of the vectors of their words.
+
+    Rows are centred and scaled on the training texts.
 
         row = (v / |v| - centre) / size,    v = sum_t w_t v_t
 
@@ -113,7 +115,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         return rows
 
     def transform(self, texts: Iterable[str]) -> Array:
-        """The rows of texts, texts x dimensions."""
+        """Return the rows of texts, texts x dimensions."""
         check_is_fitted(self)
         rows = self._directions(self._counts(texts))
         rows[np.any(rows, axis=1)] -= self.centre_
@@ -121,7 +123,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         return rows
 
     def word_parts(self, text: str) -> tuple[list[str], Array]:
-        """The words of a text and what each adds to its row, words x dimensions.
+        """Return the words of a text and what each adds to its row, words x dimensions.
 
         The parts add up to the row of `transform`, plus `centre_ / size_`.
 
@@ -152,7 +154,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         disliked: Sequence[int] = (),
         top: int = 10,
     ) -> list[SimilarText]:
-        """The texts of a collection that mean about what the liked ones do, and not what the disliked ones do.
+        """Find the texts that mean about what the liked ones do, and not what the disliked ones do.
 
         The score is the mean cosine with the liked texts less that with the disliked ones; texts
         that are named as `liked` or `disliked`, by their places, are not ranked. Words are those
@@ -169,7 +171,8 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         judged = [*liked, *disliked]
         if not len(liked) or not all(0 <= place < len(texts) for place in judged):
             raise ValueError(
-                f"liked must name at least one of the {len(texts):,} texts by its place, disliked too"
+                f"liked must name at least one of the {len(texts):,} texts by its place, disliked "
+                "too"
             )
         rows = self.transform(texts)
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _LEAST)
@@ -191,7 +194,10 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         return tuple(words[k] for k in np.argsort(-added, kind="stable")[:_REASONS] if added[k] > 0)
 
     def needed_rows(self) -> Array:
-        """The rows that a copy of the vectors needs: those of the training words, or of all pieces of words."""
+        """Return the rows that a copy of the vectors needs.
+
+        They are those of the training words, or of all pieces of words.
+        """
         check_is_fitted(self)
         whole_words = self.vectors_.words is not None
         return self.documents_.indices.copy() if whole_words else np.arange(self.vectors_.n_rows)
@@ -201,7 +207,8 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "digest_")
         if vectors.digest != self.digest_:
             raise DataError(
-                f"the model was fitted with other vectors ({self.source_}) than those that are here ({vectors.source})"
+                f"the model was fitted with other vectors ({self.source_}) than those that are "
+                f"here ({vectors.source})"
             )
         self.vectors_ = vectors
         return self

@@ -8,7 +8,10 @@ import re
 # A tag ends at its first ">" outside of a quoted value and holds no "<", so that "a < b" and "<3"
 # stay, and no text is read twice however many tags are left open.
 _BODY = r"""(?:[^<>=]|=\s*+"[^"<]*+"|=\s*+'[^'<]*+'|=)*+>"""
-_INLINE = "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|nobr|q|rp|rt|ruby|s|samp|small|span"
+_INLINE = (
+    "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|nobr|q|rp|rt|ruby|s"
+    "|samp|small|span"
+)
 _INLINE += "|strike|strong|sub|sup|time|tt|u|var|wbr"
 _UNSEEN = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))"
@@ -20,7 +23,7 @@ _BREAK = re.compile(rf"</?[a-z]{_BODY}|<[!?][^<>]*+>", re.IGNORECASE)
 
 
 def strip_html(text: str) -> str:
-    """The text of HTML, entities as characters.
+    """Return the text of HTML, entities as characters.
 
     Tags become spaces, those within a line of text nothing.
 

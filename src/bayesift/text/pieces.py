@@ -82,12 +82,12 @@ def _without_joiners(term: str) -> str:
 
 @cache
 def _words_and_runs() -> re.Pattern[str]:
-    """Runs of scripts without spaces (group 1), or words of others."""
+    """Match runs of scripts without spaces (group 1), or words of others."""
     runs = character_class(WORD + 1, JOINER)
     return re.compile(rf"([{runs}]+)|[^\W{runs}]+")
 
 
 @cache
 def _units() -> re.Pattern[str]:
-    """A character with the marks and joiners after it."""
+    """Match a character with the marks and joiners after it."""
     return re.compile(rf".[{character_class(MARK, JOINER)}]*", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Kinds of characters: which are parts of words, and which belong to scripts that are written without spaces.
+"""Kinds of characters: parts of words, and scripts that are written without spaces.
 
     SEPARATOR    no part of a word
     WORD         letters and digits of scripts that separate words by spaces
@@ -33,13 +33,15 @@ N_CODE_POINTS = 0x110000
 
 # Han and Hiragana; the two planes of rare Han characters are filled by new versions of Unicode.
 _IDEOGRAPHS = (
-    (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x303C), (0x3041, 0x3096), (0x309D, 0x309F),
-    (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x1AFF0, 0x1AFFF), (0x1B000, 0x1B16F), (0x20000, 0x3FFFD),
+    (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x303C), (0x3041, 0x3096),
+    (0x309D, 0x309F), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x1AFF0, 0x1AFFF),
+    (0x1B000, 0x1B16F), (0x20000, 0x3FFFD),
 )  # fmt: skip
 _VOICED_SOUND_MARKS = (0x3099, 0x309A)
 _COMPLEX = (
-    (0x0E00, 0x0E7F), (0x0E80, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x197F), (0x1980, 0x19DF),
-    (0x1A20, 0x1AAF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xAA80, 0xAADF), (0x116D0, 0x116FF), (0x11700, 0x1174F),
+    (0x0E00, 0x0E7F), (0x0E80, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x197F),
+    (0x1980, 0x19DF), (0x1A20, 0x1AAF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xAA80, 0xAADF),
+    (0x116D0, 0x116FF), (0x11700, 0x1174F),
     (0x30A1, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9F),
 )  # fmt: skip
 _JOINERS = ((0x200B, 0x200D), (0x2060, 0x2060), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
@@ -47,7 +49,10 @@ _JOINERS = ((0x200B, 0x200D), (0x2060, 0x2060), (0xFE00, 0xFE0F), (0xE0100, 0xE0
 
 @cache
 def character_kinds(characters: Characters, unspaced: Unspaced) -> Array:
-    """The kind of every code point; with unspaced="words" no script is written without spaces."""
+    """Return the kind of every code point.
+
+    With unspaced="words" no script is written without spaces.
+    """
     letters = word_characters(characters)
     kinds = letters.astype(np.uint8) * np.uint8(WORD)
     if unspaced == "words":
@@ -66,7 +71,7 @@ def character_kinds(characters: Characters, unspaced: Unspaced) -> Array:
 
 
 def character_class(first: int, last: int) -> str:
-    """The characters of the kinds `first` to `last`, as in a regular expression."""
+    """Write the characters of the kinds `first` to `last` as in a regular expression."""
     kinds = character_kinds("words", "ngrams")
     chosen = np.concatenate([[False], (kinds >= first) & (kinds <= last), [False]])
     edges = np.flatnonzero(np.diff(chosen)).tolist()
@@ -82,7 +87,7 @@ def is_unspaced(term: str) -> bool:
 
 @cache
 def word_characters(characters: Characters) -> Array:
-    r"""For every code point, whether it is part of a word for Python's `re`: `\w`, or `[^\W\d_]` for letters."""
+    r"""Whether each code point is part of a word: `\w`, or `[^\W\d_]` for letters."""
     points = np.arange(N_CODE_POINTS, dtype=np.uint32).view("<U1")
     letters = np.strings.isalnum(points)
     if characters == "letters":

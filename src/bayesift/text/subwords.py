@@ -1,4 +1,4 @@
-"""Words to pieces of a vocabulary, by the rules of a `tokenizer.json` file: each distinct word once.
+"""Split words into the pieces of a vocabulary, by the rules of a `tokenizer.json` file.
 
 Texts are split into words by our own tokeniser before; of the file's rules only those that concern
 a word are followed.
@@ -27,7 +27,7 @@ class Splitter(Protocol):
     """Splits words into the rows of a table of vectors."""
 
     def split(self, words: Words) -> tuple[Array, Array]:
-        """The rows of all words, one after the other, and where those of each word end."""
+        """Return the rows of all words, one after the other, and where those of each word end."""
 
 
 class WholeWords:
@@ -35,7 +35,8 @@ class WholeWords:
 
     Examples
     --------
-    >>> [part.tolist() for part in WholeWords(Words.of(["corn", "oil"])).split(Words.of(["oil", "tin", "corn"]))]
+    >>> splitter = WholeWords(Words.of(["corn", "oil"]))
+    >>> [part.tolist() for part in splitter.split(Words.of(["oil", "tin", "corn"]))]
     [[1, 0], [1, 1, 2]]
     """
 
@@ -45,7 +46,7 @@ class WholeWords:
             raise DataError("a word has two vectors")
 
     def split(self, words: Words) -> tuple[Array, Array]:
-        """The row of each word that has one."""
+        """Return the row of each word that has one."""
         rows = self.table.find(words)
         return rows[rows >= 0], np.cumsum(rows >= 0)
 
@@ -86,7 +87,7 @@ class BytePairs:
         kernels.fill_merges(*self._table, left, right, whole)
 
     def split(self, words: Words) -> tuple[Array, Array]:
-        """The pieces of each word."""
+        """Return the pieces of each word."""
         texts = [
             self._blank + self._written(word) if len(word) <= _LONGEST else ""
             for word in words.to_strings()
@@ -111,14 +112,17 @@ class BytePairs:
 
 
 class WordPieces:
-    """The longest piece that begins a word, then the longest that continues it with `prefix`, and so on."""
+    """Takes the longest piece that begins a word, then the longest that continues it, and so on.
+
+    Pieces that continue a word begin with `prefix`.
+    """
 
     def __init__(self, pieces: Mapping[str, int], *, prefix: str = "##") -> None:
         self._pieces, self._prefix = pieces, prefix
         self._longest = max(map(len, pieces), default=0)
 
     def split(self, words: Words) -> tuple[Array, Array]:
-        """The pieces of each word; a word with a part that is no piece has none."""
+        """Return the pieces of each word; a word with a part that is not a piece has none."""
         return _one_by_one(self._of_word, words)
 
     def _of_word(self, word: str) -> list[int]:
@@ -146,7 +150,7 @@ class Unigrams:
         self._unknown = min((score for _, score in scores), default=0.0) - 10.0
 
     def split(self, words: Words) -> tuple[Array, Array]:
-        """The pieces of each word; characters that are no piece have none."""
+        """Return the pieces of each word; characters that are not pieces have none."""
         return _one_by_one(self._of_word, words)
 
     def _of_word(self, word: str) -> list[int]:
@@ -169,13 +173,13 @@ class Unigrams:
 
 
 class Normalised:
-    """Splits words after they were lower-cased, or lost their accents, as the vocabulary was made."""
+    """Splits words after they were lower-cased or lost their accents."""
 
     def __init__(self, splitter: Splitter, *, lowercase: bool, strip_accents: bool) -> None:
         self._splitter, self._lowercase, self._strip_accents = splitter, lowercase, strip_accents
 
     def split(self, words: Words) -> tuple[Array, Array]:
-        """The pieces of each word."""
+        """Return the pieces of each word."""
         return self._splitter.split(Words.of(map(self._normal, words.to_strings())))
 
     def _normal(self, word: str) -> str:
@@ -195,7 +199,7 @@ def _one_by_one(of_word: Any, words: Words) -> tuple[Array, Array]:
 
 
 def splitter_of(content: dict[str, Any], path: Path | None = None) -> tuple[Splitter, int]:
-    """The splitter of the content of a `tokenizer.json` file, and the number of its pieces."""
+    """Make the splitter that a `tokenizer.json` file describes, and count its pieces."""
     try:
         splitter, n_pieces = _splitter_of(content)
         normalizers = list(_parts(content.get("normalizer"), "normalizers"))
@@ -239,7 +243,7 @@ def _splitter_of(content: dict[str, Any]) -> tuple[Splitter, int]:
 
 
 def _parts(given: Any, of_sequence: str) -> Iterator[dict[str, Any]]:
-    """The steps of a normalizer or pre-tokenizer."""
+    """Return the steps of a normalizer or pre-tokenizer."""
     if given:
         yield given
         for part in given.get(of_sequence, ()):
@@ -247,7 +251,10 @@ def _parts(given: Any, of_sequence: str) -> Iterator[dict[str, Any]]:
 
 
 def _byte_alphabet() -> dict[str, str]:
-    """The character that byte-level tokenizers write for each byte: itself if it can be seen, else one from 256 on."""
+    """Return the character that byte-level tokenizers write for each byte.
+
+    It is the byte itself if it can be seen, else a character from 256 on.
+    """
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in set(seen)]
     written = {byte: chr(byte) for byte in seen} | {

@@ -58,7 +58,10 @@ def batches_of(texts: Iterable[str] | pa.Array) -> Iterator[list[str] | pa.Large
 
 
 def _one_column(texts: Any) -> Any:
-    """Return the texts of a table or an array with one column; iterating a table gives its names."""
+    """Return the texts of a table or an array with one column.
+
+    Iterating over a table would give the names of its columns.
+    """
     if isinstance(texts, pa.Table | pa.RecordBatch):
         n_columns = texts.num_columns
     elif getattr(texts, "ndim", 1) == 2 or hasattr(texts, "iter_columns"):  # arrays, pandas, polars
@@ -119,7 +122,9 @@ _LONGEST = {IDEOGRAPH: 2, COMPLEX: 3}  # n-grams of scripts without spaces
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a batch of texts: the index into `words` of each, the end of each text, and the distinct words.
+    """The tokens of a batch of texts.
+
+    They are the index of each token into the distinct `words`, and the end of each text.
 
     With a `table` that numbers the words of several batches, tokens are its numbers, and words
     those new to it.
@@ -164,7 +169,7 @@ class Tokeniser:
         return self.split(self.encode(texts))
 
     def encode(self, texts: list[str] | pa.LargeStringArray) -> Any:
-        """What `split` takes: texts as UTF-8, after what Python has to do, or their tokens."""
+        """Prepare texts for `split`: as UTF-8, after what Python has to do, or as their tokens."""
         if self.strip_html:
             texts = _stripped(texts)
         if self.tokenizer is not None:
@@ -224,7 +229,7 @@ class Tokeniser:
         )
 
     def _few_words(self, texts: list[str]) -> Tokens:
-        """The tokens of a small batch by Python's own expressions, which the kernels follow: nothing to compile."""
+        """Split a small batch by Python's own expressions, which the kernels follow."""
         letters = r"\w" if self.characters == "words" else r"[^\W\d_]"
         find = re.compile(f"{letters}{{{self.min_length},}}").findall
         numbers: dict[str, int] = {}
@@ -307,13 +312,13 @@ class Tokeniser:
 
 
 class _Buffer(local):
-    """Bytes that a thread uses again for each batch: fresh memory is slow, and threads wait for it."""
+    """Bytes that a thread uses again for each batch: fresh memory is slow."""
 
     def __init__(self) -> None:
         self._bytes = np.empty(0, dtype=np.uint8)
 
     def of_length(self, length: int) -> Array:
-        """A buffer for one batch; a large one is not kept."""
+        """Return a buffer for one batch; a large one is not kept."""
         if length > 2 * BATCH_CHARACTERS:
             return np.empty(length, dtype=np.uint8)
         if length > len(self._bytes):
@@ -333,7 +338,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    """A character or mark of a script without spaces.
+    """Match a character or mark of a script without spaces.
 
     Only after those does a joiner differ from a separator.
     """
@@ -353,7 +358,7 @@ def _stripped(texts: list[str] | pa.LargeStringArray) -> list[str] | pa.LargeStr
 
 
 def _tokens_of(lists: list[list[str]]) -> Tokens:
-    """The tokens of texts that are split already."""
+    """Return the tokens of texts that are split already."""
     table = WordTable()
     joined = [_LONE_SURROGATE.sub("\ufffd", word) for words in lists for word in words]
     tokens = table.add(Words.of(joined))

@@ -178,11 +178,11 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     @property
     def keeps_all_words(self) -> bool:
-        """Whether every word that is no stop word becomes a term, however rare or frequent it is."""
+        """Whether every word that is not a stop word becomes a term, rare or frequent."""
         return (self.min_df, self.max_df, self.drop_frequent, self.drop_rare) == (1, 1.0, 0, 0)
 
     def partial_fit_transform(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Update with more texts, as `partial_fit`, and give their vectors, from one pass over them."""
+        """Update with more texts, as `partial_fit`, and return their vectors."""
         counts: list[Counts] = []
         self._grow(texts, counts.append)
         return self._weighted(counts, np.arange(len(self.vocabulary_), dtype=np.int32))
@@ -191,7 +191,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self._check_parameters()
         if not self.keeps_all_words:
             raise ValueError(
-                "partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for fit"
+                "partial_fit keeps every term: min_df, max_df, drop_frequent and drop_rare are for "
+                "fit"
             )
         with self.undone_if_refused():
             if not hasattr(self, "vocabulary_"):
@@ -234,12 +235,12 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return self._weighted(counts, np.arange(len(self.vocabulary_), dtype=np.int32))
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
-        """The terms in the order of their columns."""
+        """Return the terms in the order of their columns."""
         check_is_fitted(self, "vocabulary_")
         return self.vocabulary_.to_numpy()
 
     def inverse_transform(self, X: Any) -> list[Array]:
-        """The terms with a weight in each row of X."""
+        """Return the terms with a weight in each row of X."""
         names = self.get_feature_names_out()
         rows = sparse.csr_array(X)
         if rows.shape[1] != len(names):
@@ -252,11 +253,12 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         ]
 
     def term_counts(self, text: str) -> dict[str, int]:
-        """The counts of all terms of one text, in the vocabulary or not, in order of first appearance.
+        """Count all terms of one text, in the vocabulary or not, in order of first appearance.
 
         Examples
         --------
-        >>> TermVectorizer(stop_words="english").term_counts("The corn and the other corn exporters")
+        >>> vectorizer = TermVectorizer(stop_words="english")
+        >>> vectorizer.term_counts("The corn and the other corn exporters")
         {'corn': 2, 'exporters': 1}
         """
         self._check_parameters()
@@ -267,7 +269,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return {names[i]: int(n) for i, n in zip(numbers, counts.values, strict=True)}
 
     def count_terms(self, texts: Iterable[str]) -> tuple[sparse.csr_array, Words]:
-        """The counts of all terms of texts, in the vocabulary or not, and these terms.
+        """Count all terms of texts, in the vocabulary or not; return the counts and the terms.
 
         Needs no `fit`.
 
@@ -287,7 +289,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return matrix, table.words
 
     def n_terms(self, texts: Iterable[str]) -> Array:
-        """The number of distinct terms of each text, in the vocabulary or not.
+        """Count the distinct terms of each text, in the vocabulary or not.
 
         Examples
         --------
@@ -303,7 +305,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.tokenizer is not None:
             raise DataError(
-                "a vectorizer with a tokenizer cannot be saved, since a model file holds no code; split the texts "
+                "a vectorizer with a tokenizer cannot be saved, since a model file holds no code; "
+                "split the texts "
                 "before, join their words by spaces, and fit with min_length=1 and unspaced='words'"
             )
         arrays: Arrays = {}
@@ -311,7 +314,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, parameters: Parameters, arrays: Arrays, terms: list[str]) -> Self:
-        """The inverse of `get_state`; refuses parts that do not fit together."""
+        """Make the vectorizer of `get_state`; refuse parts that do not fit together."""
         vectorizer = decode_fitted(parameters, arrays, cls)
         terms = [_unescaped(term) for term in terms]
         if len(vectorizer.document_frequencies_) != len(terms):
@@ -320,7 +323,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             )
         if vectorizer.document_frequencies_.max(initial=0) > vectorizer.n_documents_:
             raise DataError(
-                f"not a saved vectorizer: a term in more than its {vectorizer.n_documents_:,} documents"
+                f"not a saved vectorizer: a term in more than its {vectorizer.n_documents_:,} "
+                "documents"
             )
         vectorizer._set_vocabulary(Words.of(terms), vectorizer._frequencies)
         if len(vectorizer.vocabulary_.table) != len(terms):
@@ -361,7 +365,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return self.vocabulary_.table.words.ngram_lengths()
 
     def only_words(self) -> Self:
-        """A fitted vectorizer of the same words without n-grams of several words."""
+        """Return a fitted vectorizer of the same words, without n-grams of several words."""
         chosen = np.flatnonzero(self.ngram_lengths_ == 1)
         made: Self = clone(self).set_params(ngram_range=(1, 1), separate_ngrams=False)
         made._set_vocabulary(
@@ -370,7 +374,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return made
 
     def first_terms(self, n_terms: int) -> Self:
-        """The vectorizer itself, or one of its first terms if it has more."""
+        """Return the vectorizer itself, or one of its first terms if it has more."""
         if len(self.vocabulary_) <= n_terms:
             return self
         made: Self = clone(self)
@@ -402,7 +406,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         if not len(words):
             short = f"words of fewer than {self.min_length} characters"
             raise ValueError(
-                f"empty vocabulary: there are no texts, or they hold nothing but stop words and {short}"
+                "empty vocabulary: there are no texts, or they hold nothing but stop words and "
+                f"{short}"
             )
         with self._threads() as (pool, width):
             by_name = words.sorted_order(pool, width)
@@ -494,7 +499,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     @contextmanager
     def _threads(self) -> Iterator[tuple[Executor | None, int]]:
-        """A pool of threads and how many batches it may be ahead; no pool for one thread."""
+        """Open a pool of threads, and tell how many batches it may be ahead."""
         n_jobs = 1 if self.n_jobs is None else self.n_jobs
         n_threads = max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)
         if n_threads == 1:
@@ -523,7 +528,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         shortest, longest = self.ngram_range
         if not 1 <= shortest <= longest:
             raise ValueError(
-                f"ngram_range must be (shortest, longest), 1 <= shortest <= longest, got {self.ngram_range!r}"
+                "ngram_range must be (shortest, longest), 1 <= shortest <= longest, got "
+                f"{self.ngram_range!r}"
             )
         if self.min_length < 1:
             raise ValueError(f"min_length must be at least 1, got {self.min_length!r}")
@@ -537,7 +543,7 @@ class _OfThread(local):
 
 
 def _escaped(term: str) -> str:
-    """A term as it stands in a file with one term a line.
+    """Write a term as a line of a file.
 
     Only n-grams of characters hold what is escaped.
     """
@@ -556,9 +562,10 @@ _CHOICES = {"characters": get_args(Characters), "analyzer": ANALYZERS, "unspaced
 
 
 def _number_of_documents(wanted: float, n_documents: int) -> float:
-    """A bound on the number of documents; a float is a share of them."""
+    """Return a bound on the number of documents; a float is a share of them."""
     if wanted < 0 or (isinstance(wanted, float) and wanted > 1):
         raise ValueError(
-            f"min_df and max_df must be a number (int) or a share (float up to 1) of documents, got {wanted!r}"
+            "min_df and max_df must be a number (int) or a share (float up to 1) of documents, "
+            f"got {wanted!r}"
         )
     return wanted * n_documents if isinstance(wanted, float) else wanted

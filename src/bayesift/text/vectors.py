@@ -42,10 +42,10 @@ class Rows(Protocol):
     shape: tuple[int, int]
 
     def take(self, places: Array) -> Array:
-        """These rows, float32."""
+        """Return these rows, float32."""
 
     def digest(self) -> Any:
-        """A hash object of all that the rows depend on."""
+        """Return a hash object of all that the rows depend on."""
 
 
 class WordVectors:
@@ -94,7 +94,8 @@ class WordVectors:
         table, held = np.asarray(vectors), words if isinstance(words, Words) else Words.of(words)
         if table.ndim != 2 or len(table) != len(held) or table.dtype.kind != "f":
             raise DataError(
-                f"{len(held):,} words need as many rows of vectors, got {table.shape} of {table.dtype}"
+                f"{len(held):,} words need as many rows of vectors, got {table.shape} of "
+                f"{table.dtype}"
             )
         return cls(TableRows(table), WholeWords(held), source=source, words=held)
 
@@ -120,7 +121,7 @@ class WordVectors:
 
     @classmethod
     def of_files(cls, table: Path, tokenizer: Path) -> Self:
-        """The vectors of a `.safetensors` file and the `tokenizer.json` that belongs to it."""
+        """Read the vectors of a `.safetensors` file and the `tokenizer.json` that belongs to it."""
         content = _read_json(tokenizer)
         rows = safetensors_rows(table)
         splitter, n_pieces = splitter_of(content, tokenizer)
@@ -133,7 +134,7 @@ class WordVectors:
 
     @classmethod
     def installed(cls) -> WordVectors | None:
-        """The vectors of the extra `embeddings`, or None where it is not installed."""
+        """Return the vectors of the extra `embeddings`, or None where it is not installed."""
         package, *names = _PACKAGE
         found = find_spec(package)
         folders = found.submodule_search_locations if found else None
@@ -148,7 +149,9 @@ class WordVectors:
     def learn(
         cls, texts: Iterable[str], *, dimension: int = 100, min_df: int = 2, random_state: int = 0
     ) -> Self:
-        """The leading directions of texts without labels: words that appear in the same documents are near one another.
+        """Learn the leading directions of texts without labels.
+
+        Words that appear in the same documents are near one another.
 
         Deerwester et al. (1990), Indexing by latent semantic analysis.
         """
@@ -183,7 +186,7 @@ class WordVectors:
 
     @computed_once
     def digest(self) -> str:
-        """A digest of the vectors and of the rules that find them."""
+        """Return a digest of the vectors and of the rules that find them."""
         found = self._rows.digest()
         if self.tokenizer is not None:
             found.update(json.dumps(self.tokenizer, sort_keys=True).encode())
@@ -201,17 +204,20 @@ class WordVectors:
         return sparse.csr_array(counts)
 
     def take(self, places: Array) -> Array:
-        """These rows, float32."""
+        """Return these rows, float32."""
         return self._rows.take(places)
 
     def vectors(self, words: Iterable[str]) -> Array:
-        """The vectors of words, float32: of a word of several pieces their sum, of an unknown word zeros."""
+        """Return the vectors of words, float32.
+
+        That of a word of several pieces is their sum, that of an unknown word zeros.
+        """
         counts = self.pieces(words if isinstance(words, Words) else Words.of(words))
         used = np.unique(counts.indices)
         return np.asarray(counts[:, used].astype(np.float32) @ self.take(used))
 
     def nearest(self, word: str, among: Iterable[str], *, n: int = 3) -> list[tuple[str, float]]:
-        """The words most like a word by the cosine of their vectors, with the cosine.
+        """Find the words most like a word by the cosine of their vectors; return both.
 
         None for an unknown word.
         """
@@ -239,7 +245,9 @@ class WordVectors:
 
     @computed_once
     def known_words(self) -> list[str]:
-        """The words that have a vector of their own: those of the table, or the pieces that are whole words.
+        """Return the words that have a vector of their own.
+
+        They are those of the table, or the pieces that are whole words.
 
         Examples
         --------
@@ -262,7 +270,9 @@ class WordVectors:
         return [words[place] for place in np.flatnonzero(whole)]
 
     def expand(self, text: str, *, n: int = 10, strength: float = 0.2) -> dict[str, float]:
-        """Words that mean about what the words of a text do, each with a strength: `strength` times the cosine.
+        """Find words that mean about what the words of a text do.
+
+        The strength of each is `strength` times the cosine.
 
         Of each word the `n` nearest of `known_words` that are not in the text; stop words have
         none. A filter's profile takes them as `words` beside its query.
@@ -288,7 +298,7 @@ class WordVectors:
         return found
 
     def subset(self, rows: Array) -> WordVectors:
-        """The vectors of these rows only, as numbers in memory; other rows are zeros."""
+        """Return the vectors of these rows only, in memory; other rows are zeros."""
         table, places = self.take(rows), np.full(self.n_rows, -1, dtype=np.int32)
         places[rows] = np.arange(len(rows), dtype=np.int32)
         half = table.astype(np.float16)
@@ -302,7 +312,7 @@ class WordVectors:
         return made
 
     def bundle(self, rows: Array) -> tuple[Arrays, dict[str, list[str]]]:
-        """What `unbundle` makes vectors of these rows of: arrays, and lists of text."""
+        """Return what `unbundle` makes vectors of these rows from: arrays, and lists of text."""
         table = self.subset(rows)._rows
         assert isinstance(table, TableRows)
         held = [json.dumps(self.tokenizer)] if self.words is None else self.words.to_strings()
@@ -313,7 +323,7 @@ class WordVectors:
     def unbundle(
         cls, arrays: Arrays, lists: dict[str, list[str]], *, source: str, digest: str
     ) -> WordVectors:
-        """The vectors of `bundle`; refuses what does not fit together."""
+        """Make the vectors of `bundle`; refuse what does not fit together."""
         table, rows = arrays.get("table"), arrays.get("rows")
         if (
             table is None
@@ -347,7 +357,7 @@ class WordVectors:
         return made
 
     def save(self, path: str | Path) -> None:
-        """Write whole words and their vectors to a `.npy` file, and the words to a `.txt` file beside it."""
+        """Write vectors to a `.npy` file, and their words to a `.txt` file beside it."""
         path = Path(path)
         if self.words is None or path.suffix != ".npy":
             raise DataError(
@@ -377,7 +387,7 @@ class TableRows:
         self.shape = (len(table) if places is None else len(places)), int(table.shape[1])
 
     def take(self, places: Array) -> Array:
-        """These rows."""
+        """Return these rows."""
         held = places if self.places is None else self.places[places]
         found = np.asarray(self.table[np.maximum(held, 0)])
         if found.dtype == np.uint16:  # the upper half of a float32
@@ -398,7 +408,7 @@ class TableRows:
 
 
 class FileRows:
-    """Rows at places of a mapped file that are not evenly spaced: numbers as text, or binary float32."""
+    """Rows of a mapped file that are not evenly spaced: numbers as text, or binary float32."""
 
     def __init__(
         self, data: mmap.mmap, begins: Array, ends: Array, dimension: int, *, binary: bool
@@ -407,7 +417,7 @@ class FileRows:
         self.shape = len(begins), dimension
 
     def take(self, places: Array) -> Array:
-        """These rows."""
+        """Return these rows."""
         out = np.empty((len(places), self.shape[1]), dtype=np.float32)
         for row, place in enumerate(places):
             held = self.data[self.begins[place] : self.ends[place]]
@@ -424,7 +434,7 @@ class FileRows:
 
 
 def safetensors_rows(path: Path) -> TableRows:
-    """The table of a safetensors file.
+    """Return the table of a safetensors file.
 
     `weights` and `mapping`, as in files of model2vec, are followed.
     """
@@ -460,7 +470,10 @@ def _open(path: Path) -> mmap.mmap:
 
 
 def read_binary(path: Path) -> tuple[Words, FileRows]:
-    """The words and rows of a binary word2vec file: a line of numbers, then each word, a blank and its float32."""
+    """Read a binary word2vec file.
+
+    It is a line of numbers, then each word, a blank and its float32.
+    """
     data = _open(path)
     place = data.find(b"\n")
     try:
@@ -484,7 +497,7 @@ def read_binary(path: Path) -> tuple[Words, FileRows]:
 
 
 def read_text(path: Path) -> tuple[Words, FileRows]:
-    """The words and rows of a text file, as of GloVe, or as of word2vec with a first line of two numbers."""
+    """Read a text file, as of GloVe, or as of word2vec with a first line of two numbers."""
     data, begins, ends = _open(path), list[int](), list[int]()
     names: list[bytes] = []
     place, dimension = 0, 0

@@ -41,7 +41,7 @@ class Words:
 
     @classmethod
     def concatenate(cls, lists: Sequence[Words]) -> Words:
-        """The words of several lists in one."""
+        """Join several lists of words."""
         ends = np.cumsum([0, *(words.starts[-1] for words in lists)])
         starts = [words.starts[1:] + end for words, end in zip(lists, ends, strict=False)]
         pools = [words.pool[: words.starts[-1]] for words in lists]
@@ -55,17 +55,17 @@ class Words:
         return len(self.starts) - 1
 
     def to_strings(self) -> list[str]:
-        """The words as Python strings."""
+        """Return the words as Python strings."""
         strings: list[str] = self.to_arrow().to_pylist()
         return strings
 
     def to_bytes(self) -> list[bytes]:
-        """The words as UTF-8."""
+        """Return the words as UTF-8."""
         encoded: list[bytes] = self.to_arrow().cast(pa.large_binary()).to_pylist()
         return encoded
 
     def to_arrow(self) -> pa.LargeStringArray:
-        """The words as an Arrow array that shares their bytes."""
+        """Return the words as an Arrow array that shares their bytes."""
         buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.pool)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
@@ -76,16 +76,16 @@ class Words:
         return lengths
 
     def take(self, rows: Array) -> Words:
-        """The words in these rows."""
+        """Return the words in these rows."""
         return Words.of(self.to_arrow().take(pa.array(rows)))
 
     def after(self, n_words: int) -> Words:
-        """The words after so many."""
+        """Return the words after the first `n_words`."""
         starts = self.starts[n_words:]
         return Words(self.pool[starts[0] :], starts - starts[0])
 
     def sorted_order(self, pool: Executor | None = None, n_parts: int = 1) -> Array:
-        """The order that sorts the words by code point, as Python sorts strings.
+        """Return the order that sorts the words by code point, as Python sorts strings.
 
         Threads sort parts of it.
         """
@@ -114,7 +114,10 @@ class Words:
         return order
 
     def _eight_bytes(self, first: int, rows: Array | slice = slice(None)) -> Array:
-        """Eight bytes of words from the first of them on as one big-endian number each, zeros after its end."""
+        """Return eight bytes of each word from the byte `first` on as one big-endian number.
+
+        Bytes after the end of a word are zeros.
+        """
         eights = np.ndarray(len(self.pool) - 7, dtype=">u8", buffer=self.pool, strides=(1,))
         begins, ends = self.starts[:-1][rows], self.starts[1:][rows]
         missing = 8 * (8 - np.clip(ends - begins - first, 0, 8)).astype(np.uint64)
@@ -127,7 +130,7 @@ class Words:
 
 
 def _ties(*keys: Array) -> tuple[Array, Array]:
-    """The places of sorted keys that share all of them with a neighbour, and a number for each run of such places."""
+    """Return the positions of sorted keys that equal a neighbour, and a number for each run."""
     same = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
     after, before = np.concatenate([same, [False]]), np.concatenate([[False], same])
     places = np.flatnonzero(after | before)
@@ -135,7 +138,7 @@ def _ties(*keys: Array) -> tuple[Array, Array]:
 
 
 def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
-    """The UTF-8 bytes of all texts and the offset of each, without a copy."""
+    """Return the UTF-8 bytes of all texts and the offset of each, without a copy."""
     _, offsets, data = texts.buffers()
     if offsets is None:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
@@ -145,7 +148,8 @@ def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
 
 _NO_WORDS = Words(np.zeros(kernels.PADDING, dtype=np.uint8), np.zeros(1, dtype=np.int64))
 _FEW, _FEW_AT_ONCE = 1 << 16, 1 << 12  # words
-_BYTES_PER_TOKEN = 5  # at least, of most text: room for every possible token would cost fresh memory for every batch
+# Most text has at least so many: room for every possible token would cost fresh memory per batch.
+_BYTES_PER_TOKEN = 5
 
 
 class WordTable:
@@ -194,7 +198,7 @@ class WordTable:
         return np.array([numbers.get(word, -1) for word in words.to_strings()], dtype=np.int32)
 
     def _hashed_if_many(self, words: Words) -> HashTable | None:
-        """The hash table, once the dictionary is large or many large lists of words were asked for."""
+        """Return the hash table, once the dictionary or the lists asked for are large."""
         if self._hashed is None:
             self._n_asked += len(words) if len(words) > _FEW_AT_ONCE else 0
             if max(self._n_asked, len(self._numbers)) > _FEW:
@@ -250,7 +254,7 @@ class HashTable:
     def add_text(
         self, folded: Array, ends: Array, begin: int, min_length: int
     ) -> tuple[Array, Array]:
-        """Numbers of the words of folded documents from a byte on, and where those of each document end."""
+        """Tokenise folded documents from a byte on; return word numbers and ends of documents."""
         n_bytes = int(ends[-1]) - begin if len(ends) else 0
         tokens = np.empty(n_bytes // _BYTES_PER_TOKEN + kernels.ROOM, dtype=np.int32)
         token_ends = np.empty(len(ends), dtype=np.int64)
@@ -292,7 +296,7 @@ class HashTable:
 
 
 def _lengthened(array: Array, length: int, used: int) -> Array:
-    """A longer array of zeros with the rows of another that are in use."""
+    """Return a longer array of zeros that begins with the rows of another that are in use."""
     longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
     longer[:used] = array[:used]
     return longer
@@ -307,7 +311,7 @@ class Vocabulary(Mapping[str, int]):
 
     @computed_once
     def table(self) -> WordTable:
-        """The hash table of the terms, built on first use.
+        """Build the hash table of the terms on first use.
 
         Terms added to it are added to the vocabulary.
         """
@@ -326,14 +330,14 @@ class Vocabulary(Mapping[str, int]):
         return self._names
 
     def to_numpy(self) -> Array:
-        """The terms in column order as an array of strings; of a list of them if there is one."""
+        """Return the terms in column order as an array of strings."""
         if len(self._names) == len(self):
             return np.array(self._names, dtype=object)
         names: Array = self.words.to_arrow().to_numpy(zero_copy_only=False)
         return names
 
     def columns(self, terms: Iterable[str]) -> list[int]:
-        """The columns of terms, -1 for unknown ones."""
+        """Return the columns of terms, -1 for unknown ones."""
         columns: list[int] = self.table.find(Words.of(terms)).tolist()
         return columns
 

@@ -44,7 +44,7 @@ def zipf_figure(
     drop_rare: float = 0,
     title: str = "",
 ) -> Figure:
-    """Zipf's curve: frequency against rank on logarithmic scales, with some terms named and the kept range shaded.
+    """Draw Zipf's curve: frequency against rank, some terms named and the kept range shaded.
 
     Examples
     --------
@@ -79,6 +79,7 @@ def zipf_figure(
 def _number_of_terms(name: str, wanted: float, n_terms: int) -> int:
     if wanted < 0 or (isinstance(wanted, float) and wanted >= 1):
         raise ValueError(
-            f"{name} must be a number of terms (int) or a share of them (float below 1), got {wanted!r}"
+            f"{name} must be a number of terms (int) or a share of them (float below 1), got "
+            f"{wanted!r}"
         )
     return int(wanted) if not isinstance(wanted, float) else int(wanted * n_terms)

@@ -1,4 +1,4 @@
-"""Several models of the same documents combined: stacking, and a split by the frequency of categories."""
+"""Models that combine others: stacks, and a split by the frequency of categories."""
 
 from bayesift.models.ensemble.auto import AutoClassifier, HeldOutProbabilities
 from bayesift.models.ensemble.calibration import BetaCalibration, LabelCoupling

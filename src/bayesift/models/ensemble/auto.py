@@ -1,4 +1,4 @@
-"""The default learner: a few strong linear models, stacked by what they say of documents they have not seen."""
+"""The default learner: a few linear models, compared and stacked by documents held out."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class HeldOutProbabilities:
 
 @storable("auto")
 class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
-    """The default learner: a few linear models, stacked by their scores of documents that they were fitted without.
+    """The default learner: a few linear models, stacked by their scores of held-out documents.
 
         z(d, c) = sum_m w_m s_m(d, c) + b,    w_m >= 0
 
@@ -170,8 +170,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose
         weights calibrate
     shares_ : the root mean square that each member adds to the score
-    held_out_ : the held-out probabilities, `HeldOutProbabilities`; None in a model that was loaded, or where
-        there were none
+    held_out_ : the held-out probabilities, `HeldOutProbabilities`; None in a model that was loaded,
+        or where there were none
     classes_, multilabel_, coef_, intercept_ : as in `LinearScoresMixin`
 
     References
@@ -280,7 +280,10 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[SparseRows, FloatArray]:
-        """What each term adds to the score of a category, and the remainder: the intercept and the calibration."""
+        """Return what each term adds to the score of a category, and the remainder.
+
+        The remainder is the intercept and the calibration.
+        """
         terms, intercepts = super().contributions(X, category, against=against)
         if self.calibration_ is None:
             return terms, intercepts
@@ -301,7 +304,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def describe(self) -> str:
-        """The kinds of members in words, each with its share of the score; `members_` has them all.
+        """Describe the kinds of members in words, each with its share of the score.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Corrections of the log odds of categories that do not exclude one another, fitted to documents held out.
+"""Corrections of log odds where documents may have several categories, fitted to held-out ones.
 
 Both look at the other categories of the document and have a few numbers, the same for all
 categories, that maximise the posterior of the labels.
@@ -51,7 +51,7 @@ class LabelCoupling:
 
     @classmethod
     def fit(cls, scores: Array, held_out: OutOfFold, sample: Sample) -> LabelCoupling:
-        """The coupling with the highest posterior on log odds `scores` of the documents held out."""
+        """Find the coupling with the highest posterior on log odds of documents held out."""
         couplings = label_couplings(sample.labels, sample.weights)
         rates = (sample.weights / sample.weights.sum()) @ sample.labels
         weights, offset = stacking_weights(
@@ -73,7 +73,7 @@ class LabelCoupling:
 
 
 def label_couplings(labels: sparse.csr_array, weights: Array) -> Array:
-    """Log odds ratios of all pairs of categories, from documents x categories and the documents' weights."""
+    """Return the log odds ratios of all pairs of categories in weighted documents x categories."""
     counted = labels.astype(np.float64)
     together = (counted.T @ sparse.diags_array(weights) @ counted).toarray()
     sizes = np.diag(together)
@@ -85,7 +85,7 @@ def label_couplings(labels: sparse.csr_array, weights: Array) -> Array:
 
 
 def _coupling_features(scores: Array, couplings: Array, rates: Array) -> Array:
-    """The three terms that a, b and g multiply, 3 x documents x categories."""
+    """Return the three terms that a, b and g multiply, 3 x documents x categories."""
     features, p = np.empty((3, *scores.shape)), expit(scores)
     features[0] = scores
     features[1] = np.log(_LEAST_SUM + np.maximum(p.sum(axis=1, keepdims=True) - p, 0.0))
@@ -96,7 +96,7 @@ def _coupling_features(scores: Array, couplings: Array, rates: Array) -> Array:
 @storable("beta-calibration")
 @dataclass(frozen=True)
 class BetaCalibration:
-    """Corrects log odds z of a category by a beta calibration and by the odds of the other categories.
+    """Corrects log odds z by a beta calibration and by the odds of the other categories.
 
         z'(c) = positive ln p(c) - negative ln(1 - p(c)) - others ln sum_(k != c) p(k) / (1 - p(k))
         + offset
@@ -113,7 +113,7 @@ class BetaCalibration:
 
     @classmethod
     def fit(cls, scores: Array, labels: Array, importance: Array) -> BetaCalibration:
-        """The calibration with the highest posterior on scores of documents held out, documents x categories."""
+        """Find the calibration with the highest posterior on scores of documents held out."""
         found, offset = stacking_weights(
             _beta_features(scores), labels, importance, exclusive=False, prior_means=(1.0, 1.0, 0.0)
         )

@@ -63,7 +63,8 @@ class CommonRareClassifier(
     --------
     >>> from bayesift.models import NaiveBayesClassifier, OnlineGaussianProcess
     >>> X, Y = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]], [[1, 0], [1, 0], [1, 0], [0, 1]]
-    >>> model = CommonRareClassifier(OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=2).fit(X, Y)
+    >>> common, rare = OnlineGaussianProcess(), NaiveBayesClassifier()
+    >>> model = CommonRareClassifier(common, rare, boundary=2).fit(X, Y)
     >>> model.is_common_.tolist(), model.predict([[1, 0, 0]]).tolist()
     ([True, False], [[1, 0]])
     """
@@ -123,11 +124,11 @@ class CommonRareClassifier(
         return self
 
     def predict(self, X: Any) -> Array:
-        """An indicator matrix, each part deciding on its categories."""
+        """Predict an indicator matrix, each part deciding on its categories."""
         return self._joined(X, lambda part, rows: part.predict(rows)).astype(np.int64)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores, documents x categories: margins, or probabilities minus 1/2 of parts without margins."""
+        """Return scores, documents x categories: margins, or probabilities minus 1/2."""
         return self._joined(X, _margins)
 
     @available_if(_have_probabilities)
@@ -157,7 +158,7 @@ class CommonRareClassifier(
                 raise DataError("the parts do not fit the terms")
 
     def _fitted(self, name: str, X: Any, Y: Array, categories: Array, feature_mask: Any) -> Any:
-        """A part fitted to some of the categories; None for none."""
+        """Fit a part to some of the categories; None if there are none."""
         if len(categories) == 0:
             return None
         chosen: Any = Y[:, categories]
@@ -178,7 +179,7 @@ class CommonRareClassifier(
         )
 
     def _try_boundaries(self, X: Any, Y: Array, feature_mask: Any) -> tuple[Array, Array]:
-        """All boundaries between categories of different sizes, and the F1 of each over documents held out."""
+        """Return the F1 of each boundary between categories of different sizes, held out."""
         everything = np.arange(Y.shape[1])
         decided = {name: np.zeros(Y.shape, dtype=bool) for name in _PARTS}
         for train, held_out in self._splits(len(Y)):
@@ -192,7 +193,7 @@ class CommonRareClassifier(
         return boundaries, np.array(f1)
 
     def _joined(self, X: Any, evaluate: Any) -> Array:
-        """The outputs of both parts, each in the columns of its categories."""
+        """Join the outputs of both parts, each in the columns of its categories."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
         answers = np.empty((rows.shape[0], len(self.classes_)))
@@ -209,7 +210,7 @@ def _margins(part: Any, rows: Any) -> Any:
 
 
 def _counts(Y: Array, decided: Array) -> Array:
-    """True positives, and positives of both kinds together, of each category."""
+    """Return true positives, and predicted plus actual positives, of each category."""
     return np.stack([(Y * decided).sum(axis=0), Y.sum(axis=0) + decided.sum(axis=0)])
 
 

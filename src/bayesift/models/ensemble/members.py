@@ -52,12 +52,12 @@ class Sample:
 
     @computed_once
     def targets(self) -> Targets:
-        """The labels as models take them: each category against the rest."""
+        """Give the labels as models take them: each category against the rest."""
         return Targets.of_indicator(self.labels)
 
     @computed_once
     def counts(self) -> SparseRows:
-        """The columns for naive Bayes: negative values are left out."""
+        """Give the columns for naive Bayes: negative values are left out."""
         if not np.any(self.rows.data < 0):
             return self.rows
         rows = self.rows.copy()
@@ -76,7 +76,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all members share: tolerance, seed, threads, and the prior of intercepts of logistic regressions."""
+    """What all members share: tolerance, seed, threads, and the prior of logistic intercepts."""
 
     tol: float
     random_state: int | None
@@ -144,7 +144,7 @@ class NeighborsMember(Member):
         return neighbors.fit_checked(sample.rows, sample.targets, sample.weights)
 
     def is_affordable(self, sample: Sample) -> bool:
-        """Whether a document shares its terms with so few others that comparing it with all is quick."""
+        """Whether documents share terms with so few others that comparing them is quick."""
         frequencies = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1]).astype(float)
         n_documents, n_categories = sample.labels.shape
         per_document = n_documents + inner(frequencies, frequencies) / n_documents
@@ -239,7 +239,7 @@ class SoftmaxMember(Member):
         prior = GaussianPrior(variance=self.variance)
         n_documents, n_classes = sample.labels.shape
         is_empty = np.diff(sample.targets.members.indptr) == 0
-        # With an empty class, or a document or two per class, there is nothing for classes to share.
+        # With an empty class, or one document per class, there is nothing for classes to share.
         if np.any(is_empty) or 2 * n_classes > n_documents:
             return _logistic_mode(sample, prior, settings)
         classes = Targets(sample.targets.members, np.arange(n_classes), multilabel=False)
@@ -281,7 +281,7 @@ def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> 
 
 
 def _logistic(prior: GaussianPrior, settings: Settings, sample: Sample) -> SparseBayesClassifier:
-    # On little data Newton's method is about as quick as the default, and nothing is compiled for it.
+    # On little data Newton's method is about as quick, and nothing is compiled for it.
     is_small = sample.rows.nnz * sample.labels.shape[1] <= _NEWTON_CELLS
     return SparseBayesClassifier(
         prior=prior,

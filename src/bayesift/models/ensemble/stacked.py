@@ -139,7 +139,10 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def jury(cls, *, C: float = 1.0, n_neighbors: int = 45, **parameters: Any) -> Self:
-        """SVM, nearest neighbours, Bayesian perceptron, naive Bayes twice and logistic regression, with signed weights.
+        """Make the most accurate stack, with signed weights.
+
+        It is an SVM, nearest neighbours, a Bayesian perceptron, naive Bayes twice and a
+        logistic regression.
 
         C is that of the SVM; `parameters` are those of `StackedClassifier`.
         """
@@ -157,7 +160,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         mixing: float = 0.9,
         **parameters: Any,
     ) -> Self:
-        """Two logistic regressions and naive Bayes, with weights of at least 0: one linear model that takes weights.
+        """Make one linear model of two logistic regressions and naive Bayes.
+
+        Its weights are at least 0, and it takes sample weights.
 
         `variance` is that of a `LogisticMember`; `informed_variance` and `alpha` of a
         `NBLogisticMember`; `mixing` of naive Bayes; `parameters` are those of `StackedClassifier`.
@@ -238,7 +243,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[SparseRows, FloatArray]:
-        """What each term adds to the score of a category through the linear members, and the remainder.
+        """Return what each term adds to the score through the linear members, and the remainder.
 
         The remainder is what the intercept, neighbours, an online stack and the other categories of
         the document add.
@@ -268,7 +273,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             )
 
     def _others(self) -> dict[type[Member], NotLinear]:
-        """The fitted members that are not linear, by their kind."""
+        """Return the fitted members that are not linear, by their kind."""
         found: dict[type[Member], NotLinear] = {}
         if self.neighbors_ is not None:
             found[NeighborsMember] = self.neighbors_

@@ -89,7 +89,7 @@ class ProgressCounter:
 
 
 class CrossFitting:
-    """Fits candidates to folds, then those that are kept to all documents, within the time there is.
+    """Fits candidates to folds, then the chosen ones to all documents, within the time there is.
 
     Every document is held out once, except those that `deal_folds` keeps in training for a rare
     category.
@@ -265,7 +265,7 @@ class StackChoice:
 
 
 class Stacker:
-    """Fits weights of members to out-of-fold scores, and judges them by documents they have not seen.
+    """Fits weights of members to out-of-fold scores, and judges them by other documents.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class Stacker:
         self.most = most_documents(n_categories)
 
     def judge(self, members: Sequence[int]) -> StackChoice:
-        """Stack some members; the scores are by weights fitted to the other half of the documents."""
+        """Stack some members; each half is scored by weights fitted to the other half."""
         scores = np.empty(self.held_out.labels.shape)
         for half, other in (self.halves, self.halves[::-1]):
             weights, offset = self.fit(members, other)
