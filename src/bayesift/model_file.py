@@ -1,8 +1,8 @@
 """The model file: a folder, or one zip, that people can read and that cannot run code.
 
-    model.json            kind, parameters, categories, thresholds, versions; digests of the other
-    files arrays.safetensors    numbers
-    *.txt                 lists of names, one a line
+    model.json            kind, parameters, categories, thresholds, versions; digests of the others
+    arrays.safetensors    numbers
+    *.txt                 lists of names, one per line
 
 Loading reads bytes, checks them and builds arrays; nothing is imported or executed on the file's
 word. Writing is atomic: a file is there whole or not at all, and an interrupted save leaves the old
@@ -65,7 +65,7 @@ def save_model(content: ModelContent, path: str | Path, *, compressed: bool = Tr
 
 
 def check_place(path: Path) -> None:
-    """Refuse a path where a model would take the place of something else, or cannot be written."""
+    """Refuse a path where a model would replace something else, or cannot be written."""
     if path.is_file() and path.suffix != ".zip":
         raise DataError("is a file; name a folder, or a file that ends in .zip", file=path)
     if path.is_dir() and (
@@ -139,7 +139,7 @@ def _write_zip(files: dict[str, bytes], path: Path, compression: int) -> None:
 
 
 def _write_folder(files: dict[str, bytes], path: Path) -> None:
-    """Write all files into a folder beside, then let it take the place of the old one."""
+    """Write all files into a folder beside the old one, then replace it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))

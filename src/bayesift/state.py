@@ -270,7 +270,7 @@ def _fits_class(value: Any, cls: Any, parts: tuple[Any, ...]) -> bool:
 
 
 def _encode_items(items: list[Any], arrays: Arrays | None, name: str) -> list[Any]:
-    return [encode(item, arrays, _path(name, place)) for place, item in enumerate(items)]
+    return [encode(item, arrays, _path(name, index)) for index, item in enumerate(items)]
 
 
 def _encode_object(value: Any, arrays: Arrays | None, name: str) -> Parameters:
@@ -334,11 +334,11 @@ def _encode_array(array: Array, arrays: Arrays | None, name: str) -> Parameters:
             arrays[name] = array[np.triu_indices(len(array))]
             return {"kind": "array", "form": "symmetric"}
         fill = _frequent(array)
-        places = np.flatnonzero(array != fill)
-        if math.isfinite(fill) and len(places) < _FEW * array.size:
+        indices = np.flatnonzero(array != fill)
+        if math.isfinite(fill) and len(indices) < _FEW * array.size:
             arrays[_path(name, "places")], arrays[_path(name, "values")] = (
-                places,
-                array.ravel()[places],
+                indices,
+                array.ravel()[indices],
             )
             return {"kind": "array", "form": "filled", "shape": list(array.shape), "fill": fill}
     arrays[name] = array
@@ -369,7 +369,7 @@ class _Decoder:
             raise DataError("the state is nested too deeply")
         if isinstance(code, list):
             return [
-                self.decode(item, _path(name, place), depth + 1) for place, item in enumerate(code)
+                self.decode(item, _path(name, index), depth + 1) for index, item in enumerate(code)
             ]
         if not isinstance(code, dict):
             return code
@@ -444,13 +444,13 @@ class _Decoder:
     def _filled(self, code: Parameters, name: str) -> Array:
         shape, fill = _shape(code), float(expect(code, "fill", float))
         size = math.prod(shape)
-        places = expect_array(self._named(_path(name, "places")), name, np.int64, (None,))
-        values = expect_array(self._named(_path(name, "values")), name, np.float64, (len(places),))
-        if np.any((places < 0) | (places >= size)):
+        indices = expect_array(self._named(_path(name, "places")), name, np.int64, (None,))
+        values = expect_array(self._named(_path(name, "values")), name, np.float64, (len(indices),))
+        if np.any((indices < 0) | (indices >= size)):
             raise DataError(f"{name} has entries outside of it")
         self._allocate(size)
         array = np.full(size, fill)
-        array[places] = values
+        array[indices] = values
         return array.reshape(shape)
 
     def _inline(self, code: Parameters) -> Array:
@@ -500,7 +500,7 @@ class _Decoder:
 def _shape(code: Parameters) -> tuple[int, ...]:
     shape = expect(code, "shape", list[int])
     if not 1 <= len(shape) <= 4 or any(not 0 <= n < 2**63 for n in shape):
-        raise DataError(f"{shape!r:.40} is no shape")
+        raise DataError(f"{shape!r:.40} is not a shape")
     return tuple(shape)
 
 

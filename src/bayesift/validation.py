@@ -47,13 +47,13 @@ class Targets:
 
     def members_over(self, classes: Array) -> sparse.csr_array:
         """Return the members of wider classes: these in the same order, others between them."""
-        places = (
+        indices = (
             np.arange(len(self.classes))
             if self.multilabel
             else np.searchsorted(classes, self.classes)
         )
         lengths = np.zeros(len(classes), dtype=np.int32)
-        lengths[places] = np.diff(self.members.indptr)
+        lengths[indices] = np.diff(self.members.indptr)
         indptr = np.concatenate(([0], np.cumsum(lengths)))
         return _as_members(indptr, self.members.indices, (len(classes), self.n_documents))
 
@@ -141,9 +141,9 @@ def check_two_classes(classes: Array) -> None:
 def check_sample_weight(
     sample_weight: Any, n_documents: int, *, some_positive: bool = False
 ) -> Array:
-    """One non-negative weight a document, ones when there are none.
+    """Return one non-negative weight per document; ones if none are given.
 
-    `some_positive` refuses nothing but zeros.
+    `some_positive` refuses weights that are all zero.
     """
     if sample_weight is None:
         return np.ones(n_documents)
@@ -214,9 +214,9 @@ def number_labels(labels: Array) -> tuple[Array, Array]:
         return np.unique(labels, return_inverse=True)
     values = labels.tolist()
     names = sorted(set(values))
-    place = {name: j for j, name in enumerate(names)}
+    index = {name: j for j, name in enumerate(names)}
     return np.array(names, dtype=object), np.fromiter(
-        (place[name] for name in values), np.intp, len(values)
+        (index[name] for name in values), np.intp, len(values)
     )
 
 

@@ -142,8 +142,8 @@ def abstention_from_fit(
     probabilities = held_out.probabilities
     if probabilities.shape[1] == 1 and not multilabel:
         probabilities = np.hstack([1.0 - probabilities, probabilities])
-    places = held_out.documents
-    doubts = Doubts(probabilities, n_terms[places], n_known[places])
+    indices = held_out.documents
+    doubts = Doubts(probabilities, n_terms[indices], n_known[indices])
     return Abstention.of(doubts) if np.count_nonzero(doubts.n_known) >= _FEWEST else None
 
 
@@ -274,7 +274,7 @@ def wilson_interval(share: float, size: float, *, level: float = 0.95) -> tuple[
 
 
 def _micro_f1(totals: Array) -> Array:
-    """2 t / (s + r) of true positives, assigned and positives; 0 where there are none."""
+    """Return 2 t / (s + r) of true positives t, assigned s and positives r; 0 if both are 0."""
     f1: Array = 2 * totals[0] / np.maximum(totals[1] + totals[2], 1e-300)
     return f1
 

@@ -118,7 +118,7 @@ class LabelForm:
         """Return the answers of `decode` with None for some texts."""
         if self.form == "indicator":
             raise DataError(
-                "an indicator matrix has no place for None; leave out texts by their uncertainty"
+                "an indicator matrix cannot hold None; leave out texts by their uncertainty"
             )
         if self.form == "single":
             some = answers.astype(object)
@@ -159,8 +159,8 @@ class LabelForm:
             and not frames
         ):
             return np.arange(len(self.classes))
-        place = {name: j for j, name in enumerate(self.categories)}
-        return np.array([place.get(name, -1) for name in other.categories], dtype=np.intp)
+        index = {name: j for j, name in enumerate(self.categories)}
+        return np.array([index.get(name, -1) for name in other.categories], dtype=np.intp)
 
     def _refuse_strangers(self, other: LabelForm) -> None:
         if not set(self.classes) & set(other.classes):
@@ -188,7 +188,7 @@ class Labels:
     y : a vector of labels, or an indicator matrix
     rows : the texts that y is for; single labels that are missing are left out
     n_given : number of texts that labels were given for, or that have none
-    n_missing : number of texts with None, NaN or a blank in place of labels
+    n_missing : number of texts with None, NaN or a blank instead of labels
     """
 
     form: LabelForm
@@ -381,10 +381,10 @@ def _read_collections(
     multilabel: bool | None,
 ) -> Labels:
     rows, kinds = [], set()
-    for place, (value, is_collection) in enumerate(zip(values, collected, strict=True)):
+    for index, (value, is_collection) in enumerate(zip(values, collected, strict=True)):
         if not is_collection and not _is_unlabelled(value):
             raise DataError(
-                f"label {place} is {value!r:.40}, others are collections of labels; give all in "
+                f"label {index} is {value!r:.40}, others are collections of labels; give all in "
                 "one form"
             )
         rows.append(value if is_collection else ())
@@ -474,8 +474,8 @@ def _is_unlabelled(label: Any) -> bool:
 
 def _as_objects(values: Sequence[Any]) -> Array:
     array = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        array[place] = value
+    for index, value in enumerate(values):
+        array[index] = value
     return array
 
 

@@ -48,7 +48,7 @@ def vectorizer_for(model: Any, vectorizer: TermVectorizer | None) -> TermVectori
 
 
 def takes_blocks(model: Any) -> bool:
-    """Whether a model is told the blocks of columns, and uses those that lower its loss."""
+    """Whether a model takes the blocks of columns, and uses those that lower its loss."""
     return bool(has_fit_parameter(model, "blocks"))
 
 

@@ -120,9 +120,9 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
 
 def _row(cell: Markup, values: Sequence[Any]) -> Markup:
     made = Markup()
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         content = value if isinstance(value, Markup) else escape(clean(value))
-        made += cell.format(_CELL_STYLE.format("left" if place == 0 else "right"), content)
+        made += cell.format(_CELL_STYLE.format("left" if index == 0 else "right"), content)
     return Markup("<tr>{}</tr>").format(made)
 
 

@@ -225,7 +225,7 @@ def _knowledge(description: Any) -> tuple[TermKnowledge | None, Coverage | None]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"not knowledge of words ({error})") from error
     if not isinstance(used, int):
-        raise DataError("not knowledge of words: how many were used is no number")
+        raise DataError("not knowledge of words: the number of words that were used is missing")
     return TermKnowledge.from_dict(parts), Coverage(used, missing)
 
 

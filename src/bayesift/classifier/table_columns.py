@@ -21,7 +21,7 @@ from bayesift.state import storable
 class NumberColumn:
     """Numbers of a table: centred and scaled to a standard deviation of one.
 
-    What is missing is 0, and said so.
+    Missing values are 0, and a second column marks them.
     """
 
     name: str
@@ -79,9 +79,9 @@ class CategoryColumn:
 
     def rows(self, values: list[Any]) -> sparse.csr_array:
         """Rows with a 1 in the column of their value."""
-        place = {value: j for j, value in enumerate(self.values)}
+        index = {value: j for j, value in enumerate(self.values)}
         columns = np.array(
-            [-1 if is_missing(value) else place.get(str(value), -1) for value in values]
+            [-1 if is_missing(value) else index.get(str(value), -1) for value in values]
         )
         held = np.flatnonzero(columns >= 0)
         entries = np.ones(len(held)), (held, columns[held])
@@ -144,9 +144,9 @@ def _kind_of(values: list[Any]) -> type[NumberColumn] | type[CategoryColumn]:
     )
 
 
-def _number(name: str, place: int, value: Any) -> float:
+def _number(name: str, index: int, value: Any) -> float:
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
         raise DataError(
-            f"row {place} has {value!r:.40} in the column {name!r}, which is one of numbers"
+            f"row {index} has {value!r:.40} in the column {name!r}, which is one of numbers"
         )
     return float(value)

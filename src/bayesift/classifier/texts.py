@@ -196,10 +196,10 @@ def _of_items(given: Iterable[Any], columns: Sequence[str] | None, besides: Sequ
 
 
 def _of_records(records: list[Any], columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
-    for place, record in enumerate(records):
+    for index, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise DataError(
-                f"text {place} is of type {type(record).__name__}, others are dictionaries"
+                f"text {index} is of type {type(record).__name__}, others are dictionaries"
             )
     names = dict.fromkeys(name for record in records for name in record)
     return _joined(
@@ -224,16 +224,16 @@ def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence
     if not kept:
         raise DataError(f"no column holds text; there are: {', '.join(names) or 'none'}")
     texts = []
-    for place, row in enumerate(zip(*(values for _, values in kept), strict=True)):
+    for index, row in enumerate(zip(*(values for _, values in kept), strict=True)):
         parts = [part for part in row if isinstance(part, str)]
         for part, (name, _) in zip(row, kept, strict=True):
             if not isinstance(part, str) and not is_missing(part):
                 raise DataError(
-                    f"text {place} is of type {type(part).__name__} in the column {name!r}, not a "
+                    f"text {index} is of type {type(part).__name__} in the column {name!r}, not a "
                     "string"
                 )
         if not parts:
-            raise DataError(f"text {place} is missing, not a string")
+            raise DataError(f"text {index} is missing, not a string")
         texts.append("\n".join(part for part in parts if part))
     return Texts(texts, columns=tuple(kept), table=tuple(table))
 

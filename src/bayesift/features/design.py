@@ -6,7 +6,7 @@
     vectors     the mean of word vectors; dense
     columns     numbers and categories of the user's table
 
-A model that is told the blocks can treat them differently: use one only where it lowers the loss,
+A model that knows the blocks can treat them differently: use one only where it lowers the loss,
 or give each a prior scale of its own.
 """
 

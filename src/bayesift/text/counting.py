@@ -227,9 +227,9 @@ def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> C
         if term_of is not None:
             kernels.renumber(tokens, term_of)
         return Counts(slice(n_terms), *kernels.count_terms(tokens, ends, n_terms))
-    present, places = np.unique(tokens if term_of is None else term_of, return_inverse=True)
+    present, indices = np.unique(tokens if term_of is None else term_of, return_inverse=True)
     n_left_out = int(np.searchsorted(present, 0))
-    columns = np.maximum(places - n_left_out, -1).astype(np.int32)
+    columns = np.maximum(indices - n_left_out, -1).astype(np.int32)
     columns = columns if term_of is None else columns.take(tokens)
     return Counts(
         present[n_left_out:], *kernels.count_terms(columns, ends, len(present) - n_left_out)
@@ -252,9 +252,9 @@ def _form_ngrams(
     units, words = local.astype(np.int32), words.take(present)
     alone = np.zeros(len(words), dtype=np.bool_) if are_ngrams is None else are_ngrams(words)
     single = np.flatnonzero(alone | (lengths[0] == 1))
-    place = np.full(len(words), -1, dtype=np.int32)
-    place[single] = np.arange(len(single), dtype=np.int32)
-    streams, found = ([place[units]], [words.take(single)]) if len(single) else ([], [])
+    index = np.full(len(words), -1, dtype=np.int32)
+    index[single] = np.arange(len(single), dtype=np.int32)
+    streams, found = ([index[units]], [words.take(single)]) if len(single) else ([], [])
     units = np.where(alone[units], -1, units).astype(np.int32)
     grams, names = units, words
     for length in range(2, lengths[1] + 1):

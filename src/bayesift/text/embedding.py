@@ -27,10 +27,7 @@ _REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class SimilarText:
-    """A text of a collection, by its place.
-
-    How like others it is, and the words that make it so.
-    """
+    """A text of a collection, by its index; its score, and the words that add most to it."""
 
     document: int
     score: float
@@ -157,7 +154,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         """Find the texts that mean about what the liked ones do, and not what the disliked ones do.
 
         The score is the mean cosine with the liked texts less that with the disliked ones; texts
-        that are named as `liked` or `disliked`, by their places, are not ranked. Words are those
+        that are named as `liked` or `disliked`, by their indices, are not ranked. Words are those
         that add most to the score.
 
         Examples
@@ -169,9 +166,9 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         (2, ('wheat',))
         """
         judged = [*liked, *disliked]
-        if not len(liked) or not all(0 <= place < len(texts) for place in judged):
+        if not len(liked) or not all(0 <= index < len(texts) for index in judged):
             raise ValueError(
-                f"liked must name at least one of the {len(texts):,} texts by its place, disliked "
+                f"liked must name at least one of the {len(texts):,} texts by its index, disliked "
                 "too"
             )
         rows = self.transform(texts)
@@ -180,7 +177,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         if len(disliked):
             direction = direction - rows[list(disliked)].mean(axis=0)
         scores = rows @ direction
-        order = [place for place in np.argsort(-scores, kind="stable") if place not in set(judged)][
+        order = [index for index in np.argsort(-scores, kind="stable") if index not in set(judged)][
             :top
         ]
         return [
@@ -216,7 +213,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Name the columns by the number of each dimension."""
         check_is_fitted(self, "centre_")
-        return np.array([f"dimension {place}" for place in range(len(self.centre_))], dtype=object)
+        return np.array([f"dimension {index}" for index in range(len(self.centre_))], dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vectors_")
@@ -260,8 +257,8 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         """Weighted sums of vectors, of length one."""
         weighed = self._weighed(counts)
         present = np.bincount(weighed.indices, minlength=weighed.shape[1]) > 0
-        used, places = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - 1
-        parts = (weighed.data.astype(np.float32), places[weighed.indices], weighed.indptr)
+        used, indices = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - 1
+        parts = (weighed.data.astype(np.float32), indices[weighed.indices], weighed.indptr)
         inside = sparse.csr_array(parts, shape=(weighed.shape[0], len(used)))
         sums = np.asarray(inside @ self.vectors_.take(used), dtype=np.float64)
         sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), _LEAST)

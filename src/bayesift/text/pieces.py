@@ -70,8 +70,8 @@ def _shared(
                 or weights.get(term.lower())
                 or weights.get(_without_joiners(term), 0.0)
             )
-            for place in range(first, first + length) if weight else ():
-                shares[place] += weight / length
+            for index in range(first, first + length) if weight else ():
+                shares[index] += weight / length
     return list(zip(units, shares, strict=True))
 
 

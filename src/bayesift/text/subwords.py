@@ -258,6 +258,6 @@ def _byte_alphabet() -> dict[str, str]:
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in set(seen)]
     written = {byte: chr(byte) for byte in seen} | {
-        byte: chr(256 + place) for place, byte in enumerate(hidden)
+        byte: chr(256 + index) for index, byte in enumerate(hidden)
     }
     return {chr(byte): character for byte, character in written.items()}

@@ -95,9 +95,9 @@ def _next_batch(source: Iterator[Any], start: int) -> list[str]:
 def _strings(part: list[Any], start: int) -> list[str]:
     if set(map(type, part)) <= {str}:
         return part
-    for place, text in enumerate(part, start):
+    for index, text in enumerate(part, start):
         if not isinstance(text, str):
-            raise DataError(f"text {place} is {_kind(text)}, not a string")
+            raise DataError(f"text {index} is {_kind(text)}, not a string")
     return [str(text) for text in part]
 
 
@@ -151,7 +151,7 @@ class Tokeniser:
     analyzer : "word", or n-grams of characters: "char", or "char_wb" within words and the blanks
         around them
     ngram_range : shortest and longest n-gram of characters
-    tokenizer : finds the words of a text in place of the rules above
+    tokenizer : finds the words of a text instead of the rules above
     strip_html : whether texts are HTML
     """
 
@@ -183,11 +183,11 @@ class Tokeniser:
                 if exact
                 else texts
             )
-        others = [place for place, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
+        others = [index for index, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
         if others:
             texts = texts.copy()
-            for place in others:
-                texts[place] = self._exact(texts[place])
+            for index in others:
+                texts[index] = self._exact(texts[index])
         return pa.array(texts, pa.large_string())
 
     def split(self, encoded: Any, shared: WordTable | None = None) -> Tokens:
@@ -235,10 +235,10 @@ class Tokeniser:
         numbers: dict[str, int] = {}
         tokens: list[int] = []
         ends = np.empty(len(texts), dtype=np.int64)
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             lowered = text.lower() if self.lowercase and text.isascii() else text
             tokens += [numbers.setdefault(word, len(numbers)) for word in find(lowered)]
-            ends[place] = len(tokens)
+            ends[index] = len(tokens)
         return Tokens(np.array(tokens, dtype=np.int32), ends, Words.of(numbers))
 
     def _words(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:

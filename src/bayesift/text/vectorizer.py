@@ -66,7 +66,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     unspaced : how text of scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar, ...) is
         split: "ngrams" of one and two characters (to three in Katakana and South East Asia), or
         "words" between spaces and punctuation
-    tokenizer : a function from a text to its words, in place of the rules for words; a model with
+    tokenizer : a function from a text to its words, instead of the rules for words; a model with
         one is not saved
     separate_ngrams : with words and n-grams of words, scale n-grams of each length to length one by
         themselves, so that words weigh what they weigh alone; and leave out n-grams of several

@@ -41,7 +41,7 @@ class Rows(Protocol):
 
     shape: tuple[int, int]
 
-    def take(self, places: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return these rows, float32."""
 
     def digest(self) -> Any:
@@ -105,7 +105,7 @@ class WordVectors:
 
         These are a folder with a `.safetensors` file and a `tokenizer.json` (as of wordllama or
         model2vec), or either file of them; a `.npy` file with its words in a `.txt` file of the
-        same name, one a line; and word2vec or GloVe, as text or (`.bin`) binary.
+        same name, one per line; and word2vec or GloVe, as text or (`.bin`) binary.
         """
         path = Path(path)
         if not path.exists():
@@ -203,9 +203,9 @@ class WordVectors:
         )
         return sparse.csr_array(counts)
 
-    def take(self, places: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return these rows, float32."""
-        return self._rows.take(places)
+        return self._rows.take(indices)
 
     def vectors(self, words: Iterable[str]) -> Array:
         """Return the vectors of words, float32.
@@ -267,7 +267,7 @@ class WordVectors:
         )
         counts = self.pieces(Words.of(words))
         whole = (np.diff(counts.indptr) == 1) & (counts.sum(axis=1) == 1)
-        return [words[place] for place in np.flatnonzero(whole)]
+        return [words[position] for position in np.flatnonzero(whole)]
 
     def expand(self, text: str, *, n: int = 10, strength: float = 0.2) -> dict[str, float]:
         """Find words that mean about what the words of a text do.
@@ -299,10 +299,10 @@ class WordVectors:
 
     def subset(self, rows: Array) -> WordVectors:
         """Return the vectors of these rows only, in memory; other rows are zeros."""
-        table, places = self.take(rows), np.full(self.n_rows, -1, dtype=np.int32)
-        places[rows] = np.arange(len(rows), dtype=np.int32)
+        table, indices = self.take(rows), np.full(self.n_rows, -1, dtype=np.int32)
+        indices[rows] = np.arange(len(rows), dtype=np.int32)
         half = table.astype(np.float16)
-        return self._like(TableRows(half if np.array_equal(half, table) else table, None, places))
+        return self._like(TableRows(half if np.array_equal(half, table) else table, None, indices))
 
     def _like(self, rows: TableRows) -> WordVectors:
         made = WordVectors(
@@ -344,10 +344,10 @@ class WordVectors:
             splitter, n_rows = WholeWords(words), len(words)
         if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
             raise DataError("the bundled vectors do not fit their words")
-        places = np.full(n_rows, -1, dtype=np.int32)
-        places[rows] = np.arange(len(rows), dtype=np.int32)
+        indices = np.full(n_rows, -1, dtype=np.int32)
+        indices[rows] = np.arange(len(rows), dtype=np.int32)
         made = cls(
-            TableRows(table, None, places),
+            TableRows(table, None, indices),
             splitter,
             source=source,
             tokenizer=tokenizer,
@@ -381,27 +381,27 @@ class TableRows:
     """
 
     def __init__(
-        self, table: Array, factors: Array | None = None, places: Array | None = None
+        self, table: Array, factors: Array | None = None, indices: Array | None = None
     ) -> None:
-        self.table, self.factors, self.places = table, factors, places
-        self.shape = (len(table) if places is None else len(places)), int(table.shape[1])
+        self.table, self.factors, self.indices = table, factors, indices
+        self.shape = (len(table) if indices is None else len(indices)), int(table.shape[1])
 
-    def take(self, places: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return these rows."""
-        held = places if self.places is None else self.places[places]
+        held = indices if self.indices is None else self.indices[indices]
         found = np.asarray(self.table[np.maximum(held, 0)])
         if found.dtype == np.uint16:  # the upper half of a float32
             found = (found.astype(np.uint32) << 16).view(np.float32)
         rows: Array = found.astype(np.float32)
         if self.factors is not None:
-            rows *= self.factors[places, np.newaxis].astype(np.float32)
+            rows *= self.factors[indices, np.newaxis].astype(np.float32)
         rows[held < 0] = 0.0
         return rows
 
     def digest(self) -> Any:
-        """Of the numbers."""
+        """Return a hash object of the numbers."""
         found = hashlib.sha256(np.ascontiguousarray(self.table).view(np.uint8).data)
-        for more in (self.factors, self.places):
+        for more in (self.factors, self.indices):
             if more is not None:
                 found.update(np.ascontiguousarray(more).tobytes())
         return found
@@ -416,11 +416,11 @@ class FileRows:
         self.data, self.begins, self.ends, self.binary = data, begins, ends, binary
         self.shape = len(begins), dimension
 
-    def take(self, places: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return these rows."""
-        out = np.empty((len(places), self.shape[1]), dtype=np.float32)
-        for row, place in enumerate(places):
-            held = self.data[self.begins[place] : self.ends[place]]
+        out = np.empty((len(indices), self.shape[1]), dtype=np.float32)
+        for row, position in enumerate(indices):
+            held = self.data[self.begins[position] : self.ends[position]]
             out[row] = (
                 np.frombuffer(held, dtype="<f4")
                 if self.binary
@@ -429,7 +429,7 @@ class FileRows:
         return out
 
     def digest(self) -> Any:
-        """Of the bytes of the file."""
+        """Return a hash object of the bytes of the file."""
         return hashlib.sha256(self.data)
 
 
@@ -475,18 +475,18 @@ def read_binary(path: Path) -> tuple[Words, FileRows]:
     It is a line of numbers, then each word, a blank and its float32.
     """
     data = _open(path)
-    place = data.find(b"\n")
+    position = data.find(b"\n")
     try:
-        n_words, dimension = map(int, data[:place].split())
+        n_words, dimension = map(int, data[:position].split())
         if n_words < 1 or dimension < 1:
             raise ValueError
     except ValueError:
         raise DataError("not a word2vec file: it must begin with two numbers", file=path) from None
     begins, names = np.empty(n_words, dtype=np.int64), []
     for row in range(n_words):
-        blank = data.find(b" ", place)
-        begins[row], place = blank + 1, blank + 1 + 4 * dimension
-        if blank < 0 or place > len(data):
+        blank = data.find(b" ", position)
+        begins[row], position = blank + 1, blank + 1 + 4 * dimension
+        if blank < 0 or position > len(data):
             raise DataError(f"ends after {row:,} of {n_words:,} words", file=path)
         names.append(
             data[begins[row - 1] + 4 * dimension if row else data.find(b"\n") : blank].strip()
@@ -500,13 +500,13 @@ def read_text(path: Path) -> tuple[Words, FileRows]:
     """Read a text file, as of GloVe, or as of word2vec with a first line of two numbers."""
     data, begins, ends = _open(path), list[int](), list[int]()
     names: list[bytes] = []
-    place, dimension = 0, 0
-    while place < len(data):
-        end = data.find(b"\n", place)
+    position, dimension = 0, 0
+    while position < len(data):
+        end = data.find(b"\n", position)
         end = len(data) if end < 0 else end
-        line = data[place:end].rstrip()
+        line = data[position:end].rstrip()
         n_fields = line.count(b" ")
-        if not dimension and not (place == 0 and n_fields == 1):
+        if not dimension and not (position == 0 and n_fields == 1):
             dimension = n_fields
         if dimension:
             parts = line.rsplit(b" ", dimension)
@@ -516,9 +516,9 @@ def read_text(path: Path) -> tuple[Words, FileRows]:
                     file=path,
                 )
             names.append(parts[0])
-            begins.append(place + len(parts[0]) + 1)
+            begins.append(position + len(parts[0]) + 1)
             ends.append(end)
-        place = end + 1
+        position = end + 1
     rows = FileRows(data, np.array(begins), np.array(ends), dimension, binary=False)
     try:
         rows.take(np.arange(min(1, len(names))))

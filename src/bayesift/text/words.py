@@ -103,14 +103,16 @@ class Words:
     def _sorted_rows(self, head: Array, rows: Array) -> Array:
         """Rows in the order of their words, of which `head` is the first eight bytes."""
         order = rows[np.argsort(head[rows])]
-        places, run = _ties(head[order])
-        tied = order[places]
+        positions, run = _ties(head[order])
+        tied = order[positions]
         following = self._eight_bytes(8, tied)
         within = np.lexsort((following, run))
-        order[places] = tied[within]
-        long_places, long_run = _ties(run, following[within])
-        long_places = places[long_places]
-        order[long_places] = order[long_places][self._order_by_bytes(order[long_places], long_run)]
+        order[positions] = tied[within]
+        long_positions, long_run = _ties(run, following[within])
+        long_positions = positions[long_positions]
+        order[long_positions] = order[long_positions][
+            self._order_by_bytes(order[long_positions], long_run)
+        ]
         return order
 
     def _eight_bytes(self, first: int, rows: Array | slice = slice(None)) -> Array:
@@ -133,8 +135,8 @@ def _ties(*keys: Array) -> tuple[Array, Array]:
     """Return the positions of sorted keys that equal a neighbour, and a number for each run."""
     same = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
     after, before = np.concatenate([same, [False]]), np.concatenate([[False], same])
-    places = np.flatnonzero(after | before)
-    return places, np.cumsum(~before[places])
+    positions = np.flatnonzero(after | before)
+    return positions, np.cumsum(~before[positions])
 
 
 def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:

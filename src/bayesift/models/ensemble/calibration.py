@@ -129,7 +129,7 @@ class BetaCalibration:
     def _post_load(self) -> None:
         numbers = self.positive, self.negative, self.others, self.offset
         if not all(abs(number) <= _LARGEST_WEIGHT for number in numbers):
-            raise DataError("a weight of its calibration is no such number")
+            raise DataError("a weight of its calibration is not a number, or too large")
 
 
 def _beta_features(scores: Array) -> Array:

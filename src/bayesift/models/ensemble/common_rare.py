@@ -158,7 +158,7 @@ class CommonRareClassifier(
                 raise DataError("the parts do not fit the terms")
 
     def _fitted(self, name: str, X: Any, Y: Array, categories: Array, feature_mask: Any) -> Any:
-        """Fit a part to some of the categories; None if there are none."""
+        """Fit a part to some of the categories; return None without categories."""
         if len(categories) == 0:
             return None
         chosen: Any = Y[:, categories]

@@ -254,8 +254,8 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         if self.label_coupling_ is not None:
             terms *= self.label_coupling_.weights[0]
         scores = self._scores(X)
-        place, sign = self._place(category)
-        whole = sign * scores[:, place]
+        index, sign = self._place(category)
+        whole = sign * scores[:, index]
         if against is not None and not self._is_binary():
             whole = whole - scores[:, self._place(against)[0]]
         return terms, whole - terms.sum(axis=1)
