@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 LOWEST := tests/text/test_vectorizer.py tests/classifier tests/models/naive_bayes/test_classifier.py \
 	tests/models/baselines/test_hyperplanes.py tests/test_state.py tests/cli/test_commands.py
 
-.PHONY: help demo test slow check docs wheel lowest hooks bench results format clean
+.PHONY: help demo test slow coverage check docs wheel lowest hooks bench results format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -28,6 +28,13 @@ test: $(INSTALLED)  ## run the tests (BAYESIFT_DATA names the folder with the co
 
 slow: $(INSTALLED)  ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow
+
+# Kernels are compiled, so that no line of theirs is counted.
+coverage: $(INSTALLED)  ## run the tests and measure which lines they reach; writes out/coverage.md
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov=bayesift --cov-report=
+	@$(BIN)/python -m coverage report --format=markdown --omit='*/kernels/*' > out/coverage.md
+	@tail -1 out/coverage.md
 
 check: $(INSTALLED)  ## lint, format, types, layers
 	@$(BIN)/ruff check .

@@ -123,7 +123,7 @@ def test_labels_keep_their_form():
     matrix = TextClassifier(model="naive-bayes").fit(
         texts, np.array([[label == "earn", label == "crude"] for label in labels], dtype=int)
     )
-    with pytest.raises(DataError, match="no place for None"):
+    with pytest.raises(DataError, match="cannot hold None"):
         matrix.predict(new, abstain=0.5)
 
 
