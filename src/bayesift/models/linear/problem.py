@@ -10,6 +10,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.linear import squared_lengths
 from bayesift.models.base import Row, SparseRow, compact_row
 from bayesift.models.linear.design import Design, dense_columns
@@ -246,16 +247,7 @@ def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Arr
 
 def matrix_of(problem: Problem) -> Matrix:
     """The documents as kernels take them."""
-    rows, columns = problem.rows, problem.columns
-    return Matrix(
-        columns.indptr,
-        columns.indices,
-        columns.data,
-        rows.indptr,
-        rows.indices,
-        rows.data,
-        problem.norms,
-    )
+    return Matrix(entries_of(problem.columns), entries_of(problem.rows), problem.norms)
 
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:

@@ -27,8 +27,9 @@ import numpy as np
 from scipy.special import log_expit, logit
 
 from bayesift.arrays import Array
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
-from bayesift.kernels.spike_slab import expected_likelihood, sweep_terms
+from bayesift.kernels.spike_slab import ScoreArrays, expected_likelihood, sweep_terms
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import Problem, Solution
 from bayesift.models.linear.solvers.variational import bound_curvature
@@ -145,9 +146,9 @@ class _Ascent:
         How far each of them moved.
         """
         columns, moves, prior = self.problem.columns, np.empty(len(terms) + 1), self.prior
-        arrays = self.curvatures, self.residuals, self.scores, self.spreads, self.factors, moves
+        documents = ScoreArrays(self.scores, self.spreads, self.curvatures, self.residuals)
         numbers = float(logit(prior.inclusion)), float(prior.spike), float(prior.slab), still, rate
-        sweep_terms(columns.indptr, columns.indices, columns.data, terms, *numbers, *arrays)
+        sweep_terms(entries_of(columns), terms, *numbers, documents, self.factors, moves)
         moves[-1] = self._move_intercept(rate) / rate
         self.set_likelihood()
         return moves

@@ -24,7 +24,8 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.kernels.dual import best_intercepts, visit
+from bayesift.kernels.dual import DualArrays, DualDocuments, best_intercepts, visit
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import shares_scale
@@ -271,16 +272,16 @@ class _Block:
 
     def _visit(self, documents: Array) -> None:
         """Visit documents in a random order of small chunks."""
-        link, rows = self.problem.link, self.rows
+        link = self.problem.link
         size = min(_CHUNK, max(1, len(documents) // _CHUNKS))
         whole = len(documents) - len(documents) % size
         chunks = self.generator.permutation(documents[:whole].reshape(-1, size))
         order = np.concatenate([chunks.ravel(), documents[whole:]])
-        visit(
-            rows.indptr, rows.indices, rows.data, order, link.code, link.parameters, self.counts, self.offsets,
-            self.reach, self.spread, self.variance, self.least, self.weights, self.intercepts, self.duals, self.moves,
-            np.empty(self.signs.shape[1]),
-        )  # fmt: skip
+        given = DualDocuments(entries_of(self.rows), self.counts, self.offsets, self.reach)
+        sums = np.empty(self.signs.shape[1])
+        model = DualArrays(self.weights, self.intercepts, self.duals, self.moves, sums)
+        variances = self.spread, self.variance
+        visit(given, order, link.code, link.parameters, *variances, self.least, model)
 
     def _estimate(self) -> Array:
         """An estimate of the squared gradient."""

@@ -17,6 +17,7 @@ import numpy as np
 from bayesift.arrays import Array, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.kernels.documents import Model, evaluate, separate_documents
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER
 from bayesift.models.linear.problem import Problem, Solution, matrix_of
@@ -105,10 +106,10 @@ class SoftmaxSearch:
         Returns the largest violation of all conditions.
         """
         kernels.residuals_of(self.probabilities, self.labels, self.importance, self.residuals)
-        columns = self.columns
         worst = kernels.find_violations(
-            columns.indptr, columns.indices, columns.data, self.terms, self.residuals, self.penalties, self.allowed,
-            self.weights, np.empty(self.residuals.shape[1]), self.places, self.violations, self.counts,
+            entries_of(self.columns), self.terms, self.residuals, self.penalties, self.allowed,
+            self.weights, np.empty(self.residuals.shape[1]), self.places, self.violations,
+            self.counts,
         )  # fmt: skip
         free, precision, centre = self.problem.intercept
         gradient = self.residuals.sum(axis=0)[: len(self.biases)] - precision * (
