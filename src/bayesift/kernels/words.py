@@ -419,7 +419,7 @@ def _count_before(places: Array, n: int, end: int) -> int:
     return low
 
 
-class WordTable(NamedTuple):
+class WordSlots(NamedTuple):
     """A hash table of words: slots, keys, and the bytes of word i in `pool`, from starts[i] on."""
 
     slots: Array
@@ -442,7 +442,7 @@ def tokenise_until_full(
     folded: Array,
     ends: Array,
     min_length: int,
-    table: WordTable,
+    table: WordSlots,
     block: WordBlock,
     tokens: Array,
     token_ends: Array,

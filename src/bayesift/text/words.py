@@ -275,8 +275,8 @@ class HashTable:
         found: Array = kernels.find_words(*self._parts(), words.pool, words.starts)
         return found
 
-    def _parts(self) -> kernels.WordTable:
-        return kernels.WordTable(self._slots, self._keys, self._pool, self._starts)
+    def _parts(self) -> kernels.WordSlots:
+        return kernels.WordSlots(self._slots, self._keys, self._pool, self._starts)
 
     def _make_room(self, n_words: int, n_bytes: int) -> None:
         """Room for this many more words, and for this many bytes of words."""
