@@ -25,7 +25,7 @@ from bayesift.kernels.newton_steps import (
     minimise_by_columns,
     weigh_columns,
 )
-from bayesift.models.linear import LaplacePrior, Logit, Problem
+from bayesift.models.linear import LaplacePrior, LinearProblem, Logit
 from bayesift.models.linear.solvers import proximal_newton, solve_all
 from bayesift.models.linear.solvers.proximal_newton import Descent
 
@@ -195,7 +195,7 @@ def test_more_terms_than_documents_meet_their_conditions(copied, monkeypatch):
     generator = np.random.default_rng(5)
     X, inside = generator.normal(size=(40, 300)), generator.random(40) < 0.4
     members, prior = sparse.csr_array(inside[None].astype(np.int8)), LaplacePrior(gamma=0.01)
-    problem = Problem(
+    problem = LinearProblem(
         sparse.csr_array(X), members, np.ones(40), Logit(), prior, FLAT, tolerance=1e-6
     )
     found = solve_all(problem, "coordinate", [None], None)[0]
@@ -221,7 +221,7 @@ def test_empty_documents_weigh_as_much_as_one_of_their_importance():
     def solution(X, inside, importance):
         members = sparse.csr_array(inside[None].astype(np.int8))
         prior = LaplacePrior(gamma=0.1)
-        problem = Problem(
+        problem = LinearProblem(
             sparse.csr_array(X), members, importance, Logit(), prior, FLAT, tolerance=1e-9
         )
         return solve_all(problem, "coordinate", [None], None)[0]
@@ -235,7 +235,7 @@ def test_threads_are_identical_to_the_last_bit():
     generator = np.random.default_rng(3)
     X = sparse.csr_array(generator.poisson(0.1, size=(300, 80)) * generator.random((300, 80)))
     members = sparse.csr_array((generator.random((6, 300)) < 0.2).astype(np.int8))
-    problem = Problem(X, members, np.ones(300), Logit(), LaplacePrior(gamma=0.05), FLAT)
+    problem = LinearProblem(X, members, np.ones(300), Logit(), LaplacePrior(gamma=0.05), FLAT)
     for one, two in zip(
         *(solve_all(problem, "coordinate", [None] * 6, jobs) for jobs in (1, 2)), strict=True
     ):

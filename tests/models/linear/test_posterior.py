@@ -7,10 +7,10 @@ from scipy.stats import norm
 from bayesift.models.linear import (
     GaussianPrior,
     LaplacePrior,
+    LinearProblem,
     LogF,
     Logit,
     Probit,
-    Problem,
     integrated_probabilities,
     posterior_of,
 )
@@ -70,8 +70,8 @@ def test_only_active_weights_vary_and_scores_add_them_up():
 
 def test_without_an_intercept_it_is_known():
     rows, members = sparse.csr_array(np.eye(3)), sparse.csr_array(np.array([[1, 0, 1]]))
-    problem = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(), np.zeros(3))
+    problem = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(), np.zeros(3))
     solution = solve_all(problem, "auto", [None], None)[0]
     assert posterior_of(problem, 0, solution).variances[-1] == 0
-    with_one = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(), FLAT)
+    with_one = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(), FLAT)
     assert posterior_of(with_one, 0, solve_all(with_one, "auto", [None], None)[0]).variances[-1] > 0

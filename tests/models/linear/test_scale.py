@@ -13,17 +13,23 @@ from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBa
 from bayesift.models.linear import (
     CrossValidation,
     Evidence,
+    LinearProblem,
     Logit,
     NormBased,
     Probit,
-    Problem,
     ScaleSearch,
 )
 from bayesift.models.linear import (
     scale as scale_rules,
 )
 from bayesift.models.linear.path import path_figure, validation_figure
-from bayesift.models.linear.scale import HeldOut, folds_of, log_evidence, mean_and_error, pick_scale
+from bayesift.models.linear.scale import (
+    HeldOutFolds,
+    folds_of,
+    log_evidence,
+    mean_and_error,
+    pick_scale,
+)
 from bayesift.models.linear.solvers import solve_all
 
 FLAT = np.array([1.0, 0.0, 0.0])
@@ -41,7 +47,7 @@ def documents(n_documents=120, n_terms=10, seed=0):
 def problem_of(X, Y, prior, link=None, intercept=FLAT, tolerance=1e-10):
     members = sparse.csr_array(np.atleast_2d(Y.T).astype(np.int8))
     rows = sparse.csr_array(np.asarray(X, dtype=float))
-    return Problem(
+    return LinearProblem(
         rows, members, np.ones(len(X)), link or Logit(), prior, intercept, tolerance=tolerance
     )
 
@@ -66,7 +72,7 @@ def test_held_out_losses_are_those_of_a_plain_loop(laplace, monkeypatch):
     problem = problem_of(X, Y, LaplacePrior() if laplace else GaussianPrior())
     folds = folds_of(problem, 4, 0)
     np.testing.assert_array_equal(folds, deal_folds(Y.astype(bool), n_folds=4))
-    held_out = HeldOut(problem, "auto", folds, None)
+    held_out = HeldOutFolds(problem, "auto", folds, None)
     for scale in (0.2, 1.0):
         losses, weights = held_out.losses(np.array([scale, 2 * scale]), [0, 1])
         for fold in range(4):

@@ -50,7 +50,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LinearProblem:
     """One binary problem per category, all over the same documents.
 
     Or one softmax model of all classes.
@@ -82,7 +82,7 @@ class Problem:
     coupled: bool = False
     balance: Array | None = None
 
-    def varied(self, **changes: Any) -> Problem:
+    def varied(self, **changes: Any) -> LinearProblem:
         """The problem with other fields, sharing what was computed of those that stay."""
         new = replace(self, **changes)
         for name, needs in _COMPUTED_FROM.items():
@@ -245,7 +245,7 @@ def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Arr
     ).ravel()
 
 
-def matrix_of(problem: Problem) -> Matrix:
+def matrix_of(problem: LinearProblem) -> Matrix:
     """The documents as kernels take them."""
     return Matrix(entries_of(problem.columns), entries_of(problem.rows), problem.norms)
 
@@ -261,7 +261,7 @@ def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_a
 def document_weights(
     class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array
 ) -> tuple[Array, Array | None]:
-    """The importance of documents and the `balance` of a `Problem` for class weights.
+    """The importance of documents and the `balance` of a `LinearProblem` for class weights.
 
     "balanced" gives both sides of each model the same total weight, or all classes where one model
     holds them (members is None).

@@ -31,7 +31,7 @@ from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.spike_slab import ScoreArrays, expected_likelihood, sweep_terms
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.variational import bound_curvature
 
 BOUNDS = ("expected", "tangent", "curvature")
@@ -89,7 +89,7 @@ class _Ascent:
     """The posterior of one category while it is being found."""
 
     def __init__(
-        self, problem: Problem, category: int, start: Solution, prior: SpikeSlab, bound: str
+        self, problem: LinearProblem, category: int, start: Solution, prior: SpikeSlab, bound: str
     ) -> None:
         self.problem, self.prior, self.bound = problem, prior, bound
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
@@ -246,7 +246,7 @@ class _Ascent:
 
 
 def inclusion_posterior(
-    problem: Problem,
+    problem: LinearProblem,
     category: int,
     start: Solution,
     *,
@@ -293,7 +293,7 @@ def inclusion_posterior(
     return InclusionPosterior(*moments, np.array(trace), converged, *beside)
 
 
-def check_bound(bound: str, problem: Problem) -> str:
+def check_bound(bound: str, problem: LinearProblem) -> str:
     """The bound of this name, if it applies to the problem's link."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be one of {', '.join(BOUNDS)}, got {bound!r}")

@@ -47,7 +47,7 @@ from bayesift.kernels.lazy_gradient import (
 )
 from bayesift.kernels.linear import L1, MODE, PRECISION
 from bayesift.models.base import compact_row
-from bayesift.models.linear.problem import Problem, Solution, matrix_of
+from bayesift.models.linear.problem import LinearProblem, Solution, matrix_of
 
 CAUTIOUS = 3  # rounds from a cold start
 _SMALLEST_SET = 16
@@ -76,14 +76,14 @@ _ENOUGH_DECREASE = 1e-4
 
 
 def solve_by_coordinates(
-    problem: Problem, category: int, start: Solution | None = None
+    problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
     """The mode of one category's weights."""
     return next(solve_along([problem], category, start))
 
 
 def solve_along(
-    problems: Sequence[Problem], category: int, start: Solution | None = None
+    problems: Sequence[LinearProblem], category: int, start: Solution | None = None
 ) -> Iterator[Solution]:
     """The modes of one category under several priors, all else the same: each is found from the one before.
 
@@ -106,7 +106,11 @@ def solve_along(
 
 
 def _descend(
-    problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates, cautious: int
+    problem: LinearProblem,
+    descent: Descent,
+    lazy: LazyGradient,
+    candidates: Candidates,
+    cautious: int,
 ) -> Solution:
     """Rounds on working sets, the first of them `cautious`, from where the descent stands until the mode is found."""
     matrix, model, documents, weights = (
@@ -153,11 +157,11 @@ def _scale(model: Model) -> float:
     return least if 0.0 < least < np.inf else 1.0
 
 
-def _start(problem: Problem, category: int) -> Array:
+def _start(problem: LinearProblem, category: int) -> Array:
     return problem.mode(category) if np.any(problem.prior.mode) else np.zeros(problem.n_terms)
 
 
-def _model(problem: Problem, category: int) -> Model:
+def _model(problem: LinearProblem, category: int) -> Model:
     importance = problem.importance_of(category)
     sums = problem.sums if problem.balance is None else problem.rows.T @ importance
     return Model(
