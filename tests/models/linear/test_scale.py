@@ -22,7 +22,6 @@ from bayesift.models.linear import (
 from bayesift.models.linear import (
     scale as scale_rules,
 )
-from bayesift.models.linear.path import path_figure, validation_figure
 from bayesift.models.linear.scale import (
     HeldOutFolds,
     folds_of,
@@ -325,18 +324,6 @@ def test_the_same_seed_gives_the_same_scale_and_threads_do_not_matter():
     two = SparseBayesClassifier(prior_scale="search", n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(one.prior_scale_, two.prior_scale_)
     np.testing.assert_array_equal(one.intercept_, two.intercept_)
-
-
-def test_pictures_of_paths_and_choices():
-    X, Y = documents()
-    model = SparseBayesClassifier(prior_scale=CrossValidation(folds=3, n_scales=5)).fit(X, Y)
-    figure = validation_figure(model.validation_, 1, title="corn")
-    assert figure.title == "corn"
-    assert figure.panels[0].x.log
-    assert [key.name for key in figure.legend] == [f"chosen: {model.prior_scale_[1]:.3g}"]
-    path = SparseBayesClassifier().path(X, Y, n_scales=5)
-    weights = np.stack([dense(step)[1] for step in path.coefficients])
-    assert len(path_figure(path, 1).panels[0].layers) == np.any(weights, axis=0).sum()
 
 
 def dense(weights):

@@ -8,7 +8,7 @@ from bayesift.models.linear.classifier import SparseBayesClassifier
 from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
 from bayesift.models.linear.path import Path, Validation, default_scales
-from bayesift.models.linear.posterior import WeightPosterior, integrated_probabilities, posterior_of
+from bayesift.models.linear.posterior import WeightPosterior, posterior_of
 from bayesift.models.linear.priors import (
     PRIORS,
     GammaPrior,
@@ -61,7 +61,6 @@ __all__ = [
     "WeightPosterior",
     "default_scales",
     "inclusion_posterior",
-    "integrated_probabilities",
     "log_evidence",
     "posterior_of",
     "softmax_log_evidence",

@@ -21,7 +21,7 @@ from scipy.special import expit, logsumexp, ndtri
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.linear.links import Link, log_likelihoods, probabilities
+from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.state import expect_array, storable
 
@@ -139,18 +139,6 @@ def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Ar
     margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
     curvatures: Array = problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
     return curvatures
-
-
-def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Array:
-    """Probabilities of normal scores of these means and variances.
-
-    Examples
-    --------
-    >>> from bayesift.models.linear import Probit
-    >>> integrated_probabilities(Probit(), np.array([1.0]), np.array([3.0])).round(6).tolist()
-    [0.691462]
-    """
-    return probabilities(link, scores / np.sqrt(1.0 + link.moderation * variances))
 
 
 def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
