@@ -11,7 +11,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.corpora import load
 from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.spark.blocks import LossEvaluator, LossSums
 from bayesift.spark.row_blocks import RowBlocks, Totals, blocks_of, fit_row_blocks
 
@@ -79,7 +79,7 @@ def _compared(spark: Any, name: str, X: Any, Y: Any, n_blocks: int) -> dict[str,
     }  # fmt: skip
 
 
-def _objectives(problem: Problem, solutions: list[Solution]) -> Array:
+def _objectives(problem: LinearProblem, solutions: list[Solution]) -> Array:
     return np.array(
         [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(solutions)]
     )

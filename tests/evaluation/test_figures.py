@@ -5,8 +5,6 @@ import pytest
 
 from bayesift.evaluation import (
     PrecisionRecallCurve,
-    category_f1_bars,
-    evaluate_decisions,
     precision_recall_plot,
     reliability_curve,
     reliability_diagram,
@@ -50,18 +48,6 @@ def test_precision_recall_plot(outcome):
     (panel,) = figure.panels
     assert (panel.x.name, panel.y.name) == ("recall", "precision")
     assert [key.name for key in figure.legend] == [f"topic {j}" for j in range(9)]
-
-
-def test_category_f1_bars(outcome):
-    Y, p = outcome
-    scores = evaluate_decisions(Y, p > 0.5)
-    figure = category_f1_bars(scores, limit=10)
-    assert drawn(figure)
-    (panel,) = figure.panels
-    common = sorted(scores.categories, key=lambda row: (-row.positives, row.category))[:10]
-    assert [length for _, length, _ in panel.layers[0].rows] == [row.f1 for row in common]
-    assert figure.title == "F1 of the 10 most common of 40 categories"
-    assert category_f1_bars(scores, limit=40).title == "F1 of each category"
 
 
 def test_long_curves_are_thinned_and_keep_their_shape():

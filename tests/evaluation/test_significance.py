@@ -15,7 +15,6 @@ from bayesift.evaluation import (
     macro_sign_test,
     mcnemar_test,
     micro_sign_test,
-    paired_bootstrap,
     significance_table,
 )
 
@@ -180,42 +179,6 @@ def test_the_table_as_text_and_json(systems):
     assert written["pairs"][0]["micro"]["symbol"] == ">>"
 
 
-@pytest.mark.parametrize("measure", ["micro-f1", "macro-f1"])
-def test_bootstrap_is_that_of_a_loop_over_resamples(systems, measure):
-    Y, decided = systems
-    Y, a, b = Y[:60, :5], decided["best"][:60, :5], decided["good"][:60, :5]
-    average = measure.removesuffix("-f1")
-
-    def difference(rows):
-        ours, theirs = (
-            f1_score(Y[rows], d[rows], average=average, zero_division=0) for d in (a, b)
-        )
-        return ours - theirs
-
-    found = paired_bootstrap(Y, a, b, measure=measure, n_resamples=50, level=0.8, random_state=3)
-    draws = np.random.default_rng(3).integers(60, size=(50, 60))
-    looped = [difference(rows) for rows in draws]
-    assert found.difference == pytest.approx(difference(np.arange(60)))
-    assert (found.lower, found.upper) == pytest.approx(tuple(np.quantile(looped, [0.1, 0.9])))
-    assert found.p_value == pytest.approx(
-        min(1, 2 * (min(np.sum(np.array(looped) <= 0), 50) + 1) / 51)
-    )
-
-
-def test_bootstrap_of_equals_finds_nothing(systems):
-    Y, decided = systems
-    found = paired_bootstrap(Y, decided["good"], decided["good"], n_resamples=20)
-    assert (found.difference, found.lower, found.upper, found.p_value) == (0, 0, 0, 1)
-
-
-def test_blocks_do_not_change_the_bootstrap(systems, monkeypatch):
-    Y, decided = systems
-    options = {"n_resamples": 30, "measure": "macro-f1"}
-    whole = paired_bootstrap(Y, decided["good"], decided["bad"], **options)
-    monkeypatch.setattr("bayesift.evaluation.bootstrap._BLOCK_DRAWS", 7 * len(Y))
-    assert paired_bootstrap(Y, decided["good"], decided["bad"], **options) == whole
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -224,10 +187,6 @@ def test_blocks_do_not_change_the_bootstrap(systems, monkeypatch):
             "alternative must be one of one-sided, two-sided",
         ),
         (lambda: mcnemar_test([1], [1], [0], unit="words"), "unit must be"),
-        (
-            lambda: paired_bootstrap([1], [1], [0], measure="accuracy"),
-            "measure must be one of micro-f1, macro-f1",
-        ),
         (
             lambda: significance_table([1], {"a": [1]}, correction="bonferroni"),
             "correction must be",

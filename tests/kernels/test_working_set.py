@@ -14,11 +14,18 @@ from bayesift.kernels.documents import (
     group_documents,
     working_set,
 )
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.lazy_gradient import empty_gradient, exact_gradient, update_gradient
 from bayesift.kernels.likelihoods import LOGIT, PROBIT
 from bayesift.kernels.linear import differentiate, differentiate_logit, squared_lengths
-from bayesift.kernels.newton_steps import least_curvature, minimise_by_columns, weigh_columns
-from bayesift.models.linear import LaplacePrior, Logit, Problem
+from bayesift.kernels.newton_steps import (
+    InterceptModel,
+    WeighedColumns,
+    least_curvature,
+    minimise_by_columns,
+    weigh_columns,
+)
+from bayesift.models.linear import LaplacePrior, LinearProblem, Logit
 from bayesift.models.linear.solvers import proximal_newton, solve_all
 from bayesift.models.linear.solvers.proximal_newton import Descent
 
@@ -31,9 +38,7 @@ def posterior(n=60, d=10, link=LOGIT, seed=0):
     columns = sparse.csc_array(X)
     importance = generator.integers(1, 4, n).astype(float)
     norms = np.sqrt(squared_lengths(columns.indptr, columns.data))
-    matrix = Matrix(
-        columns.indptr, columns.indices, columns.data, X.indptr, X.indices, X.data, norms
-    )
+    matrix = Matrix(entries_of(columns), entries_of(X), norms)
     members = np.flatnonzero(generator.random(n) < 0.3).astype(np.int32)
     penalty = np.stack(
         [np.ones(d), np.zeros(d), np.zeros(d), np.full(d, -np.inf), np.full(d, np.inf)]
@@ -164,15 +169,16 @@ def test_descent_along_columns_meets_the_conditions_of_the_model(weakest):
     places, scaled = np.empty(columns.nnz, dtype=np.int32), np.empty(columns.nnz, dtype=np.float32)
     starts, (squares, rest, sums) = np.empty(size + 1, dtype=np.int64), np.empty((3, size))
     by_document = np.where(strong, np.sqrt(h), h)
-    matrix = columns.indptr, columns.indices, columns.data
-    weigh_columns(*matrix, chosen, by_document, slots, starts, places, scaled, squares, rest, sums)
+    matrix = entries_of(columns)
+    weighed = WeighedColumns(starts, places, scaled, squares, rest, sums)
+    weigh_columns(matrix, chosen, by_document, slots, weighed)
     np.testing.assert_allclose(sums, X[strong].T @ h[strong])
     penalty = np.stack(
         [np.full(size, 2.0), np.ones(size), np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)]
     )
     weights, step, moved = np.r_[0.5, np.zeros(size - 1)], np.zeros(size), np.zeros(strong.sum())
     minimise_by_columns(
-        chosen, starts, places, scaled, squares, rest, sums, h.sum(), gradient, bias_gradient, penalty, weights, step,
+        chosen, weighed, gradient, InterceptModel(h.sum(), bias_gradient), penalty, weights, step,
         moved, 1e-12, 3,
     )  # fmt: skip
     metric = X[strong].T * h[strong] @ X[strong] + np.diag(h[~strong] @ X[~strong] ** 2)
@@ -189,7 +195,7 @@ def test_more_terms_than_documents_meet_their_conditions(copied, monkeypatch):
     generator = np.random.default_rng(5)
     X, inside = generator.normal(size=(40, 300)), generator.random(40) < 0.4
     members, prior = sparse.csr_array(inside[None].astype(np.int8)), LaplacePrior(gamma=0.01)
-    problem = Problem(
+    problem = LinearProblem(
         sparse.csr_array(X), members, np.ones(40), Logit(), prior, FLAT, tolerance=1e-6
     )
     found = solve_all(problem, "coordinate", [None], None)[0]
@@ -215,7 +221,7 @@ def test_empty_documents_weigh_as_much_as_one_of_their_importance():
     def solution(X, inside, importance):
         members = sparse.csr_array(inside[None].astype(np.int8))
         prior = LaplacePrior(gamma=0.1)
-        problem = Problem(
+        problem = LinearProblem(
             sparse.csr_array(X), members, importance, Logit(), prior, FLAT, tolerance=1e-9
         )
         return solve_all(problem, "coordinate", [None], None)[0]
@@ -229,7 +235,7 @@ def test_threads_are_identical_to_the_last_bit():
     generator = np.random.default_rng(3)
     X = sparse.csr_array(generator.poisson(0.1, size=(300, 80)) * generator.random((300, 80)))
     members = sparse.csr_array((generator.random((6, 300)) < 0.2).astype(np.int8))
-    problem = Problem(X, members, np.ones(300), Logit(), LaplacePrior(gamma=0.05), FLAT)
+    problem = LinearProblem(X, members, np.ones(300), Logit(), LaplacePrior(gamma=0.05), FLAT)
     for one, two in zip(
         *(solve_all(problem, "coordinate", [None] * 6, jobs) for jobs in (1, 2)), strict=True
     ):

@@ -7,8 +7,8 @@ from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import link_of
 from bayesift.models.linear.priors import is_shared, penalty_rows
 from bayesift.spark import newton
-from bayesift.spark.blocks import Block, LossEvaluator, LossSums
-from bayesift.spark.descent import Penalty, Settings, WorkingSet, minimise_by_lbfgs
+from bayesift.spark.blocks import LossEvaluator, LossSums, RowBlock
+from bayesift.spark.descent import DescentLimits, Penalty, WeightedSet, minimise_by_lbfgs
 from bayesift.spark.newton import minimise_by_newton, packed_size
 
 
@@ -25,7 +25,9 @@ class Oracle:
 
     def __init__(self, X, Y, link):
         edges = ((0, 90), (90, 91), (91, 300))
-        self.blocks = [Block(sparse.csr_array(X[a:b]), sparse.csr_array(Y[a:b])) for a, b in edges]
+        self.blocks = [
+            RowBlock(sparse.csr_array(X[a:b]), sparse.csr_array(Y[a:b])) for a, b in edges
+        ]
         self.link, self.n_models, self.calls = link_of(link), Y.shape[1], []
 
     def evaluate(self, weights, models, *more):
@@ -68,7 +70,7 @@ def fit_blocks(X, Y, link, prior, tolerance, method):
     block = Penalty(penalty, np.repeat(squares[:, None] / 4, n_models, axis=1))
     start = np.zeros((n_terms + 1, n_models))
     start[:-1] = penalty[2, :-1]
-    found, bounds = method(documents, start, block, Settings(tolerance, 3000))
+    found, bounds = method(documents, start, block, DescentLimits(tolerance, 3000))
     return found, bounds, documents.calls
 
 
@@ -146,7 +148,7 @@ def test_second_derivatives_are_those_of_dense_matrices(data):
     )
     documents = Oracle(X, Y, "logit")
     *_, packed = documents.loss_and_hessians(
-        weights, [0, 1, 2], [WorkingSet(terms, False) for terms in chosen]
+        weights, [0, 1, 2], [WeightedSet(terms, False) for terms in chosen]
     )
     ones = np.hstack([X.toarray(), np.ones((300, 1))])
     p = 1 / (1 + np.exp(-ones @ weights))
@@ -182,7 +184,10 @@ def test_models_whose_line_search_fails_have_not_converged(data, method):
     penalty[LOWER], penalty[UPPER], penalty[0, :-1] = -np.inf, np.inf, 1.0
     curvatures = np.repeat(np.append(X.power(2).sum(axis=0), 300)[:, None] / 4, 3, axis=1)
     found, bounds = method(
-        WrongGradients(X, Y, "logit"), np.zeros((61, 3)), Penalty(penalty, curvatures), Settings()
+        WrongGradients(X, Y, "logit"),
+        np.zeros((61, 3)),
+        Penalty(penalty, curvatures),
+        DescentLimits(),
     )
     assert np.all(bounds > 1e-2)
     assert not any(solution.converged for solution in found)

@@ -11,7 +11,7 @@ from bayesift.errors import DataError
 from bayesift.models import SparseBayesClassifier
 from bayesift.models.linear import Logit
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.spark.blocks import Block, BlockMaker, LossEvaluator, LossSums, secant_curvatures
+from bayesift.spark.blocks import BlockMaker, LossEvaluator, LossSums, RowBlock, secant_curvatures
 from bayesift.spark.counting import DocumentColumns, PairCounter, Survey
 from bayesift.spark.fitting import fixed_rule
 from bayesift.spark.newton import packed_gram, packed_size, unpacked_gram
@@ -24,7 +24,7 @@ COLUMNS = DocumentColumns("text", "topic")
 
 def test_blocks_survive_a_batch():
     rows, labels = sparse.csr_array([[1.0, 0.0]]), sparse.csr_array(np.array([[0, 1, 1]]))
-    again = Block.of(Block(rows, labels).to_batch().to_pylist()[0], 2, 3)
+    again = RowBlock.of(RowBlock(rows, labels).to_batch().to_pylist()[0], 2, 3)
     assert again.rows.toarray().tolist() == [[1.0, 0.0]]
     assert again.labels.toarray().tolist() == [[0, 1, 1]]
 
@@ -33,11 +33,11 @@ def test_texts_become_blocks():
     vectorizer = TermVectorizer().fit(["corn oil"])
     batch = pa.RecordBatch.from_pydict({"text": ["corn"], "topic": ["grain"]})
     made = next(BlockMaker(COLUMNS, ("crude", "grain"), lambda: vectorizer)(iter([batch])))
-    assert Block.of(made.to_pylist()[0], 2, 2).labels.toarray().tolist() == [[0, 1]]
+    assert RowBlock.of(made.to_pylist()[0], 2, 2).labels.toarray().tolist() == [[0, 1]]
 
 
 def test_losses_of_a_block_and_their_sum():
-    block = Block(sparse.csr_array([[2.0]]), sparse.csr_array(np.array([[1]])))
+    block = RowBlock(sparse.csr_array([[2.0]]), sparse.csr_array(np.array([[1]])))
     sums = LossEvaluator(Logit(), np.zeros((2, 1)), [0], 1, diagonal=True).evaluate(block)
     assert sums.losses.tolist() == pytest.approx([np.log(2)])
     assert sums.gradients.tolist() == [[-1.0], [-0.5]]

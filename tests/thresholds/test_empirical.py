@@ -18,7 +18,6 @@ from bayesift.thresholds import (
     RecallTarget,
     SCut,
     Utility,
-    threshold_intervals,
 )
 
 GAINS = ((0.5, -1.0), (-0.25, 2.0))
@@ -204,25 +203,3 @@ def test_bad_input_is_refused(rule, Y, scores, message):
 def test_scores_of_other_categories_are_refused():
     with pytest.raises(DataError, match="scores of 3 categories, but thresholds of 2"):
         MaxF1().fit([[1, 0]], [[0.5, 0.4]]).decide([[0.1, 0.2, 0.3]])
-
-
-@pytest.mark.parametrize("rule", [MaxF1(), MinimumErrors(shrinkage=2.0), SCut(minimum_f1=0.6)])
-def test_intervals_are_quantiles_of_refits_on_resamples(rule):
-    random = np.random.default_rng(1)
-    Y = random.random((60, 3)) < [0.5, 0.2, 0.1]
-    scores = random.normal(size=Y.shape).round(1) + Y
-    found = threshold_intervals(rule, Y, scores, n_resamples=40, level=0.9, random_state=7)
-    draws = np.random.default_rng(7)
-    refits = []
-    for _ in range(40):
-        rows = draws.integers(60, size=60)
-        refits.append(clone(rule).fit(Y[rows], scores[rows]).thresholds_)
-    expected = np.quantile(refits, [0.05, 0.95], axis=0, method="inverted_cdf").T
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
-def test_intervals_say_never_where_resamples_lose_the_only_positive():
-    Y, scores = np.eye(1, 30, dtype=int)[0], np.linspace(1, 0, 30)
-    lower, upper = threshold_intervals(MaxF1(), Y, scores)[0]
-    assert lower < 1
-    assert upper == math.inf

@@ -9,7 +9,6 @@ from bayesift.thresholds import (
     Bayes,
     ThresholdRule,
     Utility,
-    threshold_intervals,
     threshold_rule,
 )
 
@@ -31,12 +30,6 @@ def test_yes_exactly_when_it_gains_more(gains, p):
 
 def test_the_default_is_that_of_trec_9():
     assert Utility().fit([1], [0.5]).thresholds_ == pytest.approx([1 / 3])
-
-
-def test_calibrated_thresholds_have_no_spread():
-    assert threshold_intervals(Utility(), [1, 0], [0.6, 0.5], n_resamples=5) == pytest.approx(
-        np.full((1, 2), 1 / 3)
-    )
 
 
 def test_bayes_is_strict():

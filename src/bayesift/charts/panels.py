@@ -363,7 +363,7 @@ class Points(Layer):
 
 
 @dataclass(frozen=True)
-class Labels(Layer):
+class PointLabels(Layer):
     """Texts beside points."""
 
     texts: Sequence[tuple[float, float, str]]
@@ -388,7 +388,7 @@ class Labels(Layer):
 
 
 @dataclass(frozen=True)
-class Columns(Layer):
+class CountBars(Layer):
     """Upright bars with their counts above them: x of the left and the right edge, and the count."""
 
     counts: Sequence[tuple[float, float, int]]

@@ -1,6 +1,6 @@
 """Measures of decisions, rankings, probabilities and filters; significance; charts."""
 
-from bayesift.evaluation.bootstrap import Estimate, bootstrap_f1, bootstrap_mean, paired_bootstrap
+from bayesift.evaluation.bootstrap import Estimate, bootstrap_f1, bootstrap_mean
 from bayesift.evaluation.calibration import (
     ReliabilityCurve,
     brier_score,
@@ -31,7 +31,7 @@ from bayesift.evaluation.ranking import (
     r_precision,
     work_saved,
 )
-from bayesift.evaluation.scores import Scores, category_f1_bars, evaluate_decisions
+from bayesift.evaluation.scores import Scores, evaluate_decisions
 from bayesift.evaluation.significance import (
     PairedTest,
     SignificanceTable,
@@ -56,7 +56,6 @@ __all__ = [
     "bootstrap_f1",
     "bootstrap_mean",
     "brier_score",
-    "category_f1_bars",
     "evaluate_decisions",
     "expected_calibration_error",
     "f1",
@@ -66,7 +65,6 @@ __all__ = [
     "macro_sign_test",
     "mcnemar_test",
     "micro_sign_test",
-    "paired_bootstrap",
     "precision",
     "precision_recall_plot",
     "r_precision",

@@ -1,18 +1,15 @@
-"""Intervals by resampling documents: of a system's F1, of a mean, and of how far two systems lie apart."""
+"""Intervals of F1 and of means by resampling documents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.evaluation.measures import Classes, aligned, quotient
-
-F1Measure = Literal["micro-f1", "macro-f1"]
 
 _BLOCK_DRAWS = 1 << 20
 
@@ -35,70 +32,6 @@ class F1Estimates(NamedTuple):
     categories: tuple[Estimate, ...]
     micro: Estimate
     macro: Estimate
-
-
-@dataclass(frozen=True)
-class BootstrapDifference:
-    """The difference of a measure, A minus B, with its percentile interval and two-sided P-value over resamples."""
-
-    measure: F1Measure
-    difference: float
-    lower: float
-    upper: float
-    p_value: float
-    n_resamples: int
-    level: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return asdict(self)
-
-
-def paired_bootstrap(
-    Y: Any,
-    a: Any,
-    b: Any,
-    *,
-    measure: F1Measure = "micro-f1",
-    n_resamples: int = 2000,
-    level: float = 0.95,
-    random_state: int = 0,
-    labels: Classes = None,
-) -> BootstrapDifference:
-    """Resample documents to see how sure a difference of F1 is.
-
-    A resample is a vector of how often each document was drawn; the counts of many of them are one
-    sparse product. Categories that a resample leaves without positives and assignments have F1 0,
-    as in `f1`.
-
-    Examples
-    --------
-    >>> Y = np.tile([[1, 0], [0, 1]], (50, 1))
-    >>> worse = Y.copy()
-    >>> worse[:20] = 0
-    >>> found = paired_bootstrap(Y, Y, worse, n_resamples=500)
-    >>> round(found.difference, 3), round(found.lower, 2), round(found.upper, 2)
-    (0.111, 0.07, 0.16)
-    """
-    if measure not in get_args(F1Measure):
-        raise ValueError(
-            f"measure must be one of {', '.join(get_args(F1Measure))}, got {measure!r}"
-        )
-    truth, *systems = aligned(Y, a, b, labels=labels)
-    # F1 = 2t / (assigned + positives): above and below of both systems, side by side.
-    parts = [part for decided in systems for part in (2 * truth.multiply(decided), truth + decided)]
-    counts = sparse.csr_array(sparse.hstack(parts, format="csr"), dtype=np.float64)
-    (observed,) = _differences(np.ones((1, truth.shape[0])) @ counts, measure)
-    drawn = [
-        _differences(weights @ counts, measure)
-        for weights in resamples(truth.shape[0], n_resamples, random_state)
-    ]
-    differences = np.concatenate(drawn)
-    lower, upper = np.quantile(differences, _tails(level))
-    p_value = _two_sided(differences)
-    return BootstrapDifference(
-        measure, float(observed), float(lower), float(upper), p_value, n_resamples, level
-    )
 
 
 def bootstrap_f1(
@@ -190,25 +123,3 @@ def _all_f1(counts: Array, known: Array) -> Array:
     kept = (positives > 0) | ~known
     macro = quotient((each * kept).sum(axis=1), kept.sum(axis=1), 0.0)
     return np.column_stack([each, micro, macro])
-
-
-def _differences(counts: Array, measure: F1Measure) -> Array:
-    """F1 of A minus F1 of B for each row of counts."""
-    above_a, below_a, above_b, below_b = np.split(counts, 4, axis=1)
-    if measure == "micro-f1":
-        above_a, below_a, above_b, below_b = (
-            part.sum(axis=1, keepdims=True) for part in (above_a, below_a, above_b, below_b)
-        )
-    differences: Array = (quotient(above_a, below_a, 0.0) - quotient(above_b, below_b, 0.0)).mean(
-        axis=1
-    )
-    return differences
-
-
-def _two_sided(differences: Array) -> float:
-    """Twice the smaller tail.
-
-    The sample itself counts as one more resample, so that P is never 0.
-    """
-    tail = min(np.sum(differences <= 0), np.sum(differences >= 0))
-    return float(min(1.0, 2 * (tail + 1) / (len(differences) + 1)))

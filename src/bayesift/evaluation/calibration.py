@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from bayesift.arrays import Array
 from bayesift.charts import (
     Axis,
-    Columns,
+    CountBars,
     Figure,
     Frame,
     Intervals,
@@ -284,7 +284,7 @@ def _counts_panel(curves: Sequence[ReliabilityCurve]) -> Panel:
         slot = min(int(probability * 10), 9) / 10
         bars.append((slot, slot + 0.1, int(count)))
     y = Axis("forecasts", (0.5, float(most)), log=True, numbered=False)
-    return Panel(x, y, [Columns(bars), Rule(y=0.5, style="grid")], frame, x_shown=False)
+    return Panel(x, y, [CountBars(bars), Rule(y=0.5, style="grid")], frame, x_shown=False)
 
 
 def _pairs(x: Array, y: Array) -> list[tuple[float, float]]:

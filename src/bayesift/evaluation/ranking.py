@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.charts import Axis, Figure, Frame, Labels, Layer, Line, Panel, Points
+from bayesift.charts import Axis, Figure, Frame, Layer, Line, Panel, PointLabels, Points
 from bayesift.charts.svg import series, shortened
 from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
 
@@ -184,7 +184,7 @@ def _f1_contours() -> list[Layer]:
         lowest = f1 / (2 - f1)
         recalls = [lowest + (1 - lowest) * i / 40 for i in range(41)]
         lines.append(Line([(r, min(1.0, f1 * r / (2 * r - f1))) for r in recalls], "contour"))
-        lines.append(Labels([(1.0, lowest, f"F1 {f1:.1f}")], "faint", (5, 4)))
+        lines.append(PointLabels([(1.0, lowest, f"F1 {f1:.1f}")], "faint", (5, 4)))
     return lines
 
 

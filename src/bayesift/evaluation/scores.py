@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.charts import Axis, Bars, Figure, Frame, Panel, Rule
 from bayesift.errors import DataError
 from bayesift.evaluation.calibration import (
     brier_score,
@@ -136,37 +135,6 @@ def evaluate_counts(
         accuracy=accuracy,
         categories=_rows(counts, list(categories), None, zero_division),
         zero_division=zero_division,
-    )
-
-
-def category_f1_bars(scores: Scores, *, limit: int = 30) -> Figure:
-    """F1 of the most common categories, most common first, with the averages over all of them."""
-    rows = sorted(scores.categories, key=lambda row: (-row.positives, row.category))[:limit]
-    bars = Bars([(f"{row.category} ({row.positives:,})", row.f1, f"{row.f1:.2f}") for row in rows])
-    averages = [
-        Rule(x=average.f1, style=style, name=f"{name} F1 {average.f1:.3f}")
-        for name, average, style in (
-            ("micro", scores.micro, "series-2"),
-            ("macro", scores.macro, "series-3"),
-        )
-    ]
-    cut = len(rows) < len(scores.categories)
-    bottom = 10 + round(bars.height * max(len(rows), 1))
-    return Figure(
-        f"F1 of the {len(rows)} most common of {len(scores.categories)} categories"
-        if cut
-        else "F1 of each category",
-        [
-            Panel(
-                Axis.unit("F1"),
-                Axis.unit(""),
-                [bars, *averages],
-                Frame(170, 440, 10, bottom),
-                y_shown=False,
-            )
-        ],
-        width=480,
-        height=bottom + 44,
     )
 
 

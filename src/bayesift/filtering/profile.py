@@ -16,7 +16,13 @@ from bayesift.arrays import Array
 from bayesift.filtering.stacked import ProfileStack
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount, hash_uniform, query_reach
 from bayesift.filtering.vectors import DocumentVector
-from bayesift.kernels.filtering import RELEVANT, informative_terms, scan
+from bayesift.kernels.filtering import (
+    RELEVANT,
+    ScannedPosterior,
+    ScanRoom,
+    informative_terms,
+    scan,
+)
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS
 from bayesift.models.online.posteriors import Dynamics, FullPosterior
@@ -353,9 +359,9 @@ class Profile:
             GAINS[self.strategy.gain_used],
         )
         uniform = _NO_DRAWS if draws is None else draws
-        room = *self._room, self._found, *self._region
+        room = ScanRoom(*self._room, self._found, *self._region)
         row, why = scan(
-            documents, start, self.lookup, 1.0, *posterior, gain, likelihood, rule, uniform, *room
+            documents, start, self.lookup, 1.0, posterior, gain, likelihood, rule, uniform, room
         )
         if why == 0:
             return None
@@ -419,7 +425,7 @@ class Profile:
 
     def _forget_rule(self) -> None:
         self._rule = None
-        self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
+        self._scanned: ScannedPosterior | None = None
 
     def _rule_now(self) -> Array:
         """The retrieval rule after the documents retrieved so far."""
@@ -434,7 +440,7 @@ class Profile:
             self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
         return self._rule
 
-    def _scanned_now(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+    def _scanned_now(self) -> ScannedPosterior:
         """What a scan reads of the posterior, and its work space."""
         if self._scanned is None:
             arrays = self.posterior.to_content()
@@ -442,7 +448,9 @@ class Profile:
                 arrays[k] for k in ("covariance", "pending", "weights", "clock")
             )
             deviations = _deviations(covariance, pending, weights, clock)
-            self._scanned = arrays["mean"], covariance, pending, weights, clock, deviations
+            self._scanned = ScannedPosterior(
+                arrays["mean"], covariance, pending, weights, clock, deviations
+            )
             self._found = np.zeros(2)
             self._room = np.empty(1 + self.n_terms, dtype=np.int32), np.empty(1 + self.n_terms)
             self._region = self._region_now()

@@ -19,12 +19,13 @@ additions, hence the same bits, and nothing to compile.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.words import trailing_zeros
 
 _ONE = np.uint64(1)
@@ -174,7 +175,7 @@ def order_rows(
         )
         counts = np.empty(n_columns, dtype=np.int32)
         unordered = indptr, indices, values, column_of, row_begins
-        _order_rows(*unordered, out_indices, out_values, counts, low, middle, high)
+        _order_rows(*unordered, out_indices, out_values, counts, BitTree(low, middle, high))
         return
     columns, rows = column_of[indices], np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     kept = np.flatnonzero(columns >= 0)
@@ -183,6 +184,18 @@ def order_rows(
         first = row_begins[0]
         out_indices[first : first + len(order)] = columns[order]
         out_values[first : first + len(order)] = values[order]
+
+
+class BitTree(NamedTuple):
+    """A set of columns.
+
+    A bit of `low` is a column, one of `middle` 64 columns with a bit in `low`, one of `high` 64
+    with one in `middle`.
+    """
+
+    low: Array
+    middle: Array
+    high: Array
 
 
 @kernel
@@ -195,15 +208,10 @@ def _order_rows(
     out_indices: Array,
     out_values: Array,
     counts: Array,
-    low: Array,
-    middle: Array,
-    high: Array,
+    bits: BitTree,
 ) -> None:
-    """Order each row by a tree of bits, which are clear before and after.
-
-    A bit of `low` is a column, one of `middle` 64 columns with a bit in `low`, one of `high` 64
-    with one in `middle`.
-    """
+    """Order each row by a tree of bits, which are clear before and after."""
+    low, middle, high = bits
     for row in range(len(row_begins)):
         for i in range(indptr[row], indptr[row + 1]):
             column = column_of[indices[i]]
@@ -361,7 +369,8 @@ def sum_by_category(
     room = int(np.minimum(met, n_terms).sum())
     indptr = np.zeros(n_categories + 1, dtype=np.int64)
     indices, sums, documents = np.empty(room, dtype=np.int32), np.empty(room), np.empty(room)
-    _sum_by_category(*x, weights, *y, *earlier, n_terms, indptr, indices, sums, documents)
+    found = CategorySums(indptr, indices, sums, documents)
+    _sum_by_category(Entries(*x), weights, *y, CategorySums(*earlier), n_terms, found)
     n = int(indptr[-1])
     for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
         if (end - begin) * _SCAN_SHARE <= n_terms:  # the kernel leaves the terms as they were met
@@ -447,24 +456,28 @@ def _sum_by_term(
             documents[x_indices[i]] += weights[d]
 
 
+class CategorySums(NamedTuple):
+    """Sums and document counts of categories x terms, as compressed rows."""
+
+    indptr: Array
+    indices: Array
+    sums: Array
+    documents: Array
+
+
 @kernel
 def _sum_by_category(
-    x_indptr: Array,
-    x_indices: Array,
-    x_values: Array,
+    x: Entries,
     weights: Array,
     y_indptr: Array,
     y_documents: Array,
-    old_indptr: Array,
-    old_indices: Array,
-    old_sums: Array,
-    old_documents: Array,
+    earlier: CategorySums,
     n_terms: int,
-    indptr: Array,
-    indices: Array,
-    sums: Array,
-    documents: Array,
+    found: CategorySums,
 ) -> None:
+    x_indptr, x_indices, x_values = x
+    old_indptr, old_indices, old_sums, old_documents = earlier
+    indptr, indices, sums, documents = found
     # Sum and documents of a term are adjacent, so that an entry touches one cache line.
     totals = np.zeros((n_terms, 2))
     met = np.empty(n_terms, dtype=np.int32)

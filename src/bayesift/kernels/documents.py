@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, derivative_at
 from bayesift.kernels.linear import FREE, differentiate, differentiate_logit
 
@@ -28,12 +29,8 @@ _STEEP, _FAR = (
 class Matrix(NamedTuple):
     """Documents x terms, by columns and by rows."""
 
-    indptr: Array
-    indices: Array
-    data: Array
-    row_indptr: Array
-    row_indices: Array
-    row_data: Array
+    columns: Entries
+    rows: Entries
     norms: Array
 
 
@@ -102,7 +99,7 @@ def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Ar
     if documents.filled[0] == len(documents.numbers):
         return
     _assign_places(
-        matrix.indptr, matrix.indices, chosen, model.importance, documents.filled, documents.places, documents.numbers,
+        matrix.columns.indptr, matrix.columns.indices, chosen, model.importance, documents.filled, documents.places, documents.numbers,
         documents.signs, documents.importance, documents.scores,
     )  # fmt: skip
 
@@ -269,15 +266,13 @@ class WorkingSet(NamedTuple):
 def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingSet:
     """The entries of a set of terms; their documents have places."""
     size, starts = len(chosen), np.zeros(len(chosen) + 1, dtype=np.int64)
-    np.cumsum(matrix.indptr[chosen + 1] - matrix.indptr[chosen], out=starts[1:])
+    np.cumsum(matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen], out=starts[1:])
     entries = int(starts[-1])
     places, row_columns = np.empty((2, entries), dtype=np.int32)
     values, row_values = np.empty((2, entries))
     row_starts = np.zeros(int(documents.filled[0]) + 1, dtype=np.int64)
     _copy_columns(
-        matrix.indptr,
-        matrix.indices,
-        matrix.data,
+        *matrix.columns,
         chosen,
         documents.places,
         starts,

@@ -16,11 +16,13 @@ multiply-adds, an exponential per category.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel, tight
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, SQUARED_HINGE, parts
 from bayesift.kernels.linear import column_dot
 from bayesift.kernels.products import add_row_eight, add_row_four, row_times_eight, row_times_four
@@ -68,34 +70,47 @@ def _solve_dual(
     return counts * _derivatives(link, parameters, t)[0]
 
 
+class DualDocuments(NamedTuple):
+    """Documents, and of each for each category its importance with the sign of y, and its offset.
+
+    `reach` is the q_i of each document.
+    """
+
+    rows: Entries
+    counts: Array
+    offsets: Array
+    reach: Array
+
+
+class DualArrays(NamedTuple):
+    """What a visit changes; `moves` gets squared changes; `sums`, one per category, is scratch."""
+
+    weights: Array
+    intercepts: Array
+    duals: Array
+    moves: Array
+    sums: Array
+
+
 @tight
 def visit(
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: DualDocuments,
     order: Array,
     link: int,
     parameters: Array,
-    counts: Array,
-    offsets: Array,
-    reach: Array,
     spread: float,
     variance: float,
     least: Array,
-    weights: Array,
-    intercepts: Array,
-    duals: Array,
-    moves: Array,
-    sums: Array,
+    model: DualArrays,
 ) -> None:
     """Update weights, intercepts and dual variables with the documents of `order`.
 
-    `moves` gets their squared changes.
-
-    `counts` is the importance of each document for each category, with the sign of y; `sums`,
-    eight, four or one, is scratch. A dual variable whose squared change is below the `least` of its
-    category stays as it is.
+    There are eight, four or one categories. A dual variable whose squared change is below the
+    `least` of its category stays as it is.
     """
+    rows, counts, offsets, reach = documents
+    indptr, indices, data = rows
+    weights, intercepts, duals, moves, sums = model
     width, hinge = len(sums), link == SQUARED_HINGE
     for place in range(len(order)):
         i = order[place]

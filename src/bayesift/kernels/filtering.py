@@ -20,6 +20,7 @@ all is computed exactly.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -177,39 +178,56 @@ def _known_part(
     return n, h, bound, length
 
 
+class ScannedPosterior(NamedTuple):
+    """A full posterior (`bayesift.kernels.online_perceptron`) and the deviations of its weights."""
+
+    mean: Array
+    covariance: Array
+    pending: Array
+    weights: Array
+    clock: Array
+    deviations: Array
+
+
+class ScanRoom(NamedTuple):
+    """Arrays that a scan works with.
+
+    `columns` and `values`, one entry per weight, are scratch; `found` receives probability and
+    expected gain. `region` and `ratios` are those of `_region_gain`; without documents the gain is
+    that about x itself.
+    """
+
+    columns: Array
+    values: Array
+    found: Array
+    region: Array
+    ratios: Array
+
+
 @kernel
 def scan(
     documents: tuple[Array, Array, Array],
     start: int,
     lookup: Array,
     bias: float,
-    mean: Array,
-    covariance: Array,
-    pending: Array,
-    weights: Array,
-    clock: Array,
-    deviations: Array,
+    posterior: ScannedPosterior,
     kind: int,
     parameters: Array,
     rule: Array,
     draws: Array,
-    columns: Array,
-    values: Array,
-    found: Array,
-    region: Array,
-    ratios: Array,
+    room: ScanRoom,
 ) -> tuple[int, int]:
     """The next document from row `start` on that is to be retrieved, and why.
 
     (number of documents, 0) without one.
 
-    `mean` to `clock` are a full posterior's (`bayesift.kernels.online_perceptron`). `rule` is
+    `rule` is
     [u_relevant, u_query, theta, rate]: no gain is computed where u_query < 0; a document is drawn
-    when its number in `draws` is below `rate`. `columns` and `values` are scratch, one entry per
-    weight; `found` receives probability and expected gain. `region` and `ratios` are those of
-    `_region_gain`; without documents the gain is that about x itself.
+    when its number in `draws` is below `rate`.
     """
     indptr, indices, data = documents
+    mean, covariance, pending, weights, clock, deviations = posterior
+    columns, values, found, region, ratios = room
     n_documents = len(indptr) - 1
     u_relevant, u_query, theta, rate = rule[0], rule[1], rule[2], rule[3]
     count, scale, ridge, mean_scale = int(clock[0]), clock[1], clock[2], clock[3]

@@ -34,6 +34,7 @@ block itself, come as one matrix; `columns` says which of its columns each basis
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -368,11 +369,21 @@ def _field(alpha: Array, size: int, own: float, vectors: Array) -> Triple:
     return mean, max(own + explained, _FLOOR * own), own - spanned
 
 
+class DocumentBlock(NamedTuple):
+    """A block of documents: covariances with basis and block, own variances, labels.
+
+    `log_evidences` gets the log evidence of every label before it is learned.
+    """
+
+    gram: Array
+    diagonal: Array
+    labels: Array
+    log_evidences: Array
+
+
 @kernel
 def learn_block(
-    gram: Array,
-    diagonal: Array,
-    labels: Array,
+    block: DocumentBlock,
     columns: Array,
     posterior: tuple[Array, Array, Array],
     vectors: Array,
@@ -382,16 +393,15 @@ def learn_block(
     least_error: float,
     code: int,
     parameters: Array,
-    log_evidences: Array,
 ) -> int:
     """Update `posterior` (alpha, C, Q) and `columns` with the documents of a block in turn.
 
     Returns the basis size.
 
-    Writes the log evidence of every label before it is learned; `vectors` is scratch. A document
-    enters the basis when gamma is above `tolerance` times its own covariance and the error of
+    `vectors` is scratch. A document enters the basis when gamma is above `tolerance` times its own covariance and the error of
     leaving it out, |gamma g|, is at least `least_error`.
     """
+    gram, diagonal, labels, log_evidences = block
     alpha, C, Q = posterior
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     n_basis = gram.shape[1] - gram.shape[0]

@@ -17,6 +17,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.documents import INSIDE, OUTSIDE, Documents, Matrix, Model, group_residuals
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L1, MODE, column_dot, penalty_of, violation
 
 _DOUBTFUL = (
@@ -85,14 +86,7 @@ def empty_candidates(model: Model) -> Candidates:
 def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
     """The gradient before any residual is included."""
     neg_gradient, inside_sums = np.zeros((2, len(model.sums)))
-    _add_rows(
-        matrix.row_indptr,
-        matrix.row_indices,
-        matrix.row_data,
-        model.members,
-        model.importance,
-        inside_sums,
-    )
+    _add_rows(*matrix.rows, model.members, model.importance, inside_sums)
     included = np.empty(len(model.importance) + 2)
     return LazyGradient(
         neg_gradient, inside_sums, included, np.zeros(2), np.full(1, 2), np.zeros(1)
@@ -123,30 +117,23 @@ def update_gradient(
         lazy.known[0] = count
     shifts = group_residuals(model, documents) - lazy.groups
     lazy.groups[:] += shifts
-    lazy.rho[0] = _update(
-        count, matrix.row_indptr, matrix.row_indices, matrix.row_data, documents.numbers, documents.signs,
-        documents.importance, documents.residuals, model.sums, lazy.inside_sums, shifts, threshold,
-        lazy.neg_gradient, lazy.included,
-    )  # fmt: skip
+    lazy.rho[0] = _update(count, matrix.rows, documents, lazy, model.sums, shifts, threshold)
 
 
 @kernel
 def _update(
     count: int,
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    numbers: Array,
-    signs: Array,
-    importance: Array,
-    residuals: Array,
+    rows: Entries,
+    documents: Documents,
+    lazy: LazyGradient,
     sums: Array,
-    inside_sums: Array,
     shifts: Array,
     threshold: float,
-    neg_gradient: Array,
-    included: Array,
 ) -> float:
+    """Include residuals in the gradient; returns the norm of the changes left out."""
+    indptr, indices, data = rows
+    _, _, _, numbers, signs, importance, _, residuals, _, _, _ = documents
+    neg_gradient, inside_sums, included, _, _, _ = lazy
     square, inside, outside = 0.0, shifts[INSIDE], shifts[OUTSIDE]
     for j in range(len(neg_gradient)):
         neg_gradient[j] += outside * sums[j] + (inside - outside) * inside_sums[j]
@@ -245,7 +232,7 @@ def exact_gradient(
         by_document,
     )
     out = np.empty(len(terms))
-    column_sums(matrix.indptr, matrix.indices, matrix.data, terms, by_document, out)
+    column_sums(*matrix.columns, terms, by_document, out)
     return out
 
 

@@ -17,10 +17,13 @@ not be exact, and such documents are many.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L2, MODE, best_weight, column_dot, penalty_of, violation
 
 FLAT = 1e-10  # added to curvatures, so that a flat direction has a step
@@ -201,20 +204,31 @@ def set_violation(
     return largest
 
 
+class WeighedColumns(NamedTuple):
+    """Z by columns (`starts`, `places`, `scaled`) and sums over documents of each column.
+
+    `squares`: of the entries of Z; `rest`: h x^2 of documents that count on the diagonal alone;
+    `sums`: h x.
+    """
+
+    starts: Array
+    places: Array
+    scaled: Array
+    squares: Array
+    rest: Array
+    sums: Array
+
+
+class InterceptModel(NamedTuple):
+    """The curvature of the intercept, 0 if there is none, and minus its gradient."""
+
+    total: float
+    neg_gradient: float
+
+
 @kernel
 def weigh_columns(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    chosen: Array,
-    curvatures: Array,
-    slots: Array,
-    starts: Array,
-    places: Array,
-    scaled: Array,
-    squares: Array,
-    rest: Array,
-    sums: Array,
+    columns: Entries, chosen: Array, curvatures: Array, slots: Array, weighed: WeighedColumns
 ) -> None:
     """Write Z by columns, the squares of its columns' norms, and X_W' h.
 
@@ -222,6 +236,8 @@ def weigh_columns(
     -1 if it counts on the diagonal alone (`rest`); `curvatures`, or their roots where there is a
     row.
     """
+    indptr, indices, data = columns
+    starts, places, scaled, squares, rest, sums = weighed
     count = 0
     for column in range(len(chosen)):
         j = chosen[column]
@@ -245,15 +261,9 @@ def weigh_columns(
 @kernel
 def minimise_by_columns(
     chosen: Array,
-    starts: Array,
-    places: Array,
-    scaled: Array,
-    squares: Array,
-    rest: Array,
-    sums: Array,
-    total: float,
+    weighed: WeighedColumns,
     neg_gradient: Array,
-    neg_bias_gradient: float,
+    intercept: InterceptModel,
     penalty: Array,
     weights: Array,
     step: Array,
@@ -263,10 +273,10 @@ def minimise_by_columns(
 ) -> int:
     """Coordinate descent, with more passes over the weights off their mode than over all.
 
-    Writes step and Z step.
-
-    `total` is 0 if there is no intercept. Returns the number of passes.
+    Writes step and Z step (`moved`). Returns the number of passes.
     """
+    starts, places, scaled, squares, rest, sums = weighed
+    total, neg_bias_gradient = intercept
     share = 1.0 / total if total > 0.0 else 0.0
     common, passes = neg_bias_gradient * share, 0
     for _ in range(rounds):

@@ -15,14 +15,30 @@ in the cache, in loops that become vector code.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel, vectorised
+from bayesift.kernels.entries import Entries
 
 _BLOCK = 512  # weights whose factors are worked on together
 _LEAST = 1e-12  # share of a variance that a compression leaves at least
+
+
+class LowRankArrays(NamedTuple):
+    """The arrays of a normal posterior whose precision is diagonal plus low rank.
+
+    `triangle` is L, `roots` the sqrt(rho_k) of pending documents, `coefficients` c and e_k.
+    """
+
+    mean: Array
+    precision: Array
+    factors: Array
+    triangle: Array
+    roots: Array
+    coefficients: Array
 
 
 @vectorised
@@ -58,17 +74,11 @@ def _lower_variances(precision: Array, given: Array) -> None:
 
 @kernel
 def apply_pending_mean(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    first: int,
-    count: int,
-    mean: Array,
-    precision: Array,
-    factors: Array,
-    coefficients: Array,
+    documents: Entries, first: int, count: int, posterior: LowRankArrays
 ) -> None:
-    """Add the pending part to the mean."""
+    """Add the pending part to the mean, and set its coefficients to 0."""
+    indptr, indices, data = documents
+    mean, precision, factors, _, _, coefficients = posterior
     rank = factors.shape[0]
     _apply_factors(mean, precision, factors, coefficients, np.empty(_BLOCK))
     for b in range(count):
@@ -93,28 +103,18 @@ def _apply_factors(
 
 @kernel
 def compress(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    first: int,
-    count: int,
-    mean: Array,
-    precision: Array,
-    factors: Array,
-    triangle: Array,
-    roots: Array,
-    coefficients: Array,
-    slots: Array,
+    documents: Entries, first: int, count: int, posterior: LowRankArrays, slots: Array
 ) -> None:
     """Move the pending documents into factors and diagonal.
 
     `slots` is a workspace of zeros, zero again after.
     """
+    _, precision, factors, triangle, roots, _ = posterior
     rank = factors.shape[0]
-    apply_pending_mean(indptr, indices, data, first, count, mean, precision, factors, coefficients)
+    apply_pending_mean(documents, first, count, posterior)
     eigenvalues, rotation = _components(triangle, rank + count)
     touched, components = _components_of_touched(
-        indptr, indices, data, first, count, roots, rotation, factors, slots
+        documents, first, count, roots, rotation, factors, slots
     )
     old = precision[touched]
     quadratic = np.zeros((rank, rank))  # of weights of terms in no pending document
@@ -163,9 +163,7 @@ def _compress_untouched(
 
 @kernel
 def _components_of_touched(
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     first: int,
     count: int,
     roots: Array,
@@ -174,6 +172,7 @@ def _components_of_touched(
     slots: Array,
 ) -> tuple[Array, Array]:
     """The weights of terms in pending documents, and the components of each, Y Q."""
+    indptr, indices, data = documents
     size = rotation.shape[0]
     rank = size - count
     touched = np.empty(indptr[first + count] - indptr[first], dtype=np.int64)
@@ -246,15 +245,14 @@ def factorise(precision: Array, factors: Array, triangle: Array) -> None:
 
 
 @kernel
-def forget_low_rank(
-    keep: float, prior: float, mean: Array, precision: Array, factors: Array, triangle: Array
-) -> None:
+def forget_low_rank(keep: float, prior: float, posterior: LowRankArrays) -> None:
     """One Ornstein-Uhlenbeck step towards the prior: mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
 
     With V = P^-1 W L'^-1 the covariance is D - keep^2 V V' after the step, D diagonal, and its
     inverse again diagonal plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1
     V.
     """
+    mean, precision, factors, triangle, _, _ = posterior
     rank = factors.shape[0]
     gram = np.eye(rank)
     row = np.empty(rank)

@@ -28,6 +28,7 @@ costs its terms x categories, in one pass over its terms to predict and one to l
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,28 @@ INTERCEPT_RATE = 0.1
 CLIP = 12.0  # of log odds
 _SQRT_HALF, _DENSITY = math.sqrt(0.5), 1.0 / math.sqrt(2.0 * math.pi)
 _FAR = 5.0  # beyond it the tail is too small for a quotient
+
+
+class ExpertArrays(NamedTuple):
+    """What experts have learned; see the module."""
+
+    weights: Array
+    frequencies: Array
+    intercepts: Array
+    pairs: Array
+    totals: Array
+
+
+class Prediction(NamedTuple):
+    """What experts say of one document: room for one after another.
+
+    `fields`: of every category u = h / sqrt(1/4 + v), 1/4 + v and Phi(-|u|); `spreads`: the
+    variance s of every term (the intercept last) and category; `odds`: of experts x categories.
+    """
+
+    fields: Array
+    spreads: Array
+    odds: Array
 
 
 def count_tables(size: int = 1 << 16) -> Array:
@@ -123,17 +146,11 @@ def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[fl
 
 @inlined_tight
 def _start_scores(
-    size: int,
-    largest: float,
-    intercepts: Array,
-    n: float,
-    tables: Array,
-    fields: Array,
-    spreads: Array,
-    odds: Array,
+    size: int, largest: float, experts: ExpertArrays, tables: Array, prediction: Prediction
 ) -> None:
     """Write what intercepts say, and what the size of a category takes from the likelihood ratios."""
-    n_rates = len(odds) - 3
+    fields, spreads, odds = prediction
+    intercepts, n, n_rates = experts.intercepts, experts.totals[DOCUMENTS], len(odds) - 3
     for c in range(odds.shape[1]):
         spread = largest / (1.0 + largest * intercepts[PRECISION, c])
         spreads[size, c] = spread
@@ -146,18 +163,14 @@ def _start_scores(
 
 @inlined_tight
 def _finish_scores(
-    length: float,
-    known: float,
-    intercepts: Array,
-    pairs: Array,
-    totals: Array,
-    fields: Array,
-    odds: Array,
+    length: float, known: float, experts: ExpertArrays, prediction: Prediction
 ) -> None:
     """Turn sums over terms into clipped log odds.
 
     `length` and `known` are the terms seen before, by x and number.
     """
+    _, _, intercepts, pairs, totals = experts
+    fields, _, odds = prediction
     n, n_pairs, added = totals[DOCUMENTS], totals[PAIRS], ADDED * totals[TERMS]
     share, bayes = 1.0 / math.sqrt(max(known, 1.0)), len(odds) - 2
     for c in range(len(pairs)):
@@ -179,24 +192,16 @@ def expert_odds(
     columns: Array,
     values: Array,
     largest: float,
-    weights: Array,
-    frequencies: Array,
-    intercepts: Array,
-    pairs: Array,
-    totals: Array,
+    experts: ExpertArrays,
     tables: Array,
-    fields: Array,
-    spreads: Array,
-    odds: Array,
+    prediction: Prediction,
 ) -> None:
-    """Write the clipped log odds of every expert and category.
-
-    `fields` gets, of every category, u = h / sqrt(1/4 + v), 1/4 + v and Phi(-|u|); `spreads` the
-    variance s of every term and category.
-    """
+    """Write the clipped log odds of every expert and category."""
+    weights, frequencies, intercepts, pairs, totals = experts
+    fields, spreads, odds = prediction
     n, n_categories, n_rates, bayes = totals[DOCUMENTS], len(pairs), len(odds) - 3, len(odds) - 2
     whole, length, known = whole_log_power(n, tables), 0.0, 0.0
-    _start_scores(len(columns), largest, intercepts, n, tables, fields, spreads, odds)
+    _start_scores(len(columns), largest, experts, tables, prediction)
     for k in range(len(columns)):
         j, x = columns[k], values[k]
         frequency = frequencies[j]
@@ -217,7 +222,7 @@ def expert_odds(
         for r in range(n_rates):
             for c in range(n_categories):
                 odds[1 + r, c] += x * weights[j, FIRST_RATE + r, c]
-    _finish_scores(length, known, intercepts, pairs, totals, fields, odds)
+    _finish_scores(length, known, experts, prediction)
 
 
 @tight
@@ -226,19 +231,15 @@ def learn_experts(
     values: Array,
     labels: Array,
     rates: Array,
-    weights: Array,
-    frequencies: Array,
-    intercepts: Array,
-    pairs: Array,
-    totals: Array,
-    fields: Array,
-    spreads: Array,
-    odds: Array,
+    experts: ExpertArrays,
+    prediction: Prediction,
 ) -> None:
     """Update all experts with the labels (0 or 1) of one document.
 
-    `odds` (clipped) and `fields` are overwritten.
+    `odds` and `fields` of the prediction are overwritten.
     """
+    weights, frequencies, intercepts, pairs, totals = experts
+    fields, spreads, odds = prediction
     size, n_categories = len(columns), len(pairs)
     for c in range(n_categories):
         first, second = _tail_moments(labels[c], fields[0, c], fields[2, c], fields[1, c])

@@ -19,6 +19,7 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.entries import Entries
 
 
 @inlined
@@ -35,9 +36,7 @@ def _passes(n_documents: int, pass_size: int) -> float:
 
 @kernel
 def run_laplace(
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     labels: Array,
     n_before: int,
     pass_size: int,
@@ -53,6 +52,7 @@ def run_laplace(
     `n_before` documents were learned before, in passes of `pass_size` (0: the first is not over);
     `factor` is lambda.
     """
+    indptr, indices, data = documents
     n_models = biases.shape[1]
     error = np.empty(n_models)
     passes = _passes(n_before, pass_size)

@@ -21,7 +21,8 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
-from bayesift.kernels.online_compression import compress, forget_low_rank
+from bayesift.kernels.entries import Entries
+from bayesift.kernels.online_compression import LowRankArrays, compress, forget_low_rank
 from bayesift.kernels.online_moments import moments
 
 
@@ -30,18 +31,14 @@ def _project(
     row: int,
     first: int,
     count: int,
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    mean: Array,
-    precision: Array,
-    factors: Array,
-    roots: Array,
-    coefficients: Array,
+    documents: Entries,
+    posterior: LowRankArrays,
     scattered: Array,
     products: Array,
 ) -> tuple[float, float]:
     """Y' P^-1 x of a document into `products`; returns h and x' P^-1 x."""
+    indptr, indices, data = documents
+    mean, precision, factors, _, roots, coefficients = posterior
     rank = factors.shape[0]
     h, length = 0.0, 0.0
     for p in range(rank):
@@ -91,17 +88,11 @@ def _solve_upper(triangle: Array, size: int, vector: Array) -> None:
 
 @inlined
 def _append_pending(
-    v: float,
-    g: float,
-    q: float,
-    count: int,
-    rank: int,
-    products: Array,
-    triangle: Array,
-    roots: Array,
-    coefficients: Array,
+    v: float, g: float, q: float, count: int, posterior: LowRankArrays, products: Array
 ) -> None:
     """Append a document to `count` pending ones; `products` is its z on entry."""
+    _, _, factors, triangle, roots, coefficients = posterior
+    rank = factors.shape[0]
     size = rank + count
     rho = -q / (1.0 + q * v)
     root = math.sqrt(rho)
@@ -121,20 +112,12 @@ def _append_pending(
 def learn_low_rank(
     code: int,
     parameters: Array,
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     signs: Array,
-    first: int,
     count: int,
     keep: float,
     prior: float,
-    mean: Array,
-    precision: Array,
-    factors: Array,
-    triangle: Array,
-    roots: Array,
-    coefficients: Array,
+    posterior: LowRankArrays,
     scattered: Array,
     fields: Array,
 ) -> tuple[float, int]:
@@ -142,68 +125,40 @@ def learn_low_rank(
 
     Returns the sum of their log evidence and the number of pending rows.
 
-    Rows first .. first + count are pending, the documents to learn follow them; `fields` and
-    `signs` belong to these.
+    The first `count` documents are pending, those to learn follow them; `fields` and `signs`
+    belong to these. `scattered` is a workspace of zeros, one per weight.
     """
-    rank = factors.shape[0]
+    _, _, factors, triangle, roots, coefficients = posterior
+    first, rank = 0, factors.shape[0]
     products = np.empty(len(coefficients))
     total = 0.0
     for i in range(len(signs)):
-        h, length = _project(
-            first + count, first, count, indptr, indices, data, mean, precision, factors, roots, coefficients,
-            scattered, products,
-        )  # fmt: skip
+        h, length = _project(first + count, first, count, documents, posterior, scattered, products)
         v = max(length - _solve_lower(triangle, rank + count, products), 0.0)
         fields[0, i], fields[1, i] = h, v
         log_evidence, g, q = moments(code, parameters, signs[i], h, v)
         total += log_evidence
-        _append_pending(v, g, min(q, 0.0), count, rank, products, triangle, roots, coefficients)
+        _append_pending(v, g, min(q, 0.0), count, posterior, products)
         count += 1
         if count == len(roots):
-            compress(
-                indptr,
-                indices,
-                data,
-                first,
-                count,
-                mean,
-                precision,
-                factors,
-                triangle,
-                roots,
-                coefficients,
-                scattered,
-            )
+            compress(documents, first, count, posterior, scattered)
             first, count = first + count, 0
             if keep < 1.0:
-                forget_low_rank(keep ** len(roots), prior, mean, precision, factors, triangle)
+                forget_low_rank(keep ** len(roots), prior, posterior)
     return total, count
 
 
 @kernel
 def low_rank_fields(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    count: int,
-    mean: Array,
-    precision: Array,
-    factors: Array,
-    triangle: Array,
-    roots: Array,
-    coefficients: Array,
-    scattered: Array,
-    fields: Array,
+    documents: Entries, count: int, posterior: LowRankArrays, scattered: Array, fields: Array
 ) -> None:
     """Write mean and variance of every document's field.
 
     The first `count` rows are the pending ones.
     """
-    products = np.empty(len(coefficients))
+    size = posterior.factors.shape[0] + count
+    products = np.empty(len(posterior.coefficients))
     for i in range(fields.shape[1]):
-        h, length = _project(
-            count + i, 0, count, indptr, indices, data, mean, precision, factors, roots, coefficients, scattered,
-            products,
-        )  # fmt: skip
+        h, length = _project(count + i, 0, count, documents, posterior, scattered, products)
         fields[0, i] = h
-        fields[1, i] = max(length - _solve_lower(triangle, factors.shape[0] + count, products), 0.0)
+        fields[1, i] = max(length - _solve_lower(posterior.triangle, size, products), 0.0)

@@ -24,6 +24,7 @@ All categories are predicted before any of them is learned.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,26 @@ KNOTS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0])
 _LARGEST = 30.0  # log odds beyond which a probability counts as 0 or 1
 
 
-# Kernels below take whole arrays and a place in them: a view would cost as much as a regression.
+class Mixers(NamedTuple):
+    """The regressions of each kind, groups x inputs x (mean, covariance); see the module."""
+
+    shared: Array
+    by_size: Array
+    competition: Array
+    own: Array
+    calibration: Array
+
+
+class MixerInputs(NamedTuple):
+    """Inputs of the regressions for one document, categories x inputs, and their offsets."""
+
+    experts: Array
+    rivals: Array
+    bent: Array
+    offsets: Array
+
+
+# Kernels below take whole arrays and an index: a view would cost as much as a regression.
 
 
 @inlined_tight
@@ -165,21 +185,13 @@ def mix(
     odds: Array,
     counts: Array,
     knots: Array,
-    shared: Array,
-    by_size: Array,
-    competition: Array,
-    own: Array,
-    calibration: Array,
-    experts: Array,
-    rivals: Array,
-    bent: Array,
-    offsets: Array,
+    mixers: Mixers,
+    inputs: MixerInputs,
     scores: Array,
 ) -> int:
-    """Write the mixed log odds of every category; gives the likeliest.
-
-    `experts`, `rivals`, `bent` and `offsets` get the inputs and offsets that `learn_mixers` needs.
-    """
+    """Write the mixed log odds of every category and the inputs; gives the likeliest category."""
+    shared, by_size, competition, own, calibration = mixers
+    experts, rivals, bent, offsets = inputs
     n_experts, n_categories = odds.shape
     many = n_categories > 2
     for c in range(n_categories):
@@ -213,18 +225,13 @@ def learn_mixers(
     best: int,
     labels: Array,
     counts: Array,
-    shared: Array,
-    by_size: Array,
-    competition: Array,
-    own: Array,
-    calibration: Array,
-    experts: Array,
-    rivals: Array,
-    bent: Array,
-    offsets: Array,
+    mixers: Mixers,
+    inputs: MixerInputs,
     work: Array,
 ) -> None:
     """Update all mixers with the labels of one document, category after category."""
+    shared, by_size, competition, own, calibration = mixers
+    experts, rivals, bent, offsets = inputs
     n_inputs, n_knots = experts.shape[1], bent.shape[1]
     many = len(labels) > 2
     for c in range(len(labels)):

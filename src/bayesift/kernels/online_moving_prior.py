@@ -10,8 +10,11 @@ prior times the likelihood terms that the documents left.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_experts import (
     COUNT,
     PRECISION,
@@ -25,22 +28,25 @@ from bayesift.kernels.online_experts import (
 from bayesift.kernels.online_moments import moments
 
 
+class MovingArrays(NamedTuple):
+    """The arrays of independent weights with a moving prior; `largest` is its largest variance."""
+
+    naturals: Array
+    frequencies: Array
+    totals: Array
+    largest: Array
+
+
 @inlined
 def _margins(totals: Array, tables: Array) -> float:
     return whole_log_power(totals[0], tables) - split_log_power(totals[0], totals[1], tables)
 
 
 @inlined
-def _spread(
-    j: int,
-    largest: float,
-    naturals: Array,
-    frequencies: Array,
-    totals: Array,
-    margins: float,
-    tables: Array,
-) -> float:
+def _spread(j: int, posterior: MovingArrays, margins: float, tables: Array) -> float:
     """The posterior variance of a weight."""
+    naturals, frequencies, totals, _ = posterior
+    largest: float = posterior.largest[0]
     precision: float = naturals[PRECISION, j]
     if j == 0:
         return largest / (1.0 + largest * precision)
@@ -53,15 +59,10 @@ def _spread(
 def learn_moving(
     code: int,
     parameters: Array,
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     signs: Array,
-    largest: float,
     tables: Array,
-    naturals: Array,
-    frequencies: Array,
-    totals: Array,
+    posterior: MovingArrays,
     fields: Array,
     spreads: Array,
 ) -> float:
@@ -71,12 +72,14 @@ def learn_moving(
 
     `spreads` has room for the longest document.
     """
+    indptr, indices, data = documents
+    naturals, frequencies, totals, _ = posterior
     total = 0.0
     for i in range(len(signs)):
         start, end, margins = indptr[i], indptr[i + 1], _margins(totals, tables)
         h, v = 0.0, 0.0
         for k in range(start, end):
-            spread = _spread(indices[k], largest, naturals, frequencies, totals, margins, tables)
+            spread = _spread(indices[k], posterior, margins, tables)
             spreads[k - start] = spread
             h += data[k] * naturals[SHIFT, indices[k]] * spread
             v += data[k] * data[k] * spread
@@ -100,36 +103,22 @@ def learn_moving(
 
 @kernel
 def moving_fields(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    largest: float,
-    tables: Array,
-    naturals: Array,
-    frequencies: Array,
-    totals: Array,
-    fields: Array,
+    documents: Entries, tables: Array, posterior: MovingArrays, fields: Array
 ) -> None:
     """Write mean and variance of every document's field."""
-    margins = _margins(totals, tables)
+    indptr, indices, data = documents
+    naturals, margins = posterior.naturals, _margins(posterior.totals, tables)
     for i in range(len(indptr) - 1):
         fields[0, i], fields[1, i] = 0.0, 0.0
         for k in range(indptr[i], indptr[i + 1]):
-            spread = _spread(indices[k], largest, naturals, frequencies, totals, margins, tables)
+            spread = _spread(indices[k], posterior, margins, tables)
             fields[0, i] += data[k] * naturals[SHIFT, indices[k]] * spread
             fields[1, i] += data[k] * data[k] * spread
 
 
 @kernel
-def moving_spreads(
-    largest: float,
-    tables: Array,
-    naturals: Array,
-    frequencies: Array,
-    totals: Array,
-    spreads: Array,
-) -> None:
+def moving_spreads(tables: Array, posterior: MovingArrays, spreads: Array) -> None:
     """Write the posterior variance of every weight."""
-    margins = _margins(totals, tables)
+    margins = _margins(posterior.totals, tables)
     for j in range(len(spreads)):
-        spreads[j] = _spread(j, largest, naturals, frequencies, totals, margins, tables)
+        spreads[j] = _spread(j, posterior, margins, tables)

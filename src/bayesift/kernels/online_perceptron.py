@@ -17,10 +17,13 @@ in one pass over the lower triangle.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel, tight, vectorised
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_moments import moments
 
 COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
@@ -30,21 +33,34 @@ _WIDTH = 64
 _ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
 
 
+class FullArrays(NamedTuple):
+    """The arrays of a normal posterior with the whole covariance."""
+
+    mean: Array
+    covariance: Array
+    pending: Array
+    weights: Array
+    clock: Array
+
+
+class DiagonalArrays(NamedTuple):
+    """The arrays of a normal posterior with independent weights."""
+
+    mean: Array
+    variances: Array
+    clock: Array
+
+
 @kernel
 def restrict(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    lookup: Array,
-    scales: Array,
-    bias: float,
-    rows: Array,
+    documents: Entries, lookup: Array, scales: Array, bias: float, rows: Array
 ) -> tuple[Array, Array]:
     """The local columns and values of documents: the bias first, then the known columns in their order.
 
     `lookup`: the local column of a column, or -1; `scales`: factors of local columns, or none;
     `rows` gets the offsets.
     """
+    indptr, indices, data = documents
     n_documents = len(indptr) - 1
     columns = np.empty(len(indices) + n_documents, dtype=np.int32)
     values = np.empty(len(indices) + n_documents)
@@ -259,23 +275,19 @@ def _share(
 def learn_full(
     code: int,
     parameters: Array,
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     signs: Array,
     keep: float,
     prior: float,
-    mean: Array,
-    covariance: Array,
-    pending: Array,
-    weights: Array,
-    clock: Array,
+    posterior: FullArrays,
     fields: Array,
 ) -> float:
     """Update with each document in turn.
 
     `fields` gets h and v before each update. Returns the sum of log evidence.
     """
+    indptr, indices, data = documents
+    mean, covariance, pending, weights, clock = posterior
     size = len(mean)
     shares, places = np.empty(len(weights)), np.arange(len(weights)).astype(np.int32)
     flat, pending_flat = covariance.reshape(-1), pending.reshape(-1)
@@ -313,18 +325,10 @@ def learn_full(
 
 
 @kernel
-def full_fields(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    mean: Array,
-    covariance: Array,
-    pending: Array,
-    weights: Array,
-    clock: Array,
-    fields: Array,
-) -> None:
+def full_fields(documents: Entries, posterior: FullArrays, fields: Array) -> None:
     """Write mean and variance of every document's field."""
+    indptr, indices, data = documents
+    mean, covariance, pending, weights, clock = posterior
     for i in range(len(indptr) - 1):
         start, end = indptr[i], indptr[i + 1]
         v = 0.0
@@ -343,21 +347,19 @@ def full_fields(
 def learn_diagonal(
     code: int,
     parameters: Array,
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     signs: Array,
     keep: float,
     prior: float,
-    mean: Array,
-    variances: Array,
-    clock: Array,
+    posterior: DiagonalArrays,
     fields: Array,
 ) -> float:
     """As `learn_full`, keeping only the variances of the weights.
 
     A document costs its non-zeros.
     """
+    indptr, indices, data = documents
+    mean, variances, clock = posterior
     total = 0.0
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
@@ -394,16 +396,10 @@ def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
 
 
 @kernel
-def diagonal_fields(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    mean: Array,
-    variances: Array,
-    clock: Array,
-    fields: Array,
-) -> None:
+def diagonal_fields(documents: Entries, posterior: DiagonalArrays, fields: Array) -> None:
     """Write mean and variance of every document's field."""
+    indptr, indices, data = documents
+    mean, variances, clock = posterior
     for i in range(len(indptr) - 1):
         start, end = indptr[i], indptr[i + 1]
         v = 0.0

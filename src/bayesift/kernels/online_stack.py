@@ -8,13 +8,30 @@ one.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined_tight, tight
-from bayesift.kernels.online_experts import COUNT, DOCUMENTS, expert_odds, learn_experts
-from bayesift.kernels.online_mixers import learn_mixers, mix
+from bayesift.kernels.entries import Entries
+from bayesift.kernels.online_experts import (
+    COUNT,
+    DOCUMENTS,
+    ExpertArrays,
+    Prediction,
+    expert_odds,
+    learn_experts,
+)
+from bayesift.kernels.online_mixers import MixerInputs, Mixers, learn_mixers, mix
+
+
+class StackSettings(NamedTuple):
+    """Whether values are multiplied by idf, the largest prior variance, the rates of SGD."""
+
+    idf: bool
+    largest: float
+    rates: Array
 
 
 @tight
@@ -46,25 +63,13 @@ def _touch(columns: Array, weights: Array, frequencies: Array) -> float:
 
 @tight
 def run_stack(
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    documents: Entries,
     labels: Array,
-    idf: bool,
-    largest: float,
-    rates: Array,
+    settings: StackSettings,
     tables: Array,
     knots: Array,
-    weights: Array,
-    frequencies: Array,
-    intercepts: Array,
-    pairs: Array,
-    totals: Array,
-    shared: Array,
-    by_size: Array,
-    competition: Array,
-    own: Array,
-    calibration: Array,
+    experts: ExpertArrays,
+    mixers: Mixers,
     scores: Array,
     details: Array,
 ) -> None:
@@ -73,64 +78,37 @@ def run_stack(
     Without rows of `labels` nothing is learned. `details` gets the log odds of the experts if it
     has rows.
     """
+    indptr, indices, data = documents
+    idf, largest, rates = settings
+    weights, frequencies, intercepts, pairs, totals = experts
     n_categories, n_experts, longest = len(pairs), 3 + len(rates), longest_row(indptr)
     values, spreads = np.empty(longest), np.empty((longest + 1, n_categories))
     fields, odds = np.empty((3, n_categories)), np.empty((n_experts, n_categories))
-    experts, rivals = np.empty((n_categories, n_experts + 1)), np.empty((n_categories, 6))
+    prediction = Prediction(fields, spreads, odds)
+    log_odds, rivals = np.empty((n_categories, n_experts + 1)), np.empty((n_categories, 6))
     bent, offsets = np.empty((n_categories, len(knots))), np.empty((3, n_categories))
+    inputs = MixerInputs(log_odds, rivals, bent, offsets)
     work, counts = np.empty(max(n_experts + 1, len(knots))), intercepts[COUNT]
     for i in range(len(indptr) - 1):
         columns = indices[indptr[i] : indptr[i + 1]]
         x = values[: len(columns)]
         work[0] = _touch(columns, weights, frequencies)
         weigh_document(columns, data[indptr[i] : indptr[i + 1]], idf, frequencies, totals, x)
-        expert_odds(
-            columns,
-            x,
-            largest,
-            weights,
-            frequencies,
-            intercepts,
-            pairs,
-            totals,
-            tables,
-            fields,
-            spreads,
-            odds,
-        )
-        mixers = shared, by_size, competition, own, calibration
-        best = mix(odds, counts, knots, *mixers, experts, rivals, bent, offsets, scores[i])
+        expert_odds(columns, x, largest, experts, tables, prediction)
+        best = mix(odds, counts, knots, mixers, inputs, scores[i])
         if len(details):
             details[i] = odds
         if len(labels):
-            learn_mixers(best, labels[i], counts, *mixers, experts, rivals, bent, offsets, work)
-            learn_experts(
-                columns,
-                x,
-                labels[i],
-                rates,
-                weights,
-                frequencies,
-                intercepts,
-                pairs,
-                totals,
-                fields,
-                spreads,
-                odds,
-            )
+            learn_mixers(best, labels[i], counts, mixers, inputs, work)
+            learn_experts(columns, x, labels[i], rates, experts, prediction)
 
 
 @tight
 def weigh_rows(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    idf: bool,
-    frequencies: Array,
-    totals: Array,
-    values: Array,
+    documents: Entries, idf: bool, frequencies: Array, totals: Array, values: Array
 ) -> None:
     """Write the weights of documents, each of length one, as of the documents learned so far."""
+    indptr, indices, data = documents
     for i in range(len(indptr) - 1):
         part = slice(indptr[i], indptr[i + 1])
         weigh_document(indices[part], data[part], idf, frequencies, totals, values[part])

@@ -15,13 +15,14 @@ compile.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.entries import Entries
 
 GROUP = 4
 _SMALL = 1 << 20  # entries x categories
@@ -172,15 +173,23 @@ def _transposed_times(indptr: Array, indices: Array, data: Array, block: Array, 
                 out[j, c] += value * block[i, c]
 
 
+class GroupedWeights(NamedTuple):
+    """Weights by term, in groups of categories.
+
+    `slots`: the number of each term among those with weights, from 1, or 0; the groups of slot s,
+    rows of `categories` and `weights`, are those from groups[s] to groups[s + 1].
+    """
+
+    slots: Array
+    groups: Array
+    categories: Array
+    weights: Array
+
+
 @kernel
 def sparse_scores(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    slots: Array,
-    groups: Array,
-    categories: Array,
-    weights: Array,
+    documents: Entries,
+    grouped: GroupedWeights,
     intercepts: Array,
     row: Array,
     kept_slots: Array,
@@ -189,10 +198,10 @@ def sparse_scores(
 ) -> None:
     """Write the products of the rows of X with the weights, plus the intercepts.
 
-    `slots`: the number of each term among those with weights, from 1, or 0; the groups of slot s,
-    rows of `categories` and `weights`, are those from groups[s] to groups[s + 1]. `row`,
-    `kept_slots` and `kept_values` are scratch.
+    `row`, `kept_slots` and `kept_values` are scratch.
     """
+    indptr, indices, data = documents
+    slots, groups, categories, weights = grouped
     width = len(intercepts)
     for i in range(len(scores)):
         n_kept = 0

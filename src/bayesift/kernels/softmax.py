@@ -21,6 +21,7 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L1, MODE, column_dot, violation
 
 _TINY = 1e-300
@@ -122,9 +123,7 @@ def _column_sums(
 
 @kernel
 def find_violations(
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    columns: Entries,
     terms: Array,
     residuals: Array,
     penalties: Array,
@@ -142,6 +141,7 @@ def find_violations(
     `allowed` says which terms a class may use, and is empty when it may use all. Cost: entries of
     the terms x classes.
     """
+    indptr, indices, data = columns
     largest = 0.0
     counts[:] = 0
     for place in range(len(terms)):

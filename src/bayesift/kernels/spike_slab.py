@@ -20,29 +20,35 @@ columns, and a second one over those of the columns that move.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from bayesift.arrays import Array
 from bayesift.kernels.compile import kernel, vectorised
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import parts
 
 _SMALLEST_VARIANCE = 1e-8  # of a score
 
 
+class ScoreArrays(NamedTuple):
+    """Means and variances (`spreads`) of the scores of documents, curvatures w and residuals r."""
+
+    scores: Array
+    spreads: Array
+    curvatures: Array
+    residuals: Array
+
+
 @vectorised
 def sweep_terms(
-    indptr: Array,
-    indices: Array,
-    data: Array,
+    columns: Entries,
     terms: Array,
     odds: float,
     spike: float,
     slab: float,
     still: float,
     rate: float,
-    curvatures: Array,
-    residuals: Array,
-    scores: Array,
-    spreads: Array,
+    documents: ScoreArrays,
     factors: Array,
     moves: Array,
 ) -> None:
@@ -53,6 +59,8 @@ def sweep_terms(
     change of a, or of the mean in units of 1 / sqrt(d), whichever is larger; a move of at most
     `still` is not made.
     """
+    indptr, indices, data = columns
+    scores, spreads, curvatures, residuals = documents
     outside = -math.log1p(math.exp(odds))
     for place in range(len(terms)):
         j = terms[place]

@@ -17,7 +17,7 @@ their keys, the first word met for each; only what is not found there is looked 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -419,28 +419,42 @@ def _count_before(places: Array, n: int, end: int) -> int:
     return low
 
 
+class WordSlots(NamedTuple):
+    """A hash table of words: slots, keys, and the bytes of word i in `pool`, from starts[i] on."""
+
+    slots: Array
+    keys: Array
+    pool: Array
+    starts: Array
+
+
+class WordBlock(NamedTuple):
+    """Buffers of a block of ROOM words: int64 each, but `wanted`, which is uint64[ROOM, 2]."""
+
+    begins: Array
+    stops: Array
+    wanted: Array
+    missed: Array
+
+
 @kernel
 def tokenise_until_full(
     folded: Array,
     ends: Array,
     min_length: int,
-    slots: Array,
-    keys: Array,
-    pool: Array,
-    starts: Array,
-    begins: Array,
-    stops: Array,
-    wanted: Array,
-    missed: Array,
+    table: WordSlots,
+    block: WordBlock,
     tokens: Array,
     token_ends: Array,
     state: Array,
 ) -> bool:
     """Go on from `state` to the end (True) or until the table or `tokens` want to grow (False).
 
-    The state: document, byte, words, tokens, whether a word is open. Buffers of a block, kept
-    between calls: begins, stops and missed, int64[ROOM], and wanted, uint64[ROOM, 2].
+    The state: document, byte, words, tokens, whether a word is open. The block is kept between
+    calls.
     """
+    slots, keys, pool, starts = table
+    begins, stops, wanted, missed = block
     document, byte, n_words, n_tokens, is_open = state[0], state[1], state[2], state[3], state[4]
     while (
         document < len(ends)

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
-from bayesift.kernels.products import GROUP, sparse_scores
+from bayesift.kernels.entries import entries_of
+from bayesift.kernels.products import GROUP, GroupedWeights, sparse_scores
 from bayesift.state import StateMixin, check_classes, expect_array
 from bayesift.threads import in_threads
 from bayesift.validation import (
@@ -109,13 +110,11 @@ def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Arra
         np.empty(longest, dtype=np.int32),
         np.empty(longest),
     )
-    sparse_scores(
-        X.indptr, X.indices, X.data, *_by_groups(coefficients), intercepts, *scratch, scores
-    )
+    sparse_scores(entries_of(X), _by_groups(coefficients), intercepts, *scratch, scores)
     return scores
 
 
-def _by_groups(coefficients: Any) -> tuple[Array, Array, Array, Array]:
+def _by_groups(coefficients: Any) -> GroupedWeights:
     """Weights by term in the layout of `bayesift.kernels.products`: slots, groups, categories and weights."""
     by_term = sparse.csr_array(coefficients.T)
     counts = np.diff(by_term.indptr)
@@ -128,7 +127,7 @@ def _by_groups(coefficients: Any) -> tuple[Array, Array, Array, Array]:
     gaps = np.repeat(GROUP * groups[1:-1] - by_term.indptr[:-1][used], counts[used])
     places = np.arange(by_term.nnz) + gaps
     categories[places], weights[places] = by_term.indices, by_term.data
-    return slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP)
+    return GroupedWeights(slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP))
 
 
 Answer = TypeVar("Answer")

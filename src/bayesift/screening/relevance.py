@@ -43,7 +43,8 @@ from scipy.special import expit
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.kernels.dual import visit
+from bayesift.kernels.dual import DualArrays, DualDocuments, visit
+from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.knowledge import TermIndex
 from bayesift.model_file import ModelContent, load_model, save_model
@@ -371,25 +372,17 @@ class RelevanceModel:
         X, signs, spread = self.rows(judged), labels[judged], self.settings.intercept_spread
         bounds = self.settings.variance * self._importance(labels, grades)[judged]
         found = np.minimum(duals[judged], bounds)[:, np.newaxis]
-        fitted = *self._hyperplane(X, signs * found[:, 0]), found, np.zeros_like(found), np.zeros(1)
-        moves = fitted[3]
-        rows = X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False), X.data
+        moves = np.zeros_like(found)
+        hyperplane = self._hyperplane(X, signs * found[:, 0])
+        model = DualArrays(*hyperplane, found, moves, np.zeros(1))
+        indices = X.indices.astype(np.int32, copy=False)
+        rows = Entries(X.indptr.astype(np.int64, copy=False), indices, X.data)
         squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() + spread
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
+        documents = DualDocuments(rows, *targets, squares)
         order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(
-                *rows,
-                order,
-                LOGIT,
-                _NO_PARAMETERS,
-                *targets,
-                squares,
-                spread,
-                1.0,
-                np.zeros(1),
-                *fitted,
-            )
+            visit(documents, order, LOGIT, _NO_PARAMETERS, spread, 1.0, np.zeros(1), model)
             if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
         every = np.zeros(len(labels))

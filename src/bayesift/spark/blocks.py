@@ -14,7 +14,7 @@ from bayesift.arrays import Array
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.spark.counting import DocumentColumns, indicator_of_labels
-from bayesift.spark.descent import WorkingSet
+from bayesift.spark.descent import WeightedSet
 from bayesift.spark.newton import packed_gram
 from bayesift.text import TermVectorizer
 
@@ -31,7 +31,7 @@ _BLOCK = pa.schema(
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class RowBlock:
     """Some of the documents: rows are documents x terms, labels documents x categories (0 or 1)."""
 
     rows: sparse.csr_array
@@ -52,7 +52,7 @@ class Block:
         return pa.RecordBatch.from_arrays(arrays, schema=_BLOCK)
 
     @classmethod
-    def of(cls, row: dict[str, Any], n_terms: int, n_categories: int) -> Block:
+    def of(cls, row: dict[str, Any], n_terms: int, n_categories: int) -> RowBlock:
         """The block of a row of a batch."""
         ends, terms, weights = (
             np.frombuffer(row[name], dtype=kind)
@@ -92,7 +92,7 @@ class BlockMaker:
                 continue
             rows = self.vectorizer().transform(texts)
             rows = rows if self.kept is None else sparse.csr_array(rows[:, self.kept])
-            yield Block(rows, indicator_of_labels(labels, names)).to_batch()
+            yield RowBlock(rows, indicator_of_labels(labels, names)).to_batch()
 
 
 class LossSums(NamedTuple):
@@ -156,14 +156,14 @@ class LossEvaluator:
     models: list[int]
     n_categories: int
     diagonal: bool = False
-    sets: list[WorkingSet] | None = None
+    sets: list[WeightedSet] | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row: the sums over all blocks of all batches."""
         total, part = None, 0
         for batch in batches:
             for row in batch.to_pylist():
-                more = self.evaluate(Block.of(row, len(self.weights) - 1, self.n_categories))
+                more = self.evaluate(RowBlock.of(row, len(self.weights) - 1, self.n_categories))
                 if total is None:
                     total, part = more, row["part"]
                 else:
@@ -171,7 +171,7 @@ class LossEvaluator:
         if total is not None:
             yield total.to_batch(part)
 
-    def evaluate(self, block: Block) -> LossSums:
+    def evaluate(self, block: RowBlock) -> LossSums:
         """Losses, gradients and Hessians of one block."""
         rows, n = block.rows, block.rows.shape[0]
         signs = np.where(block.labels[:, self.models].toarray(), 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Distributed descent: modes of many models at once, where documents lie elsewhere and only sums over them are known.
+"""Distributed descent: modes of many models, where only sums over documents are known.
 
     minimise  L(w) + sum_j P_j(w_j) + Q(b)       (the objective of `bayesift.kernels.linear`)
 
@@ -6,43 +6,44 @@ A `LossOracle` evaluates L and its derivatives. Weights of all models are the co
 the intercepts its last row: one evaluation gives the losses and gradients of all. An evaluation is
 a pass over the documents, so that everything that needs none is done here.
 
-`minimise_by_lbfgs` takes the steps of L-BFGS under a Gaussian prior, and of OWL-QN under a Laplace
-prior (Andrew & Gao 2007): the gradient is the smallest of the subgradients, a step stays within the
-orthant it starts for, and what would leave it becomes 0. The first estimate of the Hessian is its
-diagonal, first where all documents have the share of the category for probability, and after a few
-steps where the models then are: that halves the steps that are left.
+`minimise_by_lbfgs` runs SciPy's L-BFGS-B for every model in a thread of its own; one pass over the
+documents answers what all of them ask. A weight under a Laplace prior is its mode plus a positive
+and minus a negative part, both at least 0: its penalty is then linear. Weights are scaled by the
+diagonal of the Hessian, first where all documents have the share of the category for probability,
+and after a few steps where the models then are: that halves the steps that are left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import Queue
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.optimize import minimize
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER
 from bayesift.models.linear.problem import Solution
-from bayesift.models.linear.solvers.line_search import backtrack
 
-LossGradient = tuple[Array, Array]
+LossGradient = tuple[FloatArray, FloatArray]
 
-_SHORTEST = 1e-6
-_STALLED = 1e-10  # of the objective, gained in so many steps
-_STALLED_STEPS = 10
-_MEMORY = 20
-_DIAGONAL_AGAIN = 5  # steps, before the diagonal of the Hessian is evaluated
-_LEAST = 1e-10
+STALLED_GAIN = 1e-10  # share of the objective: a model that gains less in so many steps ends
+STALLED_STEPS = 10
+_MEMORY_STEPS = 20
+_STEPS_BEFORE_DIAGONAL = 5  # then the diagonal of the Hessian is evaluated
+_LEAST_CURVATURE = 1e-10
 
 
-class WorkingSet(NamedTuple):
+class WeightedSet(NamedTuple):
     """Terms of a model.
 
     If cautious, misclassified documents have their mean curvature up to the boundary.
     """
 
-    terms: Array
+    terms: IntArray
     cautious: bool
 
 
@@ -52,17 +53,17 @@ class LossOracle(Protocol):
     Weights are weights x models, `models` says of which models.
     """
 
-    def loss_and_gradient(self, weights: Array, models: list[int]) -> LossGradient:
+    def loss_and_gradient(self, weights: FloatArray, models: list[int]) -> LossGradient:
         """The loss of each model, and the gradients, of the shape of the weights."""
         ...
 
-    def hessian_diagonal(self, weights: Array, models: list[int]) -> Array:
+    def hessian_diagonal(self, weights: FloatArray, models: list[int]) -> FloatArray:
         """The diagonals of the Hessians, of the shape of the weights."""
         ...
 
     def loss_and_hessians(
-        self, weights: Array, models: list[int], sets: list[WorkingSet]
-    ) -> tuple[Array, Array, list[Array]]:
+        self, weights: FloatArray, models: list[int], sets: list[WeightedSet]
+    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         """Losses, gradients, and of each model the Hessian of a set of its weights, its intercept last.
 
         Hessians are packed as by `bayesift.spark.newton.packed_gram`.
@@ -70,7 +71,7 @@ class LossOracle(Protocol):
         ...
 
 
-def select(array: Array, columns: Array) -> Array:
+def select(array: FloatArray, columns: IntArray) -> FloatArray:
     """Some of the columns in their order.
 
     The array itself for all of them, or if one column stands for all.
@@ -90,19 +91,19 @@ class Penalty:
     free : whether an intercept is fitted
     """
 
-    rows: Array
-    curvatures: Array
+    rows: FloatArray
+    curvatures: FloatArray
     free: bool = True
 
-    def cost(self, weights: Array) -> Array:
+    def cost(self, weights: FloatArray) -> FloatArray:
         """Minus the log prior of each model."""
         distance = weights - self.rows[MODE]
-        costs: Array = np.sum(
+        costs: FloatArray = np.sum(
             self.rows[L1] * np.abs(distance) + 0.5 * self.rows[L2] * distance**2, axis=0
         )
         return costs
 
-    def subgradient(self, weights: Array, gradient: Array) -> Array:
+    def subgradient(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
         """The smallest subgradient of the objective; `gradient` is that of the loss."""
         distance = weights - self.rows[MODE]
         smooth = gradient + self.rows[L2] * distance
@@ -113,29 +114,16 @@ class Penalty:
         )
         return np.where(bound, 0.0, slope)
 
-    def constrained(self, weights: Array) -> Array:
-        """Which weights are at a bound, or have a kink at their mode: they only move downhill."""
-        bounded = (weights <= self.rows[LOWER]) | (weights >= self.rows[UPPER])
-        constrained: Array = bounded | (self.rows[L1] > 0)
-        return constrained
-
-    def project(self, weights: Array, start: Array, subgradient: Array) -> Array:
-        """The weights, projected onto the orthant they started for and onto their bounds."""
-        mode = self.rows[MODE]
-        side = np.where(start == mode, -np.sign(subgradient), np.sign(start - mode))
-        left = (self.rows[L1] > 0) & ((weights - mode) * side <= 0.0)
-        return np.clip(np.where(left, mode, weights), self.rows[LOWER], self.rows[UPPER])
-
-    def select(self, columns: Array) -> Penalty:
+    def select(self, columns: IntArray) -> Penalty:
         """The penalty of some of the models."""
         return Penalty(select(self.rows, columns), select(self.curvatures, columns), self.free)
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
-    """When to stop: at this share of the objective left to gain (`gap_bounds`), or after max_iter steps.
+class DescentLimits:
+    """When descent ends: at this share of the objective left to gain, or after max_iter steps.
 
-    `progress` is called with the number of evaluations so far.
+    The share is that of `gap_bounds`. `progress` is called with the number of evaluations so far.
     """
 
     tolerance: float = 1e-6
@@ -143,97 +131,9 @@ class Settings:
     progress: Callable[[int], None] | None = None
 
 
-class Descent:
-    """The state of all models: their weights (weights x models, the intercepts last), and which are active."""
-
-    def __init__(self, weights: Array, penalty: Penalty, settings: Settings) -> None:
-        self.weights, self.penalty, self.settings = weights.copy(), penalty, settings
-        self.n_evaluations = 0
-        self.gradients = np.empty(weights.shape)
-        self.objectives = np.empty(weights.shape[1])
-        self.traces: list[list[float]] = [[] for _ in range(weights.shape[1])]
-        self.active = np.ones(weights.shape[1], dtype=bool)
-
-    def begin(self, losses: Array, gradients: Array) -> None:
-        """Set losses and gradients at the start."""
-        self.gradients = gradients
-        self.objectives = losses + self.penalty.cost(self.weights)
-        self.record(np.arange(len(losses)))
-
-    def count(self) -> None:
-        """Count an evaluation."""
-        self.n_evaluations += 1
-        if self.settings.progress is not None:
-            self.settings.progress(self.n_evaluations)
-
-    def search(
-        self,
-        columns: Array,
-        trial: Callable[[Array, Array], Array],
-        expected: Callable[[Array, Array, Array], Array],
-        evaluate: Callable[[Array, Array], LossGradient],
-    ) -> None:
-        """Take a step of each of these models; a model for which no step length is accepted ends.
-
-        `trial` gives the weights of some models (their places in columns) at these step lengths,
-        `expected` the change of the objective to first order for places, trial weights and step
-        lengths.
-        """
-        weights, gradients, values = np.empty(0), np.empty(0), np.empty(0)
-
-        def objectives(places: Array, lengths: Array) -> Array:
-            nonlocal weights, gradients, values
-            weights = trial(places, lengths)
-            losses, gradients = evaluate(weights, columns[places])
-            values = losses + self.penalty.select(columns[places]).cost(weights)
-            return values
-
-        def accept(places: Array, good: Array) -> None:
-            done = columns[places[good]]
-            self.weights[:, done], self.gradients[:, done] = weights[:, good], gradients[:, good]
-            self.objectives[done] = values[good]
-
-        found = backtrack(
-            objectives,
-            lambda places, lengths: expected(places, weights, lengths),
-            self.objectives[columns],
-            accept=accept,
-            interpolate=True,
-            shortest=_SHORTEST,
-        )
-        self.active[columns[~found.accepted]] = False
-        self.record(columns)
-
-    def record(self, columns: Array) -> None:
-        """Record the objectives of models that made a step.
-
-        A model that has converged or gains no more ends.
-        """
-        for c in columns:
-            trace = self.traces[c]
-            trace.append(float(self.objectives[c]))
-            if len(trace) > _STALLED_STEPS and trace[-_STALLED_STEPS - 1] - trace[
-                -1
-            ] <= _STALLED * abs(trace[-1]):
-                self.active[c] = False
-        self.active &= self.gaps() > self.settings.tolerance
-
-    def gaps(self) -> Array:
-        """Bounds of the shares of the objectives that are left to gain."""
-        return gap_bounds(self.penalty, self.weights, self.gradients, self.objectives)
-
-    def solutions(self) -> list[Solution]:
-        """The models as they are, converged where the bound of their gap is within the tolerance."""
-        converged = self.gaps() <= self.settings.tolerance
-        return [
-            Solution(
-                weights[:-1].copy(), float(weights[-1]), np.array(trace), len(trace) - 1, bool(met)
-            )
-            for weights, trace, met in zip(self.weights.T, self.traces, converged, strict=True)
-        ]
-
-
-def gap_bounds(penalty: Penalty, weights: Array, gradients: Array, objectives: Array) -> Array:
+def gap_bounds(
+    penalty: Penalty, weights: FloatArray, gradients: FloatArray, objectives: FloatArray
+) -> FloatArray:
     """No more than this share of each objective is left to gain.
 
     The objective is convex: with subgradient g, at most g (w - w*) is left. Under a normal prior of
@@ -256,120 +156,208 @@ def gap_bounds(penalty: Penalty, weights: Array, gradients: Array, objectives: A
     size = np.sum(np.where(straight, rows[L1] * distance, 0.0), axis=0)
     gained = np.sum(np.where(straight, slope[:-1] * (weights[:-1] - rows[MODE]), 0.0), axis=0)
     linear = np.minimum(worst * (size + objectives), np.maximum(gained, 0.0) + worst * objectives)
-    bounds: Array = (quadratic + linear + np.abs(slope[-1])) / np.maximum(objectives, 1e-300)
+    bounds: FloatArray = (quadratic + linear + np.abs(slope[-1])) / np.maximum(objectives, 1e-300)
     return bounds
+
+
+def has_stalled(trace: list[float]) -> bool:
+    """Tell whether the last steps of a model gained next to nothing."""
+    if len(trace) <= STALLED_STEPS:
+        return False
+    return trace[-STALLED_STEPS - 1] - trace[-1] <= STALLED_GAIN * abs(trace[-1])
 
 
 def minimise_by_lbfgs(
     oracle: LossOracle,
-    weights: Array,
+    weights: FloatArray,
     penalty: Penalty,
-    settings: Settings,
-    models: Array | None = None,
-) -> tuple[list[Solution], Array]:
-    """The modes of all models from these weights, and bounds of the shares of their objectives left to gain.
+    rule: DescentLimits,
+    models: IntArray | None = None,
+) -> tuple[list[Solution], FloatArray]:
+    """Find the modes of all models, and bounds of the shares of their objectives left to gain.
 
-    `models` are the numbers of the models in the oracle; None for all.
+    The search begins at these weights. `models` are the numbers of the models in the oracle; None
+    for all.
     """
-    numbers = np.arange(weights.shape[1]) if models is None else models
-    search = _QuasiNewton(oracle, weights, penalty, settings, numbers)
-    for number in range(settings.max_iter):
-        if not search.active.any():
-            break
-        if number == _DIAGONAL_AGAIN:
-            search.update_diagonal()
-        search.step()
-    return search.solutions(), search.gaps()
+    if models is None:
+        models = np.arange(weights.shape[1])
+    searches = []
+    for column, number in enumerate(models.tolist()):
+        own = penalty.select(np.array([column]))
+        searches.append(_LbfgsSearch(number, weights[:, column], own, rule.tolerance))
+    evaluations = _Evaluations(oracle, rule.progress)
+    evaluations.run(searches, min(_STEPS_BEFORE_DIAGONAL, rule.max_iter))
+    going = [search for search in searches if search.is_active]
+    if going and rule.max_iter > _STEPS_BEFORE_DIAGONAL:
+        evaluations.update_diagonals(going)
+        evaluations.run(going, rule.max_iter - _STEPS_BEFORE_DIAGONAL)
+    gaps = np.array([search.gap for search in searches])
+    return [search.solution() for search in searches], gaps
 
 
-class _QuasiNewton(Descent):
-    """Models, and the last steps of each."""
+class _Evaluations:
+    """Answers what several searches ask by one evaluation of all of them."""
+
+    def __init__(self, oracle: LossOracle, progress: Callable[[int], None] | None) -> None:
+        self.oracle = oracle
+        self.progress = progress
+        self.count = 0
+
+    def run(self, searches: list[_LbfgsSearch], max_iter: int) -> None:
+        """Run all searches for this number of steps, each in a thread of its own."""
+        with ThreadPoolExecutor(len(searches)) as pool:
+            runs = [pool.submit(search.run, max_iter) for search in searches]
+            asking = self._asking(searches)
+            try:
+                while asking:
+                    self._answer(asking)
+                    asking = self._asking(asking)
+            finally:
+                # After an error of the oracle the searches still wait: None ends them.
+                for search in asking:
+                    search.answers.put(None)
+        for run in runs:
+            run.result()
+
+    def _answer(self, searches: list[_LbfgsSearch]) -> None:
+        weights = np.column_stack([search.asked for search in searches])
+        numbers = [search.number for search in searches]
+        losses, gradients = self.oracle.loss_and_gradient(weights, numbers)
+        self._report()
+        for search, loss, gradient in zip(searches, losses, gradients.T, strict=True):
+            search.answers.put((float(loss), gradient.copy()))
+
+    def update_diagonals(self, searches: list[_LbfgsSearch]) -> None:
+        """Evaluate the diagonals of the Hessians where the searches are."""
+        weights = np.column_stack([search.weights for search in searches])
+        numbers = [search.number for search in searches]
+        diagonals = self.oracle.hessian_diagonal(weights, numbers)
+        self._report()
+        for search, curvatures in zip(searches, diagonals.T, strict=True):
+            search.set_scale(curvatures)
+
+    def _asking(self, searches: list[_LbfgsSearch]) -> list[_LbfgsSearch]:
+        """Wait until every search asks or has ended; return those that ask."""
+        return [search for search in searches if search.requests.get()]
+
+    def _report(self) -> None:
+        self.count += 1
+        if self.progress is not None:
+            self.progress(self.count)
+
+
+class _Interrupted(Exception):  # noqa: N818
+    """The evaluation that a search waits for has failed."""
+
+
+class _LbfgsSearch:
+    """The search for the mode of one model by SciPy's L-BFGS-B.
+
+    Its variables are the scaled distances of weights from their modes; of a weight with a kink at
+    its mode they are two, the part above the mode and the part below it.
+    """
 
     def __init__(
-        self,
-        oracle: LossOracle,
-        weights: Array,
-        penalty: Penalty,
-        settings: Settings,
-        models: Array,
+        self, number: int, weights: FloatArray, penalty: Penalty, tolerance: float
     ) -> None:
-        super().__init__(weights, penalty, settings)
-        self.oracle, self.models = oracle, models
-        self.inverse = 1.0 / np.maximum(penalty.curvatures + penalty.rows[L2], _LEAST)
-        self.steps: list[tuple[Array, Array, Array]] = []
-        self.begin(*self._evaluate(self.weights, np.arange(weights.shape[1])))
+        self.number = number
+        self.weights = weights.copy()
+        self.penalty = penalty
+        self.tolerance = tolerance
+        self.rows = penalty.rows[:, :, 0]
+        self.kinked = np.flatnonzero(self.rows[L1] > 0)
+        self.trace: list[float] = []
+        self.gap = np.inf
+        self.is_active = True
+        self.asked = self.weights
+        self.requests: Queue[bool] = Queue()  # True: asks for an evaluation; False: has ended
+        self.answers: Queue[tuple[float, FloatArray] | None] = Queue()
+        self.latest: tuple[float, FloatArray] = (np.inf, np.zeros(len(weights)))
+        self.set_scale(penalty.curvatures[:, 0])
 
-    def update_diagonal(self) -> None:
-        """Evaluate the diagonal of the Hessian where the models are."""
-        columns = np.flatnonzero(self.active)
-        curvatures = self.oracle.hessian_diagonal(
-            select(self.weights, columns), self.models[columns].tolist()
+    def set_scale(self, curvatures: FloatArray) -> None:
+        """Scale variables by the diagonal of the Hessian of the objective."""
+        self.scale = 1.0 / np.sqrt(np.maximum(curvatures + self.rows[L2], _LEAST_CURVATURE))
+
+    def run(self, max_iter: int) -> None:
+        """Make this number of steps at most."""
+        begin, lower, upper = self._variables()
+        options = {"maxiter": max_iter, "maxcor": _MEMORY_STEPS, "ftol": 0.0, "gtol": 0.0}
+        try:
+            if not self.trace:
+                self._objective(begin)
+                self._record()
+            if self.is_active:
+                found = minimize(
+                    self._objective,
+                    begin,
+                    jac=True,
+                    method="L-BFGS-B",
+                    bounds=np.column_stack([lower, upper]),
+                    callback=self._step,
+                    options=options,
+                )
+                self.is_active &= found.nit == max_iter
+        except _Interrupted:
+            self.is_active = False
+        finally:
+            self.requests.put(False)
+
+    def solution(self) -> Solution:
+        """Return the model as it is, converged if the bound of its gap is within the tolerance."""
+        trace = np.array(self.trace)
+        converged = bool(self.gap <= self.tolerance)
+        weights = self.weights[:-1].copy()
+        return Solution(weights, float(self.weights[-1]), trace, len(trace) - 1, converged)
+
+    def _variables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The variables of the weights as they are, and their bounds."""
+        distance = self.weights - self.rows[MODE]
+        below = -np.minimum(distance, 0.0)[self.kinked]
+        distance[self.kinked] += below
+        lower = self.rows[LOWER] - self.rows[MODE]
+        upper = self.rows[UPPER] - self.rows[MODE]
+        depth = -lower[self.kinked]
+        lower[self.kinked] = 0.0
+        scale = np.concatenate([self.scale, self.scale[self.kinked]])
+        return (
+            np.concatenate([distance, below]) / scale,
+            np.concatenate([lower, np.zeros(len(below))]) / scale,
+            np.concatenate([upper, depth]) / scale,
         )
-        self.count()
-        rows = select(self.penalty.rows, columns)
-        self.inverse[:, columns] = 1.0 / np.maximum(curvatures + rows[L2], _LEAST)
 
-    def step(self) -> None:
-        """One step of every active model."""
-        columns = np.flatnonzero(self.active)
-        penalty, start = self.penalty.select(columns), self.weights[:, columns]
-        smooth = self._smooth_gradient(columns)
-        slope = penalty.subgradient(start, select(self.gradients, columns))
-        direction = self._direction(slope, columns)
-        direction[penalty.constrained(start) & (direction * slope >= 0)] = 0.0
+    def _weights_at(self, variables: FloatArray) -> FloatArray:
+        distance = variables[: len(self.weights)] * self.scale
+        distance[self.kinked] -= variables[len(self.weights) :] * self.scale[self.kinked]
+        moved: FloatArray = self.rows[MODE] + distance
+        return moved
 
-        def trial(places: Array, lengths: Array) -> Array:
-            begun = select(start, places)
-            new = begun + lengths * select(direction, places)
-            return penalty.select(places).project(new, begun, select(slope, places))
+    def _objective(self, variables: FloatArray) -> tuple[float, FloatArray]:
+        """The objective and its gradient by the variables; asks for an evaluation."""
+        self.asked = self._weights_at(variables)
+        self.requests.put(True)
+        answer = self.answers.get()
+        if answer is None:
+            raise _Interrupted
+        loss, gradient = answer
+        objective = loss + float(self.penalty.cost(self.asked[:, np.newaxis])[0])
+        self.latest = objective, gradient
+        smooth = gradient + self.rows[L2] * (self.asked - self.rows[MODE])
+        above = (smooth + self.rows[L1]) * self.scale
+        below = (self.rows[L1] - smooth)[self.kinked] * self.scale[self.kinked]
+        return objective, np.concatenate([above, below])
 
-        def expected(places: Array, new: Array, _: Array) -> Array:
-            return _products(select(slope, places), new - select(start, places))
+    def _step(self, variables: FloatArray) -> None:
+        """Record a step, and end the search when it has converged or stalled."""
+        self._record()
+        if not self.is_active:
+            raise StopIteration
 
-        self.search(columns, trial, expected, self._evaluate)
-        self._remember(columns, start, smooth)
-
-    def _evaluate(self, weights: Array, models: Array) -> LossGradient:
-        found = self.oracle.loss_and_gradient(weights, self.models[models].tolist())
-        self.count()
-        return found
-
-    def _smooth_gradient(self, columns: Array) -> Array:
-        """The gradient of all but the factors of |w - mode|."""
-        rows = select(self.penalty.rows, columns)
-        smooth: Array = select(self.gradients, columns) + rows[L2] * (
-            select(self.weights, columns) - rows[MODE]
-        )
-        return smooth
-
-    def _remember(self, columns: Array, start: Array, smooth: Array) -> None:
-        moves, changes = np.zeros(self.weights.shape), np.zeros(self.weights.shape)
-        moves[:, columns] = self.weights[:, columns] - start
-        changes[:, columns] = self._smooth_gradient(columns) - smooth
-        self.steps = [*self.steps[-_MEMORY + 1 :], (moves, changes, _products(moves, changes))]
-
-    def _direction(self, slope: Array, columns: Array) -> Array:
-        """Minus the inverse Hessian that the last steps imply, times the subgradient: the two loops of L-BFGS."""
-        inverse = select(self.inverse, columns)
-        q, shares, scale = slope.copy(), [], np.ones(len(columns))
-        for number, step in enumerate(reversed(self.steps)):
-            s, y, p = (select(part, columns) for part in step)
-            curvature = np.einsum("jc,jc,jc->c", y, inverse, y)
-            known = p > 1e-12 * curvature
-            share = np.where(known, _products(s, q) / np.where(known, p, 1.0), 0.0)
-            q -= share * y
-            shares.append((known, share))
-            if number == 0:
-                scale = np.where(known, p / np.where(known, curvature, 1.0), 1.0)
-        q *= scale * inverse
-        for step, (known, share) in zip(self.steps, reversed(shares), strict=True):
-            s, y, p = (select(part, columns) for part in step)
-            back = _products(y, q) / np.where(known, p, 1.0)
-            q += s * np.where(known, share - back, 0.0)
-        return -q
-
-
-def _products(a: Array, b: Array) -> Array:
-    """Dot products of columns with columns."""
-    products: Array = np.einsum("jc,jc->c", a, b)
-    return products
+    def _record(self) -> None:
+        # A step ends at the weights that were evaluated last.
+        self.weights = self.asked
+        objective, gradient = self.latest
+        self.trace.append(objective)
+        columns = self.weights[:, np.newaxis], gradient[:, np.newaxis], np.array([objective])
+        self.gap = float(gap_bounds(self.penalty, *columns)[0])
+        self.is_active = self.gap > self.tolerance and not has_stalled(self.trace)

@@ -6,11 +6,12 @@ their modes and those whose gradient is too steep to stay. The quadratic model p
 penalty is minimised by coordinate descent (`bayesift.kernels.newton_steps`), the intercept
 eliminated, and the next evaluation is made at its minimum, with a new set. So a step costs one
 evaluation, and there are tens of them, not hundreds. A model whose set grows too large continues by
-OWL-QN.
+L-BFGS.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,13 +21,15 @@ from bayesift.arrays import Array
 from bayesift.kernels.linear import L1, L2, MODE
 from bayesift.kernels.newton_steps import complete_gram, gram, minimise_model
 from bayesift.models.linear.problem import Solution
+from bayesift.models.linear.solvers.line_search import backtrack
 from bayesift.spark.descent import (
-    Descent,
+    DescentLimits,
     LossGradient,
     LossOracle,
     Penalty,
-    Settings,
-    WorkingSet,
+    WeightedSet,
+    gap_bounds,
+    has_stalled,
     minimise_by_lbfgs,
     select,
 )
@@ -35,28 +38,29 @@ LARGEST_SET = 3072  # 19 MB, as Hessians are sent
 _FIRST = 256  # terms of a set at the start
 _INNER = 0.01  # of the largest subgradient may be left by coordinate descent
 _CAUTIOUS = 0.03  # of the objective: a step that should gain more goes far
+_SHORTEST_STEP = 1e-6  # share of a Newton step that a line search tries at last
 _RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
 
 
 def minimise_by_newton(
-    oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings
+    oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
 ) -> tuple[list[Solution], Array]:
     """The modes of all models, and bounds of what is left to gain.
 
     Parameters as in `minimise_by_lbfgs`.
     """
-    search = _SetNewton(oracle, weights, penalty, settings)
-    for _ in range(settings.max_iter):
+    search = _SetNewton(oracle, weights, penalty, rule)
+    for _ in range(rule.max_iter):
         if not search.active.any():
             break
         search.step()
     solutions, gaps = search.solutions(), search.gaps()
-    large = np.flatnonzero(search.large & (gaps > settings.tolerance))
+    large = np.flatnonzero(search.large & (gaps > rule.tolerance))
     if not len(large):
         return solutions, gaps
-    progress = settings.progress
+    progress = rule.progress
     rest = replace(
-        settings,
+        rule,
         progress=None if progress is None else lambda n: progress(search.n_evaluations + n),
     )
     found, gaps[large] = minimise_by_lbfgs(
@@ -68,21 +72,25 @@ def minimise_by_newton(
     return solutions, gaps
 
 
-class _SetNewton(Descent):
-    """Models, the working set of each, and its Hessian."""
+class _SetNewton:
+    """Models: weights (weights x models, intercepts last), working sets and their Hessians."""
 
     def __init__(
-        self, oracle: LossOracle, weights: Array, penalty: Penalty, settings: Settings
+        self, oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
     ) -> None:
-        super().__init__(weights, penalty, settings)
-        self.oracle, n_models = oracle, weights.shape[1]
+        self.oracle, self.penalty, self.rule = oracle, penalty, rule
+        self.weights, n_models = weights.copy(), weights.shape[1]
+        self.n_evaluations = 0
+        self.traces: list[list[float]] = [[] for _ in range(n_models)]
+        self.active = np.ones(n_models, dtype=bool)
         self.inverse = 1.0 / (penalty.curvatures[:-1] + penalty.rows[L2, :-1] + 1e-10)
         self.sets: list[Array] = [np.empty(0, dtype=np.int64)] * n_models
         self.hessians: list[Array] = [np.empty(0)] * n_models
         self.large, self.cautious = np.zeros(n_models, dtype=bool), np.ones(n_models, dtype=bool)
-        found = oracle.loss_and_gradient(self.weights, list(range(n_models)))
-        self.count()
-        self.begin(*found)
+        losses, self.gradients = oracle.loss_and_gradient(self.weights, list(range(n_models)))
+        self._count()
+        self.objectives = losses + penalty.cost(self.weights)
+        self._record(np.arange(n_models))
         self._select_sets(np.flatnonzero(self.active))
         active = np.flatnonzero(self.active)
         if len(active):
@@ -101,13 +109,83 @@ class _SetNewton(Descent):
         ahead = start + direction
         self._select_sets(columns, ahead)
         self.cautious[columns] = -gains > _CAUTIOUS * self.objectives[columns]
-        self.search(
+        self._search(
             columns,
             lambda places, lengths: select(start, places) + lengths * select(direction, places),
             lambda places, _, lengths: lengths * gains[places],
             self._evaluate,
         )
         self.active &= ~self.large
+
+    def _count(self) -> None:
+        """Count an evaluation."""
+        self.n_evaluations += 1
+        if self.rule.progress is not None:
+            self.rule.progress(self.n_evaluations)
+
+    def _search(
+        self,
+        columns: Array,
+        trial: Callable[[Array, Array], Array],
+        expected: Callable[[Array, Array, Array], Array],
+        evaluate: Callable[[Array, Array], LossGradient],
+    ) -> None:
+        """Take a step of each of these models; a model for which no step length is accepted ends.
+
+        `trial` gives the weights of some models (their places in columns) at these step lengths,
+        `expected` the change of the objective to first order for places, trial weights and step
+        lengths.
+        """
+        weights, gradients, values = np.empty(0), np.empty(0), np.empty(0)
+
+        def objectives(places: Array, lengths: Array) -> Array:
+            nonlocal weights, gradients, values
+            weights = trial(places, lengths)
+            losses, gradients = evaluate(weights, columns[places])
+            values = losses + self.penalty.select(columns[places]).cost(weights)
+            return values
+
+        def accept(places: Array, good: Array) -> None:
+            done = columns[places[good]]
+            self.weights[:, done], self.gradients[:, done] = weights[:, good], gradients[:, good]
+            self.objectives[done] = values[good]
+
+        found = backtrack(
+            objectives,
+            lambda places, lengths: expected(places, weights, lengths),
+            self.objectives[columns],
+            accept=accept,
+            interpolate=True,
+            shortest=_SHORTEST_STEP,
+        )
+        self.active[columns[~found.accepted]] = False
+        self._record(columns)
+
+    def _record(self, columns: Array) -> None:
+        """Record the objectives of models that made a step.
+
+        A model that has converged or gains no more ends.
+        """
+        for c in columns:
+            trace = self.traces[c]
+            trace.append(float(self.objectives[c]))
+            if has_stalled(trace):
+                self.active[c] = False
+        self.active &= self.gaps() > self.rule.tolerance
+
+    def gaps(self) -> Array:
+        """Bounds of the shares of the objectives that are left to gain."""
+        return gap_bounds(self.penalty, self.weights, self.gradients, self.objectives)
+
+    def solutions(self) -> list[Solution]:
+        """The models as they are, converged where the bound of their gap is within the tolerance."""
+        converged = self.gaps() <= self.rule.tolerance
+        return [
+            Solution(
+                weights[:-1].copy(), float(weights[-1]), np.array(trace), len(trace) - 1, bool(met)
+            )
+            for weights, trace, met in zip(self.weights.T, self.traces, converged, strict=True)
+        ]
 
     def _direction(self, c: int, subgradient: Array, direction: Array) -> float:
         """Write the step of a model; returns the change of the objective to first order."""
@@ -171,9 +249,9 @@ class _SetNewton(Descent):
             self.sets[c] = np.sort(np.concatenate([off, steep])[:LARGEST_SET])
 
     def _evaluate(self, weights: Array, models: Array) -> LossGradient:
-        sets = [WorkingSet(self.sets[c], bool(self.cautious[c])) for c in models]
+        sets = [WeightedSet(self.sets[c], bool(self.cautious[c])) for c in models]
         losses, gradients, hessians = self.oracle.loss_and_hessians(weights, models.tolist(), sets)
-        self.count()
+        self._count()
         for c, hessian in zip(models, hessians, strict=True):
             self.hessians[c] = hessian
         return losses, gradients

@@ -21,17 +21,17 @@ from bayesift.models.linear.problem import Solution, best_constants
 from bayesift.spark.blocks import (
     BLOCK_SCHEMA,
     SUMS_SCHEMA,
-    Block,
     LossEvaluator,
     LossSums,
+    RowBlock,
     SumReducer,
 )
 from bayesift.spark.descent import (
+    DescentLimits,
     LossGradient,
     LossOracle,
     Penalty,
-    Settings,
-    WorkingSet,
+    WeightedSet,
     minimise_by_lbfgs,
 )
 from bayesift.spark.newton import minimise_by_newton, packed_size
@@ -86,7 +86,8 @@ class RowBlocks:
     def collect(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """All documents in this process, in the order of the DataFrame: vectors and labels."""
         blocks = [
-            Block.of(row, self.n_terms, self.n_categories) for row in collect(self.df).to_pylist()
+            RowBlock.of(row, self.n_terms, self.n_categories)
+            for row in collect(self.df).to_pylist()
         ]
         rows = sparse.csr_array(sparse.vstack([block.rows for block in blocks]))
         return rows, sparse.csr_array(sparse.vstack([block.labels for block in blocks]))
@@ -107,7 +108,9 @@ def blocks_of(
 ) -> DataFrame:
     """Vectors and labels of this process as a DataFrame of blocks, one per partition."""
     edges = pairwise(np.linspace(0, X.shape[0], n_blocks + 1).astype(int))
-    rows = [tuple(Block(X[a:b], labels[a:b]).to_batch().to_pylist()[0].values()) for a, b in edges]
+    rows = [
+        tuple(RowBlock(X[a:b], labels[a:b]).to_batch().to_pylist()[0].values()) for a, b in edges
+    ]
     return spark.createDataFrame(spark.sparkContext.parallelize(rows, n_blocks), BLOCK_SCHEMA)
 
 
@@ -139,7 +142,7 @@ def fit_row_blocks(
     for first in range(0, len(models), step):
         some = models[first : first + step]
         report = None if progress is None else lambda n, done=first: progress(done, n)
-        settings = Settings(
+        settings = DescentLimits(
             _TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
         )
         oracle = _BlockOracle(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
@@ -154,7 +157,7 @@ def fit_row_blocks(
 class _Method:
     """A solver, and how many weights of all models it may hold at a time."""
 
-    minimise: Callable[[LossOracle, Array, Penalty, Settings], tuple[list[Solution], Array]]
+    minimise: Callable[[LossOracle, Array, Penalty, DescentLimits], tuple[list[Solution], Array]]
     weights: int
 
 
@@ -189,7 +192,7 @@ class _BlockOracle:
         return np.hstack([part.reshape(len(weights), -1) for part in parts]).astype(np.float64)
 
     def loss_and_hessians(
-        self, weights: Array, models: list[int], sets: list[WorkingSet]
+        self, weights: Array, models: list[int], sets: list[WeightedSet]
     ) -> tuple[Array, Array, list[Array]]:
         """Losses, gradients and the Hessians of working sets."""
         losses, gradients, parts = self._evaluate(weights, models, sets=sets)
@@ -202,7 +205,7 @@ class _BlockOracle:
         models: list[int],
         *,
         diagonal: bool = False,
-        sets: list[WorkingSet] | None = None,
+        sets: list[WeightedSet] | None = None,
     ) -> tuple[Array, Array, list[Array]]:
         extra = (
             [0] * len(models)

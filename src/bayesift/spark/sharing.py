@@ -25,7 +25,7 @@ from bayesift.arrays import Array
 from bayesift.classifier import TextClassifier
 from bayesift.classifier.saving import classifier_of, content_of
 from bayesift.model_file import ModelContent, load_model, save_model
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers import Starts, solve_some
 from bayesift.text import TermVectorizer
 
@@ -134,7 +134,7 @@ class SparkWorkers:
         return self
 
     def solve(
-        self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]
+        self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]
     ) -> Iterable[list[Solution]]:
         """The solutions of each task, in order."""
         work = _Task(
@@ -145,7 +145,7 @@ class SparkWorkers:
         )
         return found
 
-    def _send(self, problem: Problem) -> str:
+    def _send(self, problem: LinearProblem) -> str:
         if self._sent is None or self._sent[0] is not problem.rows:
             self._sent = problem.rows, share(self._spark, matrix_content(problem))
         return self._sent[1]
@@ -165,11 +165,11 @@ class _Task:
 
 
 @lru_cache(maxsize=1)
-def _matrix(name: str) -> Problem:
+def _matrix(name: str) -> LinearProblem:
     return problem_of(fetched(name))
 
 
-def matrix_content(problem: Problem) -> ModelContent:
+def matrix_content(problem: LinearProblem) -> ModelContent:
     """The documents and categories of a problem as the content of a file, by rows and by columns."""
     parts = {"rows": problem.rows, "columns": problem.columns, "members": problem.members}
     arrays = {
@@ -180,7 +180,7 @@ def matrix_content(problem: Problem) -> ModelContent:
     return ModelContent({"shape": [*problem.rows.shape, problem.members.shape[0]]}, arrays)
 
 
-def problem_of(content: ModelContent) -> Problem:
+def problem_of(content: ModelContent) -> LinearProblem:
     """The inverse of `matrix_content`; all else is to be filled in by `varied`."""
     n_documents, n_terms, n_categories = content.header["shape"]
 
@@ -190,6 +190,6 @@ def problem_of(content: ModelContent) -> Problem:
     rows = sparse.csr_array(parts("rows"), shape=(n_documents, n_terms))
     members = sparse.csr_array(parts("members"), shape=(n_categories, n_documents))
     nothing: Any = None
-    problem = Problem(rows, members, np.ones(n_documents), nothing, nothing, np.zeros(3))
+    problem = LinearProblem(rows, members, np.ones(n_documents), nothing, nothing, np.zeros(3))
     problem.__dict__["columns"] = sparse.csc_array(parts("columns"), shape=(n_documents, n_terms))
     return problem

@@ -261,7 +261,8 @@ class HashTable:
         tokens = np.empty(n_bytes // _BYTES_PER_TOKEN + kernels.ROOM, dtype=np.int32)
         token_ends = np.empty(len(ends), dtype=np.int64)
         begins, stops, missed = (np.empty(kernels.ROOM, dtype=np.int64) for _ in range(3))
-        block = begins, stops, np.empty((kernels.ROOM, 2), dtype=np.uint64), missed
+        wanted = np.empty((kernels.ROOM, 2), dtype=np.uint64)
+        block = kernels.WordBlock(begins, stops, wanted, missed)
         state = np.array([0, begin, self._n_words, 0, 0], dtype=np.int64)
         done = False
         while not done:
@@ -269,7 +270,7 @@ class HashTable:
             if state[3] + kernels.ROOM > len(tokens):
                 tokens.resize(2 * len(tokens), refcheck=False)
             done = kernels.tokenise_until_full(
-                folded, ends, min_length, *self._parts(), *block, tokens, token_ends, state
+                folded, ends, min_length, self._parts(), block, tokens, token_ends, state
             )
             self._n_words = int(state[2])
         tokens.resize(state[3], refcheck=False)
@@ -280,8 +281,8 @@ class HashTable:
         found: Array = kernels.find_words(*self._parts(), words.pool, words.starts)
         return found
 
-    def _parts(self) -> tuple[Array, Array, Array, Array]:
-        return self._slots, self._keys, self._pool, self._starts
+    def _parts(self) -> kernels.WordSlots:
+        return kernels.WordSlots(self._slots, self._keys, self._pool, self._starts)
 
     def _make_room(self, n_words: int, n_bytes: int) -> None:
         """Room for this many more words, and for this many bytes of words."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.charts import Axis, Figure, Frame, Labels, Layer, Line, Panel, Points, Zone
+from bayesift.charts import Axis, Figure, Frame, Layer, Line, Panel, PointLabels, Points, Zone
 
 _N_NAMED = 12
 _N_DRAWN = 300
@@ -63,7 +63,7 @@ def zipf_figure(
     curve, expected = ([(float(ranks[i]), float(y[i])) for i in drawn] for y in (counts, law))
     marks = [(float(ranks[i]), float(counts[i])) for i in named]
     layers: list[Layer] = [
-        Labels([(*mark, str(names[order[i]])) for mark, i in zip(marks, named, strict=True)]),
+        PointLabels([(*mark, str(names[order[i]])) for mark, i in zip(marks, named, strict=True)]),
         Points(marks),
         Line(curve, "series-1", f"{len(ranks):,} terms"),
         Line(expected, "ideal", "Zipf's law, f = k / r"),

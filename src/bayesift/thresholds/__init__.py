@@ -14,7 +14,6 @@ from bayesift.thresholds.empirical import (
     RecallTarget,
     SCut,
     Utility,
-    threshold_intervals,
 )
 from bayesift.thresholds.rules import (
     Bayes,
@@ -44,6 +43,5 @@ __all__ = [
     "Utility",
     "category_folds",
     "expected_f1_thresholds",
-    "threshold_intervals",
     "threshold_rule",
 ]

@@ -388,40 +388,6 @@ class Utility(EmpiricalRule):
         return rejected - alarm, found - missed
 
 
-def threshold_intervals(
-    rule: EmpiricalRule,
-    Y: Any,
-    scores: Any,
-    *,
-    n_resamples: int = 200,
-    level: float = 0.95,
-    random_state: int = 0,
-) -> Array:
-    """Bootstrap percentile interval of each category's threshold, lower and upper: categories x 2.
-
-    Documents are drawn with replacement; they are sorted once, and a resample is a pass with other
-    weights. An upper end of +inf means that resamples without a positive make up that tail.
-
-    Examples
-    --------
-    >>> from bayesift.thresholds import MaxF1
-    >>> Y, scores = [0] * 50 + [1] * 50, np.linspace(-1, 1, 100)
-    >>> threshold_intervals(MaxF1(), Y, scores).round(2)
-    array([[-0.03,  0.02]])
-    """
-    ranking = Ranking.of(Y, scores)
-    pooled = ranking.pooled() if rule.shrinkage else None
-    random = np.random.default_rng(random_state)
-    thresholds = np.empty((n_resamples, len(ranking.scores)))
-    for resample in thresholds:
-        drawn = random.integers(ranking.n_documents, size=ranking.n_documents)
-        weights = np.bincount(drawn, minlength=ranking.n_documents).astype(np.int32)
-        resample[:] = rule.choose(ranking, weights, pooled)
-    tail = (1 - level) / 2
-    # Nearest ranks: interpolation would make nan of two infinite neighbours.
-    return np.quantile(thresholds, [tail, 1 - tail], axis=0, method="inverted_cdf").T
-
-
 def _share(name: str, value: float) -> float:
     if not 0 < value <= 1:
         raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")

@@ -6,7 +6,7 @@ from scipy import integrate, linalg, sparse
 from scipy.special import expit, log_expit, log_softmax, logsumexp
 
 from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear import Logit, Problem, log_evidence, softmax_log_evidence
+from bayesift.models.linear import LinearProblem, Logit, log_evidence, softmax_log_evidence
 from bayesift.models.linear.evidence import KinkIntegrals, lanczos_spectra
 from bayesift.models.linear.solvers import solve_all
 from tests.oracles.bayesian_lasso import mean_size_by_gibbs
@@ -19,7 +19,7 @@ def binary_problem(gamma, *, n=60, d=1, intercept=NO_INTERCEPT, strength=1.0, se
     X = generator.normal(size=(n, d))
     labels = strength * X[:, 0] + generator.logistic(size=n) > 0
     members = sparse.csr_array(labels[None].astype(np.int8))
-    return Problem(
+    return LinearProblem(
         sparse.csr_array(X),
         members,
         np.ones(n),
@@ -90,7 +90,7 @@ def test_correlated_weights_are_the_double_integral():
     X = np.column_stack([first, 0.7 * first + 0.7 * generator.normal(size=120)])
     labels = X @ [1.2, 0.8] + generator.logistic(size=120) > 0
     members = sparse.csr_array(labels[None].astype(np.int8))
-    problem = Problem(
+    problem = LinearProblem(
         sparse.csr_array(X), members, np.ones(120), Logit(), LaplacePrior(1.0), NO_INTERCEPT
     )
     solution = solve_all(problem, "auto", [None], None)[0]
@@ -113,7 +113,7 @@ def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
     for rate in rates:
         prior, intercept = LaplacePrior(gamma=rate**2), np.array([1.0, 1e-3, 0.0])
         members = sparse.csr_array(y[None].astype(np.int8))
-        problem = Problem(
+        problem = LinearProblem(
             sparse.csr_array(X), members, np.ones(300), Logit(), prior, intercept, tolerance=1e-6
         )
         ours.append(log_evidence(problem, 0, solve_all(problem, "auto", [None], None)[0]))
@@ -153,7 +153,7 @@ def softmax_problem(prior, *, n=40, d=1, k=3, intercept=NO_INTERCEPT, seed=1):
     X = generator.normal(size=(n, d))
     scores = X @ generator.normal(size=(d, k)) + generator.gumbel(size=(n, k))
     members = sparse.csr_array(np.eye(k, dtype=np.int8)[np.argmax(scores, axis=1)].T)
-    return Problem(
+    return LinearProblem(
         sparse.csr_array(X),
         members,
         np.ones(n),

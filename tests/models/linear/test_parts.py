@@ -9,12 +9,12 @@ from bayesift.models.base import SparseRow, compact_row, rows_of, scores_of, sta
 from bayesift.models.linear import (
     GaussianPrior,
     LaplacePrior,
+    LinearProblem,
     Logit,
-    Posterior,
     Probit,
-    Problem,
     Solution,
     SparseBayesClassifier,
+    WeightPosterior,
     variational_posterior,
 )
 from bayesift.models.linear.links import probabilities
@@ -29,7 +29,7 @@ FLAT = np.array([1.0, 0.0, 0.0])
 def problem_of(prior, rows=None):
     rows = np.eye(4) if rows is None else rows
     members = sparse.csr_array(np.array([[1, 1, 0, 0]])[:, : len(rows)])
-    return Problem(sparse.csr_array(rows), members, np.ones(len(rows)), Logit(), prior, FLAT)
+    return LinearProblem(sparse.csr_array(rows), members, np.ones(len(rows)), Logit(), prior, FLAT)
 
 
 def test_a_search_closes_in_on_the_minimum():
@@ -100,7 +100,7 @@ def test_values_of_links():
 
 
 def test_variances_of_posteriors():
-    weights, intercepts = variances_of([Posterior(np.array([1]), np.diag([4.0, 9.0]))], 3)
+    weights, intercepts = variances_of([WeightPosterior(np.array([1]), np.diag([4.0, 9.0]))], 3)
     assert (weights.toarray().tolist(), intercepts.tolist()) == ([[0.0, 4.0, 0.0]], [9.0])
 
 
@@ -117,7 +117,7 @@ def test_variational_posterior_of_two_documents():
         sparse.csr_array(np.array([[1.0], [-1.0]])),
         sparse.csr_array(np.array([[1, 0]])),
     )
-    problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(), np.zeros(3))
+    problem = LinearProblem(rows, members, np.ones(2), Logit(), GaussianPrior(), np.zeros(3))
     mean, posterior = variational_posterior(problem, 0)
     assert mean.coefficients.round(3).tolist() == [0.686]
     assert posterior.variances.round(3).tolist() == [0.686, 0.0]

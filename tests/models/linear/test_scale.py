@@ -13,17 +13,22 @@ from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBa
 from bayesift.models.linear import (
     CrossValidation,
     Evidence,
+    LinearProblem,
     Logit,
     NormBased,
     Probit,
-    Problem,
     ScaleSearch,
 )
 from bayesift.models.linear import (
     scale as scale_rules,
 )
-from bayesift.models.linear.path import path_figure, validation_figure
-from bayesift.models.linear.scale import HeldOut, folds_of, log_evidence, mean_and_error, pick_scale
+from bayesift.models.linear.scale import (
+    HeldOutFolds,
+    folds_of,
+    log_evidence,
+    mean_and_error,
+    pick_scale,
+)
 from bayesift.models.linear.solvers import solve_all
 
 FLAT = np.array([1.0, 0.0, 0.0])
@@ -41,7 +46,7 @@ def documents(n_documents=120, n_terms=10, seed=0):
 def problem_of(X, Y, prior, link=None, intercept=FLAT, tolerance=1e-10):
     members = sparse.csr_array(np.atleast_2d(Y.T).astype(np.int8))
     rows = sparse.csr_array(np.asarray(X, dtype=float))
-    return Problem(
+    return LinearProblem(
         rows, members, np.ones(len(X)), link or Logit(), prior, intercept, tolerance=tolerance
     )
 
@@ -66,7 +71,7 @@ def test_held_out_losses_are_those_of_a_plain_loop(laplace, monkeypatch):
     problem = problem_of(X, Y, LaplacePrior() if laplace else GaussianPrior())
     folds = folds_of(problem, 4, 0)
     np.testing.assert_array_equal(folds, deal_folds(Y.astype(bool), n_folds=4))
-    held_out = HeldOut(problem, "auto", folds, None)
+    held_out = HeldOutFolds(problem, "auto", folds, None)
     for scale in (0.2, 1.0):
         losses, weights = held_out.losses(np.array([scale, 2 * scale]), [0, 1])
         for fold in range(4):
@@ -319,18 +324,6 @@ def test_the_same_seed_gives_the_same_scale_and_threads_do_not_matter():
     two = SparseBayesClassifier(prior_scale="search", n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(one.prior_scale_, two.prior_scale_)
     np.testing.assert_array_equal(one.intercept_, two.intercept_)
-
-
-def test_pictures_of_paths_and_choices():
-    X, Y = documents()
-    model = SparseBayesClassifier(prior_scale=CrossValidation(folds=3, n_scales=5)).fit(X, Y)
-    figure = validation_figure(model.validation_, 1, title="corn")
-    assert figure.title == "corn"
-    assert figure.panels[0].x.log
-    assert [key.name for key in figure.legend] == [f"chosen: {model.prior_scale_[1]:.3g}"]
-    path = SparseBayesClassifier().path(X, Y, n_scales=5)
-    weights = np.stack([dense(step)[1] for step in path.coefficients])
-    assert len(path_figure(path, 1).panels[0].layers) == np.any(weights, axis=0).sum()
 
 
 def dense(weights):

@@ -11,10 +11,10 @@ from bayesift.models.linear import (
     GaussianPrior,
     JeffreysPrior,
     LaplacePrior,
+    LinearProblem,
     LogF,
     Logit,
     Probit,
-    Problem,
 )
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.solvers import SOLVERS, choose_solver, solve_all
@@ -31,7 +31,7 @@ def problem_of(link, prior, *, intercept=FLAT, seed=0, n=80, d=12, tolerance=1e-
     members = sparse.csr_array((scores > 0.3).T.astype(np.int8))
     importance = generator.integers(1, 4, n).astype(float)
     rows = sparse.csr_array(X)
-    return Problem(
+    return LinearProblem(
         rows,
         members,
         importance,

@@ -15,7 +15,7 @@ from bayesift.cli.explain import print_explanation
 from bayesift.errors import DataError
 from bayesift.kernels.spike_slab import expected_likelihood
 from bayesift.models import LaplacePrior, LogF, SpikeSlabClassifier, make_learner
-from bayesift.models.linear import Problem, Solution, SpikeSlab, inclusion_posterior
+from bayesift.models.linear import LinearProblem, Solution, SpikeSlab, inclusion_posterior
 from bayesift.models.linear.links import link_of, log_likelihoods
 from bayesift.report import top_terms
 from tests.oracles.spike_slab import inclusion_by_gibbs
@@ -150,7 +150,7 @@ def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matt
     assert not np.any(model.coef_[0, 12:])
 
     n_used = 13 if intercept else 12
-    problem = Problem(
+    problem = LinearProblem(
         sparse.csr_array(X), sparse.csr_array(y[np.newaxis]), weights, link_of(link), LaplacePrior(),
         np.array([1.0, 1e-3, 0.0]) if intercept else np.zeros(3), [np.arange(12, dtype=np.int32)], 1e-7,
     )  # fmt: skip
@@ -209,7 +209,7 @@ def test_the_posterior_is_a_maximum_of_the_bound_by_numpy(settings):
     X, y, _ = planted(80, 5, density=0.4)
     rows, members = sparse.csr_array(X), sparse.csr_array(y[np.newaxis])
     link = link_of(settings["link"])
-    problem = Problem(
+    problem = LinearProblem(
         rows, members, np.ones(80), link, LaplacePrior(), np.array([1.0, 0, 0]), tolerance=1e-9
     )
     start = Solution(np.zeros(5), 0.0, np.empty(0), 0, True)

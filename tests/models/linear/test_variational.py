@@ -8,9 +8,9 @@ from scipy.special import log_expit
 from bayesift.models.linear import (
     GaussianPrior,
     LaplacePrior,
+    LinearProblem,
     Logit,
     Probit,
-    Problem,
     variational_posterior,
 )
 from bayesift.models.linear.solvers import solve_all
@@ -26,7 +26,7 @@ def small_problem(intercept, *, n=30):
     members = sparse.csr_array((X[:, 0] + generator.logistic(size=n) > 0.2).astype(np.int8)[None])
     importance = generator.integers(1, 3, n).astype(float)
     prior = GaussianPrior(variance=VARIANCE, mode=MODE)
-    return Problem(
+    return LinearProblem(
         sparse.csr_array(X),
         members,
         importance,
@@ -143,6 +143,6 @@ def test_what_the_bound_does_not_cover_is_refused():
             problem_of(Logit(), GaussianPrior(sign=1)), "variational-mode", [None, None], None
         )
     rows, members = sparse.csr_array((3, 2001)), sparse.csr_array(np.array([[1, 0, 0]]))
-    wide = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(), FLAT)
+    wide = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(), FLAT)
     with pytest.raises(ValueError, match="at most 2000 terms"):
         solve_all(wide, "variational", [None], None)

@@ -60,25 +60,6 @@ def test_weights_maximise_the_likelihood_of_held_out_words(siblings):
     np.testing.assert_allclose(np.exp(model.feature_log_prob_[0]), weights @ estimates, rtol=1e-3)
 
 
-def test_with_an_indicator_an_ancestor_has_its_own_documents():
-    X = sparse.csr_array([[2.0, 0, 0], [0, 3.0, 0], [0, 0, 1.0]])
-    members = sparse.csr_array([[1, 1, 0], [1, 0, 0]])
-    bags = Bags(
-        CategoryCounts.empty(2, 3).add(X, members, np.ones(3)),
-        np.array(["rec", "rec.autos"]),
-        multilabel=True,
-    )
-    tree = HierarchicalShrinkage.of_dotted_names(["rec.autos"])
-    np.testing.assert_array_equal(tree._node_counts(bags)["rec"], [2, 3, 0])
-
-
-def test_exclusive_ancestors_have_the_documents_of_their_children_and_their_own():
-    model = fitted(np.eye(3), ["rec.autos", "rec.bikes", "rec"], {})
-    bags = Bags(model.counted_, model.classes_)
-    tree = HierarchicalShrinkage.of_dotted_names(["rec.autos", "rec.bikes"])
-    np.testing.assert_array_equal(tree._node_counts(bags)["rec"], [1, 1, 1])
-
-
 def test_circles_are_refused():
     with pytest.raises(ValueError, match="form a circle"):
         HierarchicalShrinkage({"a": "b", "b": "a"})
@@ -92,12 +73,6 @@ def test_options_out_of_bounds_are_refused(options):
         HierarchicalShrinkage(**options)
 
 
-@pytest.mark.corpus("20news-bydate.tar.gz")
-def test_dotted_names_are_the_tree_of_newsgroups(corpus_named):
-    corpus = corpus_named("20newsgroups")
-    assert HierarchicalShrinkage.of_dotted_names(corpus.categories).parents == dict(corpus.parents)
-
-
 @pytest.mark.corpus("rcv1-sample")
 def test_topic_tree_of_rcv1(corpus_named):
     corpus = corpus_named("rcv1-sample")
@@ -108,3 +83,22 @@ def test_topic_tree_of_rcv1(corpus_named):
     assert probabilities.shape == (200, len(corpus.categories))
     assert np.all(np.isfinite(model.log_odds_coef_))
     np.testing.assert_allclose(np.exp(model.feature_log_prob_).sum(axis=1), 1, rtol=1e-10)
+
+
+def test_with_an_indicator_an_ancestor_has_its_own_documents():
+    X = sparse.csr_array([[2.0, 0, 0], [0, 3.0, 0], [0, 0, 1.0]])
+    members = sparse.csr_array([[1, 1, 0], [1, 0, 0]])
+    bags = Bags(
+        CategoryCounts.empty(2, 3).add(X, members, np.ones(3)),
+        np.array(["rec", "rec.autos"]),
+        multilabel=True,
+    )
+    tree = HierarchicalShrinkage({"rec.autos": "rec"})
+    np.testing.assert_array_equal(tree._node_counts(bags)["rec"], [2, 3, 0])
+
+
+def test_exclusive_ancestors_have_the_documents_of_their_children_and_their_own():
+    model = fitted(np.eye(3), ["rec.autos", "rec.bikes", "rec"], {})
+    bags = Bags(model.counted_, model.classes_)
+    tree = HierarchicalShrinkage({"rec.autos": "rec", "rec.bikes": "rec"})
+    np.testing.assert_array_equal(tree._node_counts(bags)["rec"], [1, 1, 1])

@@ -26,7 +26,7 @@ from bayesift.models.base import (
 )
 from bayesift.models.linear.links import SquaredHinge
 from bayesift.models.linear.priors import prior_of
-from bayesift.models.linear.problem import Problem, document_weights
+from bayesift.models.linear.problem import LinearProblem, document_weights
 from bayesift.models.linear.solvers import solve_all
 from bayesift.state import storable
 from bayesift.validation import Targets, TermTagsMixin, check_terms
@@ -114,7 +114,9 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
                 np.array([1.0, 1.0, 0.0]),
                 terms,
             )
-            found = _hyperplanes(Problem(*given, self.tol, _MAX_ITER[self.loss], balance=balance))
+            found = _hyperplanes(
+                LinearProblem(*given, self.tol, _MAX_ITER[self.loss], balance=balance)
+            )
         else:
             limits = [None] * members.shape[0] if terms is None else terms
             each = zip(members, balance.T, limits, strict=True)
@@ -172,7 +174,7 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         return compact_row(row), float(machine.intercept_[0])
 
 
-def _hyperplanes(problem: Problem) -> list[tuple[Row, float]]:
+def _hyperplanes(problem: LinearProblem) -> list[tuple[Row, float]]:
     """The hyperplanes of all categories, by blocks of them.
 
     Those with nothing to separate have no weights.

@@ -8,7 +8,7 @@ from bayesift.models.linear.classifier import SparseBayesClassifier
 from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import LINKS, Link, LogF, Logit, Probit
 from bayesift.models.linear.path import Path, Validation, default_scales
-from bayesift.models.linear.posterior import Posterior, integrated_probabilities, posterior_of
+from bayesift.models.linear.posterior import WeightPosterior, posterior_of
 from bayesift.models.linear.priors import (
     PRIORS,
     GammaPrior,
@@ -17,7 +17,7 @@ from bayesift.models.linear.priors import (
     LaplacePrior,
     Prior,
 )
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.scale import (
     SCALE_RULES,
     BlockScales,
@@ -44,24 +44,23 @@ __all__ = [
     "InclusionPosterior",
     "JeffreysPrior",
     "LaplacePrior",
+    "LinearProblem",
     "Link",
     "LogF",
     "Logit",
     "NormBased",
     "Path",
-    "Posterior",
     "Prior",
     "Probit",
-    "Problem",
     "ScaleSearch",
     "Solution",
     "SparseBayesClassifier",
     "SpikeSlab",
     "SpikeSlabClassifier",
     "Validation",
+    "WeightPosterior",
     "default_scales",
     "inclusion_posterior",
-    "integrated_probabilities",
     "log_evidence",
     "posterior_of",
     "softmax_log_evidence",

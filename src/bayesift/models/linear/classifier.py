@@ -27,16 +27,16 @@ from bayesift.models.base import (
     unchanged_if_refused,
 )
 from bayesift.models.linear.links import Link, link_of, log_likelihoods, probabilities
-from bayesift.models.linear.path import Choice, Path, Progress, default_scales, follow
+from bayesift.models.linear.path import Path, Progress, ScaleChoice, default_scales, follow
 from bayesift.models.linear.posterior import (
-    Posterior,
+    WeightPosterior,
     normalised_bounds,
     posterior_of,
     score_interval,
     variances_of,
 )
 from bayesift.models.linear.priors import prior_of
-from bayesift.models.linear.problem import Problem, Solution, document_weights
+from bayesift.models.linear.problem import LinearProblem, Solution, document_weights
 from bayesift.models.linear.scale import FixedScale, scale_rule_of
 from bayesift.models.linear.solvers import solve_all
 from bayesift.state import expect_array, fits, storable
@@ -51,7 +51,7 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
     posterior: str
     softmax_: bool
     solutions_: list[Solution]
-    posteriors_: Any  # a list of `Posterior`, with posterior="normal"
+    posteriors_: Any  # a list of `WeightPosterior`, with posterior="normal"
 
     def predict_proba(self, X: Any) -> Array:
         """P(c | d), documents x categories; at the mode of the weights."""
@@ -104,7 +104,7 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
                 f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one"
             )
 
-    def _posteriors_of(self, problem: Problem) -> list[Posterior] | None:
+    def _posteriors_of(self, problem: LinearProblem) -> list[WeightPosterior] | None:
         if self.posterior != "normal":
             return None
         if problem.coupled:
@@ -120,7 +120,7 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
             for category, (solution, given) in pairs
         ]
 
-    def _keep_posteriors(self, posteriors: list[Posterior] | None) -> None:
+    def _keep_posteriors(self, posteriors: list[WeightPosterior] | None) -> None:
         if posteriors is not None:
             self.posteriors_ = posteriors
             self.coef_variance_, self.intercept_variance_ = variances_of(
@@ -218,7 +218,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
     stream_ : after `partial_fit`, the `OnlineLaplaceClassifier` that has learned
-    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `Posterior` of
+    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `WeightPosterior` of
         each model, and the variances of the weights (sparse, 0 for those that count as known) and
         of the intercepts
 
@@ -404,7 +404,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
     def problem(
         self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None
-    ) -> Problem:
+    ) -> LinearProblem:
         """The problem that `fit` would solve, with the prior as given; fits nothing."""
         return self._problem(*check_documents(clone(self), X, y, sample_weight), feature_mask)
 
@@ -422,7 +422,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         posteriors, self.validation_, self.column_scales_ = self.posteriors_, None, None
         del self.posteriors_
         if self.posterior == "normal" and not (
-            fits(posteriors, list[Posterior]) and len(posteriors) == n_models
+            fits(posteriors, list[WeightPosterior]) and len(posteriors) == n_models
         ):
             raise DataError("the posterior is not one per model")
         if any(np.any(posterior.terms >= n_terms) for posterior in posteriors or ()):
@@ -435,7 +435,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
     def _problem(
         self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any
-    ) -> Problem:
+    ) -> LinearProblem:
         """The problem with the prior as given."""
         members, link = models_of(targets), link_of(self.link)
         coupled = _is_softmax(
@@ -444,7 +444,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         importance, balance = document_weights(
             self.class_weight, targets, None if coupled else members, weights
         )
-        return Problem(
+        return LinearProblem(
             rows=rows,
             members=members,
             importance=importance,
@@ -458,11 +458,11 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             coupled=coupled,
         )
 
-    def _choose_scale(self, problem: Problem) -> Choice:
+    def _choose_scale(self, problem: LinearProblem) -> ScaleChoice:
         rule = FixedScale() if self.prior_scale is None else scale_rule_of(self.prior_scale)
         return rule.choose(problem, self.solver, self.n_jobs, self.progress)
 
-    def _report(self, problem: Problem) -> Callable[[int], None] | None:
+    def _report(self, problem: LinearProblem) -> Callable[[int], None] | None:
         progress, total = self.progress, problem.members.shape[0]
         return None if progress is None else lambda done: progress(done, total)
 
@@ -481,7 +481,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             raise ValueError("the prior of the intercept must be a GaussianPrior")
         return np.array([1.0, float(square), float(self.intercept.mode)])
 
-    def _starts(self, problem: Problem) -> list[Solution | None]:
+    def _starts(self, problem: LinearProblem) -> list[Solution | None]:
         n_models = problem.members.shape[0]
         if not (
             self.warm_start

@@ -40,7 +40,7 @@ from bayesift.arrays import Array
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import NormalModel, labels_of
 
 _LARGEST = 1500  # terms or documents of an exact determinant
@@ -55,7 +55,7 @@ _NOISE = 1e-10  # of the largest diagonal: a step that leads nowhere
 
 
 def log_evidence(
-    problem: Problem, category: int, solution: Solution, *, largest: int = _LARGEST
+    problem: LinearProblem, category: int, solution: Solution, *, largest: int = _LARGEST
 ) -> float:
     """The log evidence of one model with a Gaussian or Laplace prior at its mode.
 
@@ -65,7 +65,7 @@ def log_evidence(
     --------
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.array([[1, 0]]))
-    >>> problem = Problem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9), np.zeros(3))
+    >>> problem = LinearProblem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9), np.zeros(3))
     >>> round(log_evidence(problem, 0, Solution(np.zeros(2), 0.0, np.empty(0), 0, True)), 6)
     -1.386294
     """
@@ -104,7 +104,9 @@ def log_evidence(
     )
 
 
-def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> tuple[float, float]:
+def _exact(
+    problem: LinearProblem, roots: Array, deviations: Array, terms: Array
+) -> tuple[float, float]:
     """Log |I + B| and h^1/2' (I + B)^-1 h^1/2; on the side of terms by Woodbury's identity."""
     used = problem.columns[:, terms] if len(terms) < problem.n_terms else problem.columns
     design = sparse.csr_array(
@@ -125,7 +127,7 @@ def _exact(problem: Problem, roots: Array, deviations: Array, terms: Array) -> t
     return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(form)
 
 
-def _by_lanczos(problem: Problem, roots: Array, deviations: Array) -> tuple[float, float]:
+def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tuple[float, float]:
     """As `_exact`, estimated: seven columns of random signs for the determinant, and h^1/2 itself."""
     rows, n_documents = problem.rows, len(roots)
     starts = np.empty((n_documents, _PROBES + 1))
@@ -253,7 +255,7 @@ def squared(columns: sparse.csc_array) -> sparse.csc_array:
 
 
 def softmax_log_evidence(
-    problem: Problem, solutions: list[Solution], *, largest: int = _LARGEST
+    problem: LinearProblem, solutions: list[Solution], *, largest: int = _LARGEST
 ) -> float:
     """The log evidence of a softmax model with a Gaussian or Laplace prior at its mode, one solution per class.
 
@@ -263,7 +265,7 @@ def softmax_log_evidence(
     --------
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(3)), sparse.csr_array(np.eye(3))
-    >>> problem = Problem(rows, members, np.ones(3), Logit(), GaussianPrior(1e-9), np.zeros(3), coupled=True)
+    >>> problem = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(1e-9), np.zeros(3), coupled=True)
     >>> nothing = [Solution(np.zeros(3), 0.0, np.empty(0), 0, True)] * 3
     >>> round(softmax_log_evidence(problem, nothing), 6)
     -3.295837
@@ -288,7 +290,9 @@ def softmax_log_evidence(
     return float(value - 0.5 * (hessian.exact() if small else hessian.by_lanczos()))
 
 
-def _class_height(problem: Problem, c: int, weights: Array, shares: Array) -> tuple[float, Array]:
+def _class_height(
+    problem: LinearProblem, c: int, weights: Array, shares: Array
+) -> tuple[float, Array]:
     """The log prior of a class at the mode, with integrals J under a Laplace prior.
 
     And deviations of its weights.
@@ -315,7 +319,7 @@ def _class_height(problem: Problem, c: int, weights: Array, shares: Array) -> tu
 class _SoftmaxHessian:
     """The Hessian of all classes in units of the prior, whose logarithm of the determinant is wanted."""
 
-    def __init__(self, problem: Problem, deviations: Array, shares: Array) -> None:
+    def __init__(self, problem: LinearProblem, deviations: Array, shares: Array) -> None:
         self.problem, self.deviations, self.shares = problem, deviations, shares
         self.free, self.precision, _ = problem.intercept
         self.common = 1.0 / len(deviations) if self.free and not self.precision else 0.0

@@ -14,12 +14,11 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.charts import Axis, Figure, Frame, Intervals, Layer, Line, Panel, Points, Rule
 from bayesift.kernels.products import transposed_times
 from bayesift.models.base import stack_rows
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import Prior, row_of
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers import solve_path
 
 Progress = Callable[[int, int], None]
@@ -56,7 +55,7 @@ class Validation:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ScaleChoice:
     """One scale per model, and how it was found.
 
     With blocks of columns also a factor of the scale for each column.
@@ -89,7 +88,7 @@ class Path:
 
 
 def follow(
-    problem: Problem,
+    problem: LinearProblem,
     solver: str,
     scales: Array,
     n_jobs: int | None,
@@ -112,7 +111,7 @@ def follow(
     return Path(np.asarray(scales), coefficients, np.array(intercepts), np.array(converged))
 
 
-def default_scales(problem: Problem, n_scales: int, *, shared: bool = False) -> Array:
+def default_scales(problem: LinearProblem, n_scales: int, *, shared: bool = False) -> Array:
     """Scales in geometric progression, steps x models; the last is a thousand times the first.
 
     The first leaves all weights at their modes (Laplace) or gives scores a standard deviation of
@@ -124,7 +123,7 @@ def default_scales(problem: Problem, n_scales: int, *, shared: bool = False) -> 
     >>> from scipy import sparse
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(4)), sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = Problem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
+    >>> problem = LinearProblem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
     >>> default_scales(problem, 3).ravel().round(2).tolist()
     [0.1, 3.16, 100.0]
     """
@@ -136,7 +135,7 @@ def default_scales(problem: Problem, n_scales: int, *, shared: bool = False) -> 
     return steps
 
 
-def strongest_scales(problem: Problem) -> Array:
+def strongest_scales(problem: LinearProblem) -> Array:
     """One scale per model, below which the prior determines the weights: see `default_scales`."""
     if problem.prior.smooth:
         return _FIRST_SPREAD / np.sqrt(prior_spread(problem))
@@ -151,7 +150,7 @@ def strongest_scales(problem: Problem) -> Array:
     return found
 
 
-def prior_spread(problem: Problem) -> Array:
+def prior_spread(problem: LinearProblem) -> Array:
     """The mean over documents of the variance that the prior gives their scores, one per model."""
     weights = problem.mean_importance()
     per_entry = np.repeat(weights / weights.sum(), np.diff(problem.rows.indptr))
@@ -177,7 +176,7 @@ def rescaled(prior: Prior, scales: Array, factors: Array | None = None) -> Prior
     return prior.rescaled(column(scales) if factors is None else column(scales) * factors)
 
 
-def _gradients_at_modes(problem: Problem, models: list[int]) -> Array:
+def _gradients_at_modes(problem: LinearProblem, models: list[int]) -> Array:
     """Minus the derivative of the likelihood for each weight, all at their modes.
 
     Terms x models.
@@ -258,8 +257,13 @@ class MinimumSearch:
 
 
 def search_scales(
-    problem: Problem, losses: Losses, progress: Progress | None, *, shared: bool, most: int = _MOST
-) -> Choice:
+    problem: LinearProblem,
+    losses: Losses,
+    progress: Progress | None,
+    *,
+    shared: bool,
+    most: int = _MOST,
+) -> ScaleChoice:
     """The scales with the least loss, one per model or (`shared`: losses are totals) one for all.
 
     `losses` takes one scale per model and the models; returns their losses and standard errors.
@@ -284,7 +288,7 @@ def search_scales(
     chosen = np.exp([search.best for search in searches])
     scales, values, spreads = (np.array(column) for column in zip(*rows, strict=True))
     scale_of_each = np.full(problem.members.shape[0], chosen[0]) if shared else chosen
-    return Choice(scale_of_each, Validation(scales, values, spreads, chosen))
+    return ScaleChoice(scale_of_each, Validation(scales, values, spreads, chosen))
 
 
 def _spread(n: int, places: list[int], *columns: Array) -> tuple[Array, Array, Array]:
@@ -292,50 +296,3 @@ def _spread(n: int, places: list[int], *columns: Array) -> tuple[Array, Array, A
     out = np.full((3, n), np.nan)
     out[:, places] = columns
     return out[0], out[1], out[2]
-
-
-_FRAME = Frame(right=480, bottom=290)
-
-
-def validation_figure(validation: Validation, model: int = 0, *, title: str = "") -> Figure:
-    """The loss of a model (`validation_`) over the scale of its prior, with standard errors and the scale chosen."""
-    finite = np.flatnonzero(np.isfinite(validation.losses[:, model]))
-    order = finite[np.argsort(validation.scales[finite, model])]
-    scales, losses = (
-        validation.scales[order, model].tolist(),
-        validation.losses[order, model].tolist(),
-    )
-    errors = np.nan_to_num(validation.errors[order, model]).tolist()
-    points = list(zip(scales, losses, strict=True))
-    ranges = [
-        (x, loss - error, loss + error)
-        for x, loss, error in zip(scales, losses, errors, strict=True)
-    ]
-    chosen = float(validation.chosen[model])
-    x = Axis.over("scale of the prior", [*scales, chosen], log=True)
-    y = Axis.over(
-        "held-out loss, or negative log evidence", [end for _, *ends in ranges for end in ends]
-    )
-    rule = Rule(x=chosen, style="series-2", name=f"chosen: {chosen:.3g}")
-    layers: list[Layer] = [Points(points), Line(points), Intervals(ranges), rule]
-    return Figure(
-        title or "Choice of the scale", [Panel(x, y, layers, _FRAME)], width=504, height=334
-    )
-
-
-def path_figure(path: Path, model: int = 0, *, title: str = "") -> Figure:
-    """The weights of a model over the scale of its prior, one line per term with a weight other than 0."""
-    rows = [weights[[model]] for weights in path.coefficients]
-    steps = np.vstack([row.toarray() if hasattr(row, "toarray") else row for row in rows])
-    scales, active = path.scales[:, model].tolist(), steps.T[np.any(steps, axis=0)]
-    # The term with the largest weight at the end is drawn on top.
-    ranked = active[np.argsort(-np.abs(active[:, -1]), kind="stable")].tolist()
-    lines = [
-        Line(list(zip(scales, weights, strict=True)), "thin" if place else "series-1")
-        for place, weights in enumerate(ranked)
-    ]
-    x = Axis.over("scale of the prior", scales, log=True)
-    y = Axis.over("weight", steps.ravel().tolist())
-    return Figure(
-        title or "Regularization path", [Panel(x, y, lines, _FRAME)], width=504, height=334
-    )

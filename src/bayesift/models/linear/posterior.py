@@ -21,8 +21,8 @@ from scipy.special import expit, logsumexp, ndtri
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.models.linear.links import Link, log_likelihoods, probabilities
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.links import log_likelihoods
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.state import expect_array, storable
 
 _LARGEST = (
@@ -33,7 +33,7 @@ _ROWS = 4096  # documents whose score variances are computed at a time
 
 @storable("weight-posterior")
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class WeightPosterior:
     """The normal approximation of one model's weights.
 
     Parameters
@@ -83,7 +83,7 @@ class Posterior:
         return variances
 
 
-def variances_of(posteriors: list[Posterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
+def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
     """The variances of the weights, models x terms, 0 where a weight counts as known.
 
     And of the intercepts.
@@ -97,8 +97,8 @@ def variances_of(posteriors: list[Posterior], n_terms: int) -> tuple[sparse.csr_
 
 
 def posterior_of(
-    problem: Problem, category: int, solution: Solution, curvatures: Array | None = None
-) -> Posterior:
+    problem: LinearProblem, category: int, solution: Solution, curvatures: Array | None = None
+) -> WeightPosterior:
     """The Laplace approximation about a mode.
 
     `curvatures` are minus the second derivatives of the log-likelihood by each document's score,
@@ -109,7 +109,7 @@ def posterior_of(
     >>> from bayesift.models.linear import GaussianPrior, Probit
     >>> members = sparse.csr_array(np.array([[1, 0]]))
     >>> rows = sparse.csr_array(np.array([[1.0], [-1.0]]))
-    >>> problem = Problem(rows, members, np.ones(2), Probit(), GaussianPrior(), np.zeros(3))
+    >>> problem = LinearProblem(rows, members, np.ones(2), Probit(), GaussianPrior(), np.zeros(3))
     >>> posterior_of(problem, 0, Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
     [0.4399, 0.0]
     """
@@ -127,30 +127,18 @@ def posterior_of(
     ridge = np.append(curved[terms], precision if free else 1.0)
     varies = np.append(np.ones(len(terms)), free)
     if len(terms) > _LARGEST:
-        return Posterior(terms, varies / (design.multiply(design).T @ curvatures + ridge))
+        return WeightPosterior(terms, varies / (design.multiply(design).T @ curvatures + ridge))
     hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(
         ridge
     )
     covariance = varies[:, np.newaxis] * linalg.pinvh(hessian) * varies
-    return Posterior(terms, (covariance + covariance.T) / 2)
+    return WeightPosterior(terms, (covariance + covariance.T) / 2)
 
 
-def _curvatures(problem: Problem, category: int, solution: Solution) -> Array:
+def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Array:
     margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
     curvatures: Array = problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
     return curvatures
-
-
-def integrated_probabilities(link: Link, scores: Array, variances: Array) -> Array:
-    """Probabilities of normal scores of these means and variances.
-
-    Examples
-    --------
-    >>> from bayesift.models.linear import Probit
-    >>> integrated_probabilities(Probit(), np.array([1.0]), np.array([3.0])).round(6).tolist()
-    [0.691462]
-    """
-    return probabilities(link, scores / np.sqrt(1.0 + link.moderation * variances))
 
 
 def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.documents import Matrix
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.linear import squared_lengths
 from bayesift.models.base import Row, SparseRow, compact_row
 from bayesift.models.linear.design import Design, dense_columns
@@ -49,7 +50,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LinearProblem:
     """One binary problem per category, all over the same documents.
 
     Or one softmax model of all classes.
@@ -81,7 +82,7 @@ class Problem:
     coupled: bool = False
     balance: Array | None = None
 
-    def varied(self, **changes: Any) -> Problem:
+    def varied(self, **changes: Any) -> LinearProblem:
         """The problem with other fields, sharing what was computed of those that stay."""
         new = replace(self, **changes)
         for name, needs in _COMPUTED_FROM.items():
@@ -244,18 +245,9 @@ def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Arr
     ).ravel()
 
 
-def matrix_of(problem: Problem) -> Matrix:
+def matrix_of(problem: LinearProblem) -> Matrix:
     """The documents as kernels take them."""
-    rows, columns = problem.rows, problem.columns
-    return Matrix(
-        columns.indptr,
-        columns.indices,
-        columns.data,
-        rows.indptr,
-        rows.indices,
-        rows.data,
-        problem.norms,
-    )
+    return Matrix(entries_of(problem.columns), entries_of(problem.rows), problem.norms)
 
 
 def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
@@ -269,7 +261,7 @@ def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_a
 def document_weights(
     class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array
 ) -> tuple[Array, Array | None]:
-    """The importance of documents and the `balance` of a `Problem` for class weights.
+    """The importance of documents and the `balance` of a `LinearProblem` for class weights.
 
     "balanced" gives both sides of each model the same total weight, or all classes where one model
     holds them (members is None).

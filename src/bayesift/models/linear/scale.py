@@ -23,16 +23,16 @@ from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.path import (
     AHEAD,
-    Choice,
     MinimumSearch,
     Progress,
+    ScaleChoice,
     Validation,
     default_scales,
     prior_spread,
     rescaled,
     search_scales,
 )
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers import solve_all, solve_path
 from bayesift.state import storable
 from bayesift.threads import in_threads
@@ -53,8 +53,8 @@ class Evidence:
     kind: ClassVar[str] = "evidence"
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The scales of all models."""
         self.check(problem)
         shared = self.shared or problem.coupled
@@ -63,7 +63,7 @@ class Evidence:
         )
 
     @staticmethod
-    def check(problem: Problem) -> None:
+    def check(problem: LinearProblem) -> None:
         """Refuse a problem whose evidence is not known."""
         prior = problem.prior
         if not prior.convex:
@@ -77,7 +77,9 @@ class Evidence:
 class EvidenceLosses:
     """Minus the log evidence at any scale; each model starts from its mode of the last call."""
 
-    def __init__(self, problem: Problem, solver: str, n_jobs: int | None, *, shared: bool) -> None:
+    def __init__(
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, *, shared: bool
+    ) -> None:
         self.problem, self.solver, self.n_jobs, self.shared = problem, solver, n_jobs, shared
         self.last: list[Solution | None] = [None] * problem.members.shape[0]
         _ = problem.columns, problem.norms, problem.start_intercepts
@@ -103,7 +105,9 @@ class EvidenceLosses:
         losses = np.array([losses.sum()]) if self.shared else losses
         return losses, np.full(len(losses), np.nan)
 
-    def _evidence(self, problem: Problem, models: list[int], found: list[Solution]) -> list[float]:
+    def _evidence(
+        self, problem: LinearProblem, models: list[int], found: list[Solution]
+    ) -> list[float]:
         if problem.coupled:
             return [-softmax_log_evidence(problem, found)]
         pairs = list(zip(models, found, strict=True))
@@ -122,8 +126,8 @@ class ScaleRule(Protocol):
     kind: ClassVar[str]
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The scales of all models."""
 
 
@@ -139,10 +143,10 @@ class FixedScale:
             raise ValueError(f"prior_scale must be positive, got {self.factor!r}")
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The factor, for all models."""
-        return Choice(np.full(problem.members.shape[0], float(self.factor)))
+        return ScaleChoice(np.full(problem.members.shape[0], float(self.factor)))
 
 
 @storable("norm-scale")
@@ -166,20 +170,22 @@ class NormBased:
     kind: ClassVar[str] = "norm"
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The scale by the norms of the documents."""
         n_terms = [len(problem.terms_of(c)) for c in range(problem.members.shape[0])]
-        return Choice(np.sqrt(np.maximum(n_terms, 1) / prior_spread(problem)))
+        return ScaleChoice(np.sqrt(np.maximum(n_terms, 1) / prior_spread(problem)))
 
 
-class HeldOut:
+class HeldOutFolds:
     """Held-out losses at any scale.
 
     Each fold starts from its modes of the last call, fold -1 is never held out.
     """
 
-    def __init__(self, problem: Problem, solver: str, folds: Array, n_jobs: int | None) -> None:
+    def __init__(
+        self, problem: LinearProblem, solver: str, folds: Array, n_jobs: int | None
+    ) -> None:
         n_models, n_folds = problem.members.shape[0], int(folds.max()) + 1
         tolerance = (
             problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
@@ -217,7 +223,7 @@ class HeldOut:
             losses, weights = (np.array(rows) for rows in zip(*step, strict=True))
             yield losses, weights
 
-    def _without(self, documents: Array) -> Problem:
+    def _without(self, documents: Array) -> LinearProblem:
         importance = self.problem.importance.copy()
         importance[documents] = 0.0
         part = self.problem.varied(importance=importance)
@@ -227,7 +233,7 @@ class HeldOut:
         return part
 
     def _fold(
-        self, fold: int, problems: list[Problem], models: list[int]
+        self, fold: int, problems: list[LinearProblem], models: list[int]
     ) -> list[tuple[Array, Array]]:
         """Losses and weights of the documents of a fold, one per model, for each problem."""
         documents, last = self.held_out[fold], self.last[fold]
@@ -240,7 +246,7 @@ class HeldOut:
 
 
 def held_out_losses(
-    problem: Problem, documents: Array, models: list[int], found: list[list[Solution]]
+    problem: LinearProblem, documents: Array, models: list[int], found: list[list[Solution]]
 ) -> Iterator[tuple[Array, Array]]:
     """Minus the log-likelihood of documents under each model, and what they weigh, for each list of solutions.
 
@@ -320,8 +326,8 @@ class CrossValidation:
             raise ValueError(f"n_scales must be at least 2, got {self.n_scales!r}")
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The scales of all models."""
         scales = default_scales(problem, self.n_scales, shared=self.shared or problem.coupled)
         return self.along(scales, problem, solver, n_jobs, progress)
@@ -329,13 +335,13 @@ class CrossValidation:
     def along(
         self,
         scales: Array,
-        problem: Problem,
+        problem: LinearProblem,
         solver: str,
         n_jobs: int | None,
         progress: Progress | None = None,
-    ) -> Choice:
+    ) -> ScaleChoice:
         """The best of given scales, steps x models from the strongest prior to the weakest."""
-        held_out = HeldOut(
+        held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
         shared = self.shared or problem.coupled
@@ -365,7 +371,7 @@ class CrossValidation:
                 for c in range(n_columns)
             ]
         )
-        return Choice(
+        return ScaleChoice(
             np.broadcast_to(chosen, scales.shape[1]).copy(),
             Validation(looked_at, losses, errors, chosen),
         )
@@ -385,10 +391,10 @@ class ScaleSearch:
     kind: ClassVar[str] = "search"
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The scales of all models."""
-        held_out = HeldOut(
+        held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
         everyone = list(range(problem.members.shape[0]))
@@ -454,8 +460,8 @@ class BlockScales:
         return cls(tuple((name, size) for name, size in parts.items() if size), **parameters)
 
     def choose(
-        self, problem: Problem, solver: str, n_jobs: int | None, progress: Progress | None
-    ) -> Choice:
+        self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
+    ) -> ScaleChoice:
         """The scales of all models and the factors of all columns."""
         sizes = [size for _, size in self.blocks]
         if sum(sizes) != problem.n_terms:
@@ -474,7 +480,7 @@ class BlockScales:
 
         logs = self.search(loss, float(np.log(shared.scales[0])))
         scales = np.full_like(shared.scales, np.exp(logs[-1]))
-        return Choice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
+        return ScaleChoice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
 
     def search(self, loss: Callable[[Array], float], shared: float | None = 0.0) -> Array:
         """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
@@ -526,7 +532,7 @@ class BlockScales:
         return factors(self.search(loss, None))
 
     def _losses(
-        self, problem: Problem, solver: str, n_jobs: int | None
+        self, problem: LinearProblem, solver: str, n_jobs: int | None
     ) -> Callable[..., tuple[Array, Array]]:
         """The total loss of all models at a scale and factors of columns, and its standard error."""
         everyone = list(range(problem.members.shape[0]))
@@ -534,7 +540,7 @@ class BlockScales:
             Evidence().check(problem)
             evidence = EvidenceLosses(problem, solver, n_jobs, shared=True)
             return lambda scale, factors: evidence(np.full(len(everyone), scale), everyone, factors)
-        held_out = HeldOut(
+        held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
 
@@ -557,7 +563,7 @@ def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> floa
     return search.best
 
 
-def folds_of(problem: Problem, n_folds: int, random_state: int | None) -> Array:
+def folds_of(problem: LinearProblem, n_folds: int, random_state: int | None) -> Array:
     """The fold in which each document is held out; see `deal_folds`."""
     return deal_folds(problem.members.T, n_folds=n_folds, random_state=random_state)
 

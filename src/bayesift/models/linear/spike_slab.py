@@ -16,9 +16,9 @@ from bayesift.errors import DataError
 from bayesift.models.base import compact, for_each_model, models_of, scores_of, terms_of
 from bayesift.models.linear.classifier import LinearProbabilitiesMixin
 from bayesift.models.linear.links import link_of
-from bayesift.models.linear.posterior import Posterior, variances_of
+from bayesift.models.linear.posterior import WeightPosterior, variances_of
 from bayesift.models.linear.priors import LaplacePrior, prior_of
-from bayesift.models.linear.problem import Problem, Solution, document_weights
+from bayesift.models.linear.problem import LinearProblem, Solution, document_weights
 from bayesift.models.linear.solvers import solve_all
 from bayesift.models.linear.variational import (
     InclusionPosterior,
@@ -139,7 +139,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         rows = check_terms(self, X, n_documents=targets.n_documents)
         members = models_of(targets)
         importance, balance = document_weights(self.class_weight, targets, members, weights)
-        problem = Problem(
+        problem = LinearProblem(
             rows=rows,
             members=members,
             importance=importance,
@@ -220,7 +220,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             np.append(p.variances[t], p.intercept_variance)
             for p, t in zip(found, terms, strict=True)
         ]
-        self._keep_posteriors([Posterior(*part) for part in zip(terms, parts, strict=True)])
+        self._keep_posteriors([WeightPosterior(*part) for part in zip(terms, parts, strict=True)])
 
     def _post_load(self) -> None:
         super()._post_load()
@@ -231,7 +231,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             (probabilities < 0) | (probabilities > 1)
         ):
             raise DataError("inclusion_ must hold a probability for each model and term")
-        if not (fits(self.posteriors_, list[Posterior]) and len(self.posteriors_) == n_models):
+        if not (
+            fits(self.posteriors_, list[WeightPosterior]) and len(self.posteriors_) == n_models
+        ):
             raise DataError("the posterior is not one per model")
         if any(np.any(posterior.terms >= n_terms) for posterior in self.posteriors_):
             raise DataError("the terms of the posterior are not columns of the model")

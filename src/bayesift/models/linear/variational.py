@@ -27,10 +27,11 @@ import numpy as np
 from scipy.special import log_expit, logit
 
 from bayesift.arrays import Array
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
-from bayesift.kernels.spike_slab import expected_likelihood, sweep_terms
+from bayesift.kernels.spike_slab import ScoreArrays, expected_likelihood, sweep_terms
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.variational import bound_curvature
 
 BOUNDS = ("expected", "tangent", "curvature")
@@ -88,7 +89,7 @@ class _Ascent:
     """The posterior of one category while it is being found."""
 
     def __init__(
-        self, problem: Problem, category: int, start: Solution, prior: SpikeSlab, bound: str
+        self, problem: LinearProblem, category: int, start: Solution, prior: SpikeSlab, bound: str
     ) -> None:
         self.problem, self.prior, self.bound = problem, prior, bound
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
@@ -145,9 +146,9 @@ class _Ascent:
         How far each of them moved.
         """
         columns, moves, prior = self.problem.columns, np.empty(len(terms) + 1), self.prior
-        arrays = self.curvatures, self.residuals, self.scores, self.spreads, self.factors, moves
+        documents = ScoreArrays(self.scores, self.spreads, self.curvatures, self.residuals)
         numbers = float(logit(prior.inclusion)), float(prior.spike), float(prior.slab), still, rate
-        sweep_terms(columns.indptr, columns.indices, columns.data, terms, *numbers, *arrays)
+        sweep_terms(entries_of(columns), terms, *numbers, documents, self.factors, moves)
         moves[-1] = self._move_intercept(rate) / rate
         self.set_likelihood()
         return moves
@@ -245,7 +246,7 @@ class _Ascent:
 
 
 def inclusion_posterior(
-    problem: Problem,
+    problem: LinearProblem,
     category: int,
     start: Solution,
     *,
@@ -292,7 +293,7 @@ def inclusion_posterior(
     return InclusionPosterior(*moments, np.array(trace), converged, *beside)
 
 
-def check_bound(bound: str, problem: Problem) -> str:
+def check_bound(bound: str, problem: LinearProblem) -> str:
     """The bound of this name, if it applies to the problem's link."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be one of {', '.join(BOUNDS)}, got {bound!r}")

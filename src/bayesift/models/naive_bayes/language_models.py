@@ -380,17 +380,6 @@ class HierarchicalShrinkage:
         for category in self.parents:
             self.ancestors(category)
 
-    @classmethod
-    def of_dotted_names(cls, names: Any, **options: Any) -> HierarchicalShrinkage:
-        """The tree in which every prefix of a dotted name is an ancestor."""
-        parents = {}
-        for name in names:
-            child = str(name)
-            while "." in child:
-                parents[child] = child.rpartition(".")[0]
-                child = parents[child]
-        return cls(parents, **options)
-
     def ancestors(self, category: Hashable) -> list[Any]:
         """The path from a category's parent upwards."""
         path: list[Any] = []

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_perceptron import restrict
 from bayesift.models.linear.scale import BlockScales
 from bayesift.models.online.likelihoods import likelihood_of
@@ -241,9 +242,7 @@ def _local_rows(
         lookup[:] = -1
         lookup[terms] = np.arange(1, len(terms) + 1)
     indptr = np.empty(rows.shape[0] + 1, dtype=np.int64)
-    indices, data = restrict(
-        rows.indptr, rows.indices, rows.data, lookup, scales, float(bias), indptr
-    )
+    indices, data = restrict(entries_of(rows), lookup, scales, float(bias), indptr)
     local = sparse.csr_array((rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms))))
     local.indptr, local.indices, local.data = indptr, indices, data
     return local

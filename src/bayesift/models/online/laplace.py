@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_laplace import run_laplace
 from bayesift.models.linear.links import link_of
 from bayesift.models.linear.priors import prior_of
@@ -214,7 +215,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
             (float(np.sqrt(self.gamma)), float(self.rate)),
         )
         arrays = state.sums, state.squares, state.biases, scores
-        run_laplace(rows.indptr, rows.indices, rows.data, y, *clock, *settings, *arrays)
+        run_laplace(entries_of(rows), y, *clock, *settings, *arrays)
         state.n_documents += len(y)
         return scores
 

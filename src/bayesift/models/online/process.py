@@ -10,7 +10,12 @@ from scipy import linalg, sparse
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.kernels.gaussian_process import keep_columns, learn_block, take_rows
+from bayesift.kernels.gaussian_process import (
+    DocumentBlock,
+    keep_columns,
+    learn_block,
+    take_rows,
+)
 from bayesift.models.online.covariances import Covariance, Rows
 from bayesift.models.online.likelihoods import Likelihood
 from bayesift.state import expect_array, storable
@@ -173,9 +178,8 @@ class _Room:
         log_evidences = np.empty(len(labels))
         state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
         noise, gates = settings.likelihood, (max(settings.tolerance, _LEAST), settings.least_error)
-        self.size = learn_block(
-            gram, own, labels, *state, *gates, noise.code, noise.parameters, log_evidences
-        )
+        documents = DocumentBlock(gram, own, labels, log_evidences)
+        self.size = learn_block(documents, *state, *gates, noise.code, noise.parameters)
         # Added one by one, so that the sum does not depend on the batches.
         total = float(np.cumsum(np.concatenate(([process.log_evidence], log_evidences)))[-1])
         kept = take_rows(*rows, columns[: self.size])

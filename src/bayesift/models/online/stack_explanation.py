@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_experts import (
     ADDED,
     COUNT,
@@ -21,9 +22,11 @@ from bayesift.kernels.online_experts import (
     PAIRS,
     SHIFT,
     TERMS,
+    ExpertArrays,
+    Prediction,
     expert_odds,
 )
-from bayesift.kernels.online_mixers import KNOTS, N_SIZES, OTHERS, OWN, mix
+from bayesift.kernels.online_mixers import KNOTS, N_SIZES, OTHERS, OWN, MixerInputs, mix
 from bayesift.kernels.online_stack import weigh_rows
 from bayesift.models.online.posteriors import tables
 from bayesift.models.online.stack_state import OTHER_EXPERTS, StackState
@@ -68,8 +71,8 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
     state, rows = parts.state, parts.rows
     _, odds = state.run(rows, None, parts.settings, details=True)
     weights = np.empty(len(rows.data))
-    matrix = rows.indptr, rows.indices, rows.data
-    weigh_rows(*matrix, bool(parts.settings.idf), state.frequencies, state.totals, weights)
+    idf = bool(parts.settings.idf)
+    weigh_rows(entries_of(rows), idf, state.frequencies, state.totals, weights)
     values, rest = np.empty(len(weights)), np.empty(len(odds))
     for i, document in enumerate(odds):
         path, part = (
@@ -96,8 +99,9 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
     intercepts = np.ascontiguousarray(state.intercepts[:, [c]])
     spreads, odds = np.empty((len(columns) + 1, 1)), np.empty((OTHER_EXPERTS + state.n_rates, 1))
     local, variance = np.arange(len(columns), dtype=np.int32), float(parts.settings.prior_variance)
-    known = (weights, frequencies, intercepts, state.pairs[[c]], state.totals, tables())
-    expert_odds(local, x, variance, *known, np.empty((3, 1)), spreads, odds)
+    experts = ExpertArrays(weights, frequencies, intercepts, state.pairs[[c]], state.totals)
+    prediction = Prediction(np.empty((3, 1)), spreads, odds)
+    expert_odds(local, x, variance, experts, tables(), prediction)
     perceptron = x * weights[:, SHIFT, 0] * spreads[:-1, 0]
     linear = x * weights[:, FIRST_RATE:, 0].T
     n, n_pairs, n_terms = state.totals[[DOCUMENTS, PAIRS, TERMS]]
@@ -117,15 +121,15 @@ def _path_of(state: StackState, odds: Array, c: int) -> _Path:
     """The factors of the mixers for one document."""
     n_experts, n_categories = odds.shape
     counts, many = state.intercepts[COUNT], n_categories > 2
-    inputs, rivals = np.empty((n_categories, n_experts + 1)), np.empty((n_categories, 6))
-    bent, offsets, scores = (
-        np.empty((n_categories, len(KNOTS))),
-        np.empty((3, n_categories)),
-        np.empty(n_categories),
+    inputs = MixerInputs(
+        experts=np.empty((n_categories, n_experts + 1)),
+        rivals=np.empty((n_categories, 6)),
+        bent=np.empty((n_categories, len(KNOTS))),
+        offsets=np.empty((3, n_categories)),
     )
-    mixers = state.shared, state.by_size, state.competition, state.own, state.calibration
-    best = mix(odds, counts, KNOTS, *mixers, inputs, rivals, bent, offsets, scores)
-    z, u = inputs[c], rivals[c]
+    scores = np.empty(n_categories)
+    best = mix(odds, counts, KNOTS, state.mixers, inputs, scores)
+    z, u = inputs.experts[c], inputs.rivals[c]
     slopes, own, other = _moderation(state.shared[0], z) * state.shared[0, :, 0], 1.0, 0.0
     if many:
         group = state.by_size[min(int(np.log2(counts[c] + 1)), N_SIZES - 1)]
@@ -133,7 +137,7 @@ def _path_of(state: StackState, odds: Array, c: int) -> _Path:
         mean = state.competition[0, :3, 0] + (state.competition[0, 3:, 0] if c == best else 0.0)
         own, other = _moderation(state.competition[0], u) * mean[[OWN, OTHERS]]
     mixer, calibrator = state.own[c], state.calibration[1 if c == best else 0]
-    factor = _moderation(mixer, u[:3]) * _moderation(calibrator, bent[c])
+    factor = _moderation(mixer, u[:3]) * _moderation(calibrator, inputs.bent[c])
     own, other = factor * (own + mixer[OWN, 0]), factor * (other + mixer[OTHERS, 0])
     return _Path(own * slopes[:-1], float(other * u[OTHERS]), float(scores[c]))
 

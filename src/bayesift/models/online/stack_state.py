@@ -11,6 +11,7 @@ from scipy.special import expit, ndtri
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_experts import (
     COUNT,
     DOCUMENTS,
@@ -21,9 +22,10 @@ from bayesift.kernels.online_experts import (
     PRECISION,
     SHIFT,
     TERMS,
+    ExpertArrays,
 )
-from bayesift.kernels.online_mixers import KNOTS, N_SIZES, ONE
-from bayesift.kernels.online_stack import run_stack
+from bayesift.kernels.online_mixers import KNOTS, N_SIZES, ONE, Mixers
+from bayesift.kernels.online_stack import StackSettings, run_stack
 from bayesift.models.online.posteriors import tables
 from bayesift.models.online.streaming import KernelArrays
 from bayesift.state import expect_array, storable
@@ -108,22 +110,31 @@ class StackState(KernelArrays):
             np.empty((n_documents if details else 0, *shape)),
         )
         y = np.empty((0, shape[1])) if labels is None else labels
+        rates = np.asarray(settings.rates, dtype=np.float64)
         run_stack(
-            *(rows.indptr, rows.indices, rows.data, y),
-            *(
-                bool(settings.idf),
-                float(settings.prior_variance),
-                np.asarray(settings.rates, dtype=np.float64),
-            ),
-            *(
-                tables(),
-                KNOTS,
-                *(getattr(self, field.name) for field in fields(self)),
-                scores,
-                experts,
-            ),
+            entries_of(rows),
+            y,
+            StackSettings(bool(settings.idf), float(settings.prior_variance), rates),
+            tables(),
+            KNOTS,
+            self.experts,
+            self.mixers,
+            scores,
+            experts,
         )
         return scores, experts
+
+    @property
+    def experts(self) -> ExpertArrays:
+        """The arrays of the experts, as kernels take them."""
+        return ExpertArrays(
+            self.weights, self.frequencies, self.intercepts, self.pairs, self.totals
+        )
+
+    @property
+    def mixers(self) -> Mixers:
+        """The arrays of the mixers, as kernels take them."""
+        return Mixers(self.shared, self.by_size, self.competition, self.own, self.calibration)
 
     def grow_terms(self, n_terms: int) -> None:
         """Reserve rows for more terms; nothing else moves."""

@@ -2,10 +2,7 @@
 
 from bayesift.models.topics.classifier import TopicSimilarityClassifier, TopicSVMClassifier
 from bayesift.models.topics.inspection import (
-    hoyer_sparsity,
     npmi_coherence,
-    sparsity_curves,
-    topic_bars,
 )
 from bayesift.models.topics.similarity import (
     RankedDocument,
@@ -22,9 +19,6 @@ __all__ = [
     "TopicSVMClassifier",
     "TopicSimilarity",
     "TopicSimilarityClassifier",
-    "hoyer_sparsity",
     "more_like_this",
     "npmi_coherence",
-    "sparsity_curves",
-    "topic_bars",
 ]

@@ -1,6 +1,6 @@
 """Every local solver by name, all for the same posterior; threads share one matrix.
 
-`tol` of `SparseBayesClassifier` is the `tolerance` of a `Problem`. A `Solution` is converged where
+`tol` of `SparseBayesClassifier` is the `tolerance` of a `LinearProblem`. A `Solution` is converged where
 this holds:
 
     prior, solver                            converged when
@@ -30,7 +30,7 @@ from typing import Protocol
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.dual import solve_by_dual
 from bayesift.models.linear.solvers.em import solve_by_em
 from bayesift.models.linear.solvers.newton import BLOCK, solve_by_lbfgs, solve_by_newton
@@ -50,7 +50,7 @@ from bayesift.models.linear.solvers.working_sets import solve_softmax_by_working
 from bayesift.threads import in_threads
 
 Starts = list[Solution | None]
-BlockSolver = Callable[[Problem, list[int], Starts], list[Solution]]
+BlockSolver = Callable[[LinearProblem, list[int], Starts], list[Solution]]
 
 _SUB_VECTOR = 100
 
@@ -59,7 +59,7 @@ class Workers(Protocol):
     """Solves in other processes, in place of the threads of this one."""
 
     def solve(
-        self, problem: Problem, solver: str, tasks: list[tuple[list[int], Starts]]
+        self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]
     ) -> Iterable[list[Solution]]:
         """The solutions of each task, categories and their starts, in order.
 
@@ -67,8 +67,10 @@ class Workers(Protocol):
         """
 
 
-def _one_by_one(solve: Callable[[Problem, int, Solution | None], Solution]) -> BlockSolver:
-    def solve_block(problem: Problem, categories: list[int], starts: Starts) -> list[Solution]:
+def _one_by_one(solve: Callable[[LinearProblem, int, Solution | None], Solution]) -> BlockSolver:
+    def solve_block(
+        problem: LinearProblem, categories: list[int], starts: Starts
+    ) -> list[Solution]:
         return [
             solve(problem, category, start)
             for category, start in zip(categories, starts, strict=True)
@@ -100,7 +102,7 @@ _SMOOTH = ("dual", "newton", "lbfgs", "variational", "variational-mode")
 _BLOCKS = ("dual", "newton")
 
 
-def choose_solver(name: str, problem: Problem) -> str:
+def choose_solver(name: str, problem: LinearProblem) -> str:
     """The name of the solver, checked; "auto" is the quickest that can solve the problem."""
     prior = problem.prior
     constrained = bool(np.any(prior.sign))
@@ -121,7 +123,7 @@ def choose_solver(name: str, problem: Problem) -> str:
     return name
 
 
-def _choose_softmax_solver(name: str, problem: Problem) -> str:
+def _choose_softmax_solver(name: str, problem: LinearProblem) -> str:
     prior = problem.prior
     if np.any(prior.sign):
         able = ["coordinate"]
@@ -157,13 +159,13 @@ def _chunks(order: Array, size: int) -> list[Array]:
 
 
 def solve_some(
-    problem: Problem, solver: str, categories: list[int], starts: Starts
+    problem: LinearProblem, solver: str, categories: list[int], starts: Starts
 ) -> list[Solution]:
     """The solutions of a few categories, by the solver that `choose_solver` named."""
     return [solution.compacted() for solution in SOLVERS[solver](problem, categories, starts)]
 
 
-def solve_softmax(problem: Problem, solver: str, starts: Starts) -> list[Solution]:
+def solve_softmax(problem: LinearProblem, solver: str, starts: Starts) -> list[Solution]:
     """The mode of all classes together, one `Solution` per class.
 
     Their objective is that of all.
@@ -181,7 +183,7 @@ def solve_softmax(problem: Problem, solver: str, starts: Starts) -> list[Solutio
 
 
 def solve_all(
-    problem: Problem,
+    problem: LinearProblem,
     solver: str,
     starts: Starts,
     n_jobs: int | Workers | None,
@@ -220,7 +222,7 @@ def solve_all(
 
 
 def solve_path(
-    problems: Sequence[Problem],
+    problems: Sequence[LinearProblem],
     solver: str,
     starts: Starts,
     n_jobs: int | Workers | None,

@@ -24,11 +24,12 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.kernels.dual import best_intercepts, visit
+from bayesift.kernels.dual import DualArrays, DualDocuments, best_intercepts, visit
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import shares_scale
-from bayesift.models.linear.problem import Problem, Solution, scaled_rows
+from bayesift.models.linear.problem import LinearProblem, Solution, scaled_rows
 from bayesift.models.linear.solvers.newton import solve_by_newton
 
 BLOCK = 8
@@ -56,7 +57,7 @@ _LEFT = 0.2  # an estimate of the share of the loss without terms that is left a
 
 
 def solve_by_dual(
-    problem: Problem, categories: list[int], starts: list[Solution | None]
+    problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
     """The modes of a block of categories."""
     if np.any(problem.prior.sign):
@@ -71,10 +72,10 @@ def solve_by_dual(
 
 
 def _solve_block(
-    problem: Problem, categories: list[int], starts: list[Solution | None]
+    problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
     """The modes of categories that share terms and precisions."""
-    block = _Block(problem, categories)
+    block = _DualBlock(problem, categories)
     if any(start is not None for start in starts):
         block.start_from(starts)
     while not block.done.all() and block.rounds < problem.max_iter and not block.is_slow():
@@ -86,7 +87,7 @@ def _solve_block(
     return _finish(problem, categories, block)
 
 
-def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solution]:
+def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) -> list[Solution]:
     """The modes found; those not yet found by Newton's method from where the block stopped."""
     found = [block.solution(place) for place in range(len(categories))]
     late = [place for place, solution in enumerate(found) if not solution.converged]
@@ -104,13 +105,13 @@ def _finish(problem: Problem, categories: list[int], block: _Block) -> list[Solu
     return found
 
 
-class _Block:
+class _DualBlock:
     """Weights about their modes, dual variables and margins of categories (columns) that share terms and precisions.
 
     Weights are in units of `scale`, and there have the prior variance `variance`.
     """
 
-    def __init__(self, problem: Problem, categories: list[int]) -> None:
+    def __init__(self, problem: LinearProblem, categories: list[int]) -> None:
         self.problem = problem
         self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
         precisions, shared = (
@@ -271,16 +272,16 @@ class _Block:
 
     def _visit(self, documents: Array) -> None:
         """Visit documents in a random order of small chunks."""
-        link, rows = self.problem.link, self.rows
+        link = self.problem.link
         size = min(_CHUNK, max(1, len(documents) // _CHUNKS))
         whole = len(documents) - len(documents) % size
         chunks = self.generator.permutation(documents[:whole].reshape(-1, size))
         order = np.concatenate([chunks.ravel(), documents[whole:]])
-        visit(
-            rows.indptr, rows.indices, rows.data, order, link.code, link.parameters, self.counts, self.offsets,
-            self.reach, self.spread, self.variance, self.least, self.weights, self.intercepts, self.duals, self.moves,
-            np.empty(self.signs.shape[1]),
-        )  # fmt: skip
+        given = DualDocuments(entries_of(self.rows), self.counts, self.offsets, self.reach)
+        sums = np.empty(self.signs.shape[1])
+        model = DualArrays(self.weights, self.intercepts, self.duals, self.moves, sums)
+        variances = self.spread, self.variance
+        visit(given, order, link.code, link.parameters, *variances, self.least, model)
 
     def _estimate(self) -> Array:
         """An estimate of the squared gradient."""

@@ -19,20 +19,24 @@ from scipy import linalg, sparse
 from bayesift.arrays import Array
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import row_of
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 
 _ZERO = 1e-8  # relative to the largest weight; below it a weight is on its way to 0
 _PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
 
 
 def solve_by_em(
-    problem: Problem, category: int, start: Solution | None = None, *, block: int | None = None
+    problem: LinearProblem,
+    category: int,
+    start: Solution | None = None,
+    *,
+    block: int | None = None,
 ) -> Solution:
     """The mode of one category's weights, or a local one under the Jeffreys prior."""
     if np.any(problem.prior.sign):
         raise ValueError("EM takes no sign constraints; use solver='coordinate'")
     terms = problem.terms_of(category)
-    design = _Design(problem, category, terms)
+    design = _LeastSquares(problem, category, terms)
     mode = row_of(problem.prior.mode, category, problem.n_terms)[terms]
     distance, intercept = (
         design.ridge() if start is None else (start.coefficients[terms] - mode, start.intercept)
@@ -66,19 +70,19 @@ def solve_by_em(
     return Solution(coefficients, float(intercept), np.array(trace), len(trace), converged)
 
 
-def _spread(problem: Problem, category: int, terms: Array, distance: Array) -> Array:
+def _spread(problem: LinearProblem, category: int, terms: Array, distance: Array) -> Array:
     whole = np.zeros(problem.n_terms)
     whole[terms] = distance
     return problem.prior.spread(whole, category)[terms]
 
 
-class _Design:
+class _LeastSquares:
     """The columns of one category and the least-squares problems of its M-steps.
 
     The intercept comes last.
     """
 
-    def __init__(self, problem: Problem, category: int, terms: Array) -> None:
+    def __init__(self, problem: LinearProblem, category: int, terms: Array) -> None:
         self.link, self.bound = problem.link, problem.link.curvature_bound
         self.columns = (
             problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]

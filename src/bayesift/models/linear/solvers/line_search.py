@@ -2,7 +2,7 @@
 
     f(w + t d) <= f(w) + 1e-4 t f'(w; d)
 
-Steps start at t = 1. (Compiled solvers have the same search inside, in
+StepLengths start at t = 1. (Compiled solvers have the same search inside, in
 `bayesift.kernels.newton_steps`.)
 """
 
@@ -23,7 +23,7 @@ _MOST_SHORTENED, _LEAST_SHORTENED = 0.1, 0.5
 Places = Array
 
 
-class Steps(NamedTuple):
+class StepLengths(NamedTuple):
     """The step length of each model, 0 where none was accepted, and whether one was."""
 
     lengths: Array
@@ -39,7 +39,7 @@ def backtrack(
     interpolate: bool = False,
     shortest: float = SHORTEST,
     rounding: float = _ROUNDING,
-) -> Steps:
+) -> StepLengths:
     """Step lengths of several models, each the first that lowers its objective enough.
 
     Parameters
@@ -73,4 +73,4 @@ def backtrack(
             factors = np.clip(-0.5 * change / excess, _MOST_SHORTENED, _LEAST_SHORTENED)
         lengths[places] *= np.where(good, 1.0, factors)
         places = places[~good & (lengths[places] >= shortest)]
-    return Steps(np.where(accepted, lengths, 0.0), accepted)
+    return StepLengths(np.where(accepted, lengths, 0.0), accepted)

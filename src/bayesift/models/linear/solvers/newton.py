@@ -15,22 +15,22 @@ from bayesift.arrays import Array
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import penalty_rows
-from bayesift.models.linear.problem import Problem, Solution
-from bayesift.models.linear.solvers.line_search import Steps, backtrack
+from bayesift.models.linear.problem import LinearProblem, Solution
+from bayesift.models.linear.solvers.line_search import StepLengths, backtrack
 
 BLOCK = 8
 _CONJUGATE_STEPS = 60
 _ROUNDING = 1e-14  # of the objective: scipy's line search cannot find a smaller decrease
 
 
-class _Block:
+class _NewtonBlock:
     """Weights (terms, then the intercept.
 
     One column per category) and the derivatives of their posterior.
     """
 
     def __init__(
-        self, problem: Problem, categories: list[int], starts: list[Solution | None]
+        self, problem: LinearProblem, categories: list[int], starts: list[Solution | None]
     ) -> None:
         self.design, self.link = problem.design, problem.link
         self.signs = np.stack([problem.signs(c) for c in categories], axis=1)
@@ -124,12 +124,12 @@ class _Block:
 
 
 def solve_by_newton(
-    problem: Problem, categories: list[int], starts: list[Solution | None]
+    problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
     """The modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
-    block = _Block(problem, categories, starts)
+    block = _NewtonBlock(problem, categories, starts)
     scores = block.scores(block.weights)
     loss, residuals, curvatures = block.objective(scores, block.weights)
     trace, first = [loss], None
@@ -157,7 +157,9 @@ def solve_by_newton(
     ]
 
 
-def _search(block: _Block, step: Array, scores: Array, loss: Array, slope: Array) -> Steps:
+def _search(
+    block: _NewtonBlock, step: Array, scores: Array, loss: Array, slope: Array
+) -> StepLengths:
     """The step length of each category; the objectives of a block are always computed together."""
     moves, lengths = block.scores(step), np.ones(len(loss))
 
@@ -171,7 +173,9 @@ def _search(block: _Block, step: Array, scores: Array, loss: Array, slope: Array
     return backtrack(evaluate, lambda places, tried: tried * slope[places], loss)
 
 
-def solve_by_lbfgs(problem: Problem, category: int, start: Solution | None = None) -> Solution:
+def solve_by_lbfgs(
+    problem: LinearProblem, category: int, start: Solution | None = None
+) -> Solution:
     """The mode of one category's weights."""
     terms, penalty = problem.terms_of(category), problem.penalty(category)
     columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]

@@ -47,7 +47,7 @@ from bayesift.kernels.lazy_gradient import (
 )
 from bayesift.kernels.linear import L1, MODE, PRECISION
 from bayesift.models.base import compact_row
-from bayesift.models.linear.problem import Problem, Solution, matrix_of
+from bayesift.models.linear.problem import LinearProblem, Solution, matrix_of
 
 CAUTIOUS = 3  # rounds from a cold start
 _SMALLEST_SET = 16
@@ -76,14 +76,14 @@ _ENOUGH_DECREASE = 1e-4
 
 
 def solve_by_coordinates(
-    problem: Problem, category: int, start: Solution | None = None
+    problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
     """The mode of one category's weights."""
     return next(solve_along([problem], category, start))
 
 
 def solve_along(
-    problems: Sequence[Problem], category: int, start: Solution | None = None
+    problems: Sequence[LinearProblem], category: int, start: Solution | None = None
 ) -> Iterator[Solution]:
     """The modes of one category under several priors, all else the same: each is found from the one before.
 
@@ -106,7 +106,11 @@ def solve_along(
 
 
 def _descend(
-    problem: Problem, descent: Descent, lazy: LazyGradient, candidates: Candidates, cautious: int
+    problem: LinearProblem,
+    descent: Descent,
+    lazy: LazyGradient,
+    candidates: Candidates,
+    cautious: int,
 ) -> Solution:
     """Rounds on working sets, the first of them `cautious`, from where the descent stands until the mode is found."""
     matrix, model, documents, weights = (
@@ -153,11 +157,11 @@ def _scale(model: Model) -> float:
     return least if 0.0 < least < np.inf else 1.0
 
 
-def _start(problem: Problem, category: int) -> Array:
+def _start(problem: LinearProblem, category: int) -> Array:
     return problem.mode(category) if np.any(problem.prior.mode) else np.zeros(problem.n_terms)
 
 
-def _model(problem: Problem, category: int) -> Model:
+def _model(problem: LinearProblem, category: int) -> Model:
     importance = problem.importance_of(category)
     sums = problem.sums if problem.balance is None else problem.rows.T @ importance
     return Model(
@@ -199,7 +203,7 @@ class Descent:
         matrix, documents = self.matrix, self.documents
         weighted = np.flatnonzero(self.weights).astype(np.int32)
         assign_places(matrix, self.model, documents, weighted)
-        columns = matrix.indptr, matrix.indices, matrix.data
+        columns = matrix.columns
         add_scores(*columns, weighted, self.weights, documents.places, documents.scores)
         self.loss = optimise_intercept(
             self.model, documents, self.bias, 1e-3 * tolerance, 100, cautious
@@ -240,9 +244,11 @@ class Descent:
 
         None where columns are quicker.
         """
-        entries = int(np.sum(self.matrix.indptr[chosen + 1] - self.matrix.indptr[chosen]))
+        entries = int(
+            np.sum(self.matrix.columns.indptr[chosen + 1] - self.matrix.columns.indptr[chosen])
+        )
         square, columns = _SQUARE * float(len(chosen)) ** 2, _PASS * float(entries)
-        if entries > max(_LARGE, len(self.matrix.data) // 16) or square > columns:
+        if entries > max(_LARGE, len(self.matrix.columns.data) // 16) or square > columns:
             return None, 0.0
         terms = working_set(self.matrix, self.documents, chosen)
         held = terms.row_starts[1:]
@@ -352,21 +358,27 @@ class Descent:
         slots[numbers] = np.arange(len(numbers))
         by_document[documents.numbers[2:n]] = curvatures[2:]
         by_document[numbers] = np.sqrt(by_document[numbers])
-        entries = int(np.sum(matrix.row_indptr[numbers + 1] - matrix.row_indptr[numbers]))
-        starts = np.empty(len(chosen) + 1, dtype=np.int64)
-        places, scaled = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.float32)
+        entries = int(np.sum(matrix.rows.indptr[numbers + 1] - matrix.rows.indptr[numbers]))
         squares, rest, sums, step = np.zeros((4, len(chosen)))
-        columns = matrix.indptr, matrix.indices, matrix.data
-        steps.weigh_columns(
-            *columns, chosen, by_document, slots, starts, places, scaled, squares, rest, sums
+        weighed = steps.WeighedColumns(
+            starts=np.empty(len(chosen) + 1, dtype=np.int64),
+            places=np.empty(entries, dtype=np.int32),
+            scaled=np.empty(entries, dtype=np.float32),
+            squares=squares,
+            rest=rest,
+            sums=sums,
         )
+        steps.weigh_columns(matrix.columns, chosen, by_document, slots, weighed)
         total, moved = intercept_curvature(model, documents), np.zeros(len(numbers))
-        rounds = min(max(_ROUNDS[0], len(matrix.data) // (4 * int(starts[-1]) + 1)), _ROUNDS[1])
+        full_passes = len(matrix.columns.data) // (4 * int(weighed.starts[-1]) + 1)
+        rounds = min(max(_ROUNDS[0], full_passes), _ROUNDS[1])
+        goal = max(_COLUMN_INNER[self.growing] * worst, 0.1 * tolerance)
+        intercept = steps.InterceptModel(total, bias_gradient)
         steps.minimise_by_columns(
-            chosen, starts, places, scaled, squares, rest, sums, total, neg_gradient, bias_gradient, model.penalty,
-            self.weights, step, moved, max(_COLUMN_INNER[self.growing] * worst, 0.1 * tolerance), rounds,
+            chosen, weighed, neg_gradient, intercept, model.penalty, self.weights, step, moved,
+            goal, rounds,
         )  # fmt: skip
-        del places, scaled
+        del weighed
         common, by_term = (
             self._common(total, bias_gradient, sums, step),
             np.zeros(len(matrix.norms)),
@@ -379,12 +391,14 @@ class Descent:
         """Take the step of the weights `by_term` and the intercept, by columns where the set is small, else by rows."""
         matrix, documents, n = self.matrix, self.documents, int(self.documents.filled[0])
         direction, scores = documents.direction[:n], documents.scores[:n]
-        if _BY_ROWS * np.sum(matrix.indptr[chosen + 1] - matrix.indptr[chosen]) > len(matrix.data):
-            rows = matrix.row_indptr, matrix.row_indices, matrix.row_data
+        if _BY_ROWS * np.sum(
+            matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen]
+        ) > len(matrix.columns.data):
+            rows = matrix.rows
             steps.move_scores_by_rows(*rows, documents.numbers, by_term, common, direction, scores)
             return
         direction[:] = common
-        columns = matrix.indptr, matrix.indices, matrix.data
+        columns = matrix.columns
         add_scores(*columns, chosen, by_term, documents.places, direction)
         scores += direction
 

@@ -21,7 +21,7 @@ from scipy import linalg, sparse
 
 from bayesift.arrays import Array
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
 _LARGEST = 2000  # terms
@@ -31,7 +31,9 @@ _PRECISION = 1e-2  # change of the deviations at which to stop, as a share of th
 _NEWTON_STEPS, _SMALL = 50, 1e-20
 
 
-def solve_by_relevance(problem: Problem, category: int, start: Solution | None = None) -> Solution:
+def solve_by_relevance(
+    problem: LinearProblem, category: int, start: Solution | None = None
+) -> Solution:
     """The weights of one category under the variances with the highest evidence.
 
     Minus its logarithm each round.
@@ -84,7 +86,9 @@ def _says_nothing(weights: Array, deviations: Array, determined: Array) -> Array
 class _Normal:
     """The posterior over theta, terms and the intercept last, when each weight has its own normal prior."""
 
-    def __init__(self, problem: Problem, category: int, terms: Array, deviations: Array) -> None:
+    def __init__(
+        self, problem: LinearProblem, category: int, terms: Array, deviations: Array
+    ) -> None:
         free, precision, self.centre = problem.intercept
         self.deviations, self.link = np.append(deviations, free), problem.link
         self.ridge = np.append(np.ones(len(terms)), precision if free else 1.0)

@@ -31,7 +31,7 @@ from bayesift.arrays import Array, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
 _RAREST = 1e-13  # share of the documents that a class without any counts as, so that its logarithm is finite
@@ -48,7 +48,7 @@ class NormalModel:
     """
 
     def __init__(
-        self, problem: Problem, rows: sparse.csr_array, centre: Array, spread: Array
+        self, problem: LinearProblem, rows: sparse.csr_array, centre: Array, spread: Array
     ) -> None:
         self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
         self.columns = sparse.csc_array(self.design.sparse)
@@ -216,7 +216,7 @@ class NormalModel:
         return (float(found.lengths[0]), *last) if found.accepted[0] else (0.0, scores, now)
 
 
-def normal_model(problem: Problem) -> NormalModel:
+def normal_model(problem: LinearProblem) -> NormalModel:
     """The posterior under a normal prior."""
     n_classes, n_terms = problem.members.shape[0], problem.n_terms
     centre = np.zeros((n_classes, n_terms))
@@ -228,7 +228,9 @@ def normal_model(problem: Problem) -> NormalModel:
     )
 
 
-def solve_softmax_by_newton(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_newton(
+    problem: LinearProblem, starts: list[Solution | None]
+) -> list[Solution]:
     """The mode under a normal prior, one `Solution` per class.
 
     Their objective is that of all together.
@@ -250,7 +252,7 @@ def solutions_of(
     ]
 
 
-def labels_of(problem: Problem) -> Array:
+def labels_of(problem: LinearProblem) -> Array:
     """The number of the class of each document."""
     labels = np.empty(problem.members.shape[1], dtype=np.int64)
     labels[problem.members.indices] = np.repeat(
@@ -259,7 +261,7 @@ def labels_of(problem: Problem) -> Array:
     return labels
 
 
-def start_of(problem: Problem, starts: list[Solution | None]) -> tuple[Array, Array]:
+def start_of(problem: LinearProblem, starts: list[Solution | None]) -> tuple[Array, Array]:
     """Weights, classes x terms, and intercepts: those given, or the modes of the prior and the logarithms of shares."""
     n_classes = problem.members.shape[0]
     weights, intercepts = np.zeros((n_classes, problem.n_terms)), _shares(problem)
@@ -271,7 +273,7 @@ def start_of(problem: Problem, starts: list[Solution | None]) -> tuple[Array, Ar
     return weights, intercepts
 
 
-def _shares(problem: Problem) -> Array:
+def _shares(problem: LinearProblem) -> Array:
     free, _, centre = problem.intercept
     if not free:
         return np.full(problem.members.shape[0], centre)
@@ -280,7 +282,7 @@ def _shares(problem: Problem) -> Array:
     return np.asarray(logarithms - logarithms.mean())
 
 
-def solve_softmax_by_lbfgs(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
     """The mode under a normal prior by a quasi-Newton method, scipy's L-BFGS."""
     model = normal_model(problem)
     shape, trace = model.spread.shape, []
@@ -311,7 +313,7 @@ def solve_softmax_by_lbfgs(problem: Problem, starts: list[Solution | None]) -> l
     )
 
 
-def solve_softmax_by_em(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
     """The mode, or a local one, one `Solution` per class.
 
     The start is the mode under a normal prior of variance 1.
@@ -348,7 +350,7 @@ def solve_softmax_by_em(problem: Problem, starts: list[Solution | None]) -> list
     return solutions_of(weights, intercepts, np.array(trace), converged=converged)
 
 
-def _spreads(problem: Problem, distances: Array) -> Array:
+def _spreads(problem: LinearProblem, distances: Array) -> Array:
     """The deviation that EM expects of each weight, classes x terms.
 
     0 for terms that a class may not use.
@@ -360,7 +362,7 @@ def _spreads(problem: Problem, distances: Array) -> Array:
     return spreads
 
 
-def _objective(problem: Problem, model: NormalModel, theta: Array, distances: Array) -> float:
+def _objective(problem: LinearProblem, model: NormalModel, theta: Array, distances: Array) -> float:
     """Minus the log posterior."""
     loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(
         np.sum(model.ridge * theta**2)

@@ -31,7 +31,7 @@ from scipy import linalg, sparse
 from scipy.special import log_softmax
 
 from bayesift.arrays import Array
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import labels_of, solutions_of, start_of
 from bayesift.models.linear.solvers.variational import bound_curvature
 
@@ -45,7 +45,7 @@ class _Classes:
     Weights are classes x columns.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LinearProblem) -> None:
         n_classes, n_terms = problem.members.shape[0], problem.n_terms
         if n_terms > _LARGEST:
             raise ValueError(
@@ -94,7 +94,7 @@ class _Classes:
         )
 
 
-def solve_softmax_by_bound(problem: Problem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
     """The mean of the weights under Bouchard's bound.
 
     The objectives are minus the bound of the log evidence.
@@ -157,7 +157,7 @@ def _normals(
 
 
 def solve_softmax_by_quadratic_bound(
-    problem: Problem, starts: list[Solution | None]
+    problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
     """The mode, by Boehning's bound of the curvature."""
     classes = _Classes(problem)

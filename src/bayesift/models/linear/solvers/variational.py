@@ -33,23 +33,23 @@ from scipy import linalg, sparse
 
 from bayesift.arrays import Array
 from bayesift.kernels.likelihoods import LOGIT
-from bayesift.models.linear.posterior import Posterior
-from bayesift.models.linear.problem import Problem, Solution
+from bayesift.models.linear.posterior import WeightPosterior
+from bayesift.models.linear.problem import LinearProblem, Solution
 
 _LARGEST = 2000  # terms
 _PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
 
 
 def solve_by_bound(
-    problem: Problem, category: int, start: Solution | None = None, *, to_mode: bool = False
+    problem: LinearProblem, category: int, start: Solution | None = None, *, to_mode: bool = False
 ) -> Solution:
     """The mean of one category's weights under the bound, or their mode."""
     return _solve(problem, category, start, to_mode=to_mode)[0]
 
 
 def variational_posterior(
-    problem: Problem, category: int, start: Solution | None = None
-) -> tuple[Solution, Posterior]:
+    problem: LinearProblem, category: int, start: Solution | None = None
+) -> tuple[Solution, WeightPosterior]:
     """The normal posterior of one category's weights under the bound: its mean, and its covariance.
 
     The objective of the solution is minus the bound of the log evidence after each round.
@@ -57,15 +57,15 @@ def variational_posterior(
     solution, design, covariance = _solve(problem, category, start, to_mode=False)
     whole = np.zeros((len(design.terms) + 1, len(design.terms) + 1))
     whole[: len(covariance), : len(covariance)] = covariance
-    return solution, Posterior(design.terms, whole)
+    return solution, WeightPosterior(design.terms, whole)
 
 
 def _solve(
-    problem: Problem, category: int, start: Solution | None, *, to_mode: bool
-) -> tuple[Solution, _Design, Array]:
+    problem: LinearProblem, category: int, start: Solution | None, *, to_mode: bool
+) -> tuple[Solution, _BoundedPosterior, Array]:
     _refuse(problem, category)
     design, xi, trace, converged = (
-        _Design(problem, category),
+        _BoundedPosterior(problem, category),
         np.ones(problem.rows.shape[0]),
         [],
         False,
@@ -95,7 +95,7 @@ def _solve(
     )
 
 
-def _refuse(problem: Problem, category: int) -> None:
+def _refuse(problem: LinearProblem, category: int) -> None:
     """What the bound does not cover."""
     if problem.link.code != LOGIT:
         raise ValueError("the variational bound is that of the logit link; use solver='auto'")
@@ -108,10 +108,10 @@ def _refuse(problem: Problem, category: int) -> None:
         )
 
 
-class _Design:
+class _BoundedPosterior:
     """One category's documents, the intercept as a last column, and the normal posterior that a bound makes."""
 
-    def __init__(self, problem: Problem, category: int) -> None:
+    def __init__(self, problem: LinearProblem, category: int) -> None:
         self.terms, penalty = problem.terms_of(category), problem.penalty(category)
         self.n_terms = problem.n_terms
         free, precision, centre = problem.intercept

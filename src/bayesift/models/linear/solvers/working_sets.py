@@ -17,9 +17,10 @@ import numpy as np
 from bayesift.arrays import Array, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.kernels.documents import Model, evaluate, separate_documents
+from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.linear import L1, L2, LOWER, MODE, UPPER
-from bayesift.models.linear.problem import Problem, Solution, matrix_of
+from bayesift.models.linear.problem import LinearProblem, Solution, matrix_of
 from bayesift.models.linear.solvers.line_search import backtrack
 from bayesift.models.linear.solvers.proximal_newton import CAUTIOUS, Descent, select_terms
 from bayesift.models.linear.solvers.softmax import labels_of, start_of
@@ -33,7 +34,7 @@ _Matrix = tuple[Array, Array, Array, Array, Array]
 class SoftmaxSearch:
     """The state of the search: weights, and scores and probabilities of every class and document."""
 
-    def __init__(self, problem: Problem, starts: list[Solution | None]) -> None:
+    def __init__(self, problem: LinearProblem, starts: list[Solution | None]) -> None:
         self.problem, self.columns, self.matrix = problem, problem.columns, matrix_of(problem)
         n_classes, (n_documents, n_terms) = problem.members.shape[0], problem.rows.shape
         self.penalties = _penalties(problem)
@@ -105,10 +106,10 @@ class SoftmaxSearch:
         Returns the largest violation of all conditions.
         """
         kernels.residuals_of(self.probabilities, self.labels, self.importance, self.residuals)
-        columns = self.columns
         worst = kernels.find_violations(
-            columns.indptr, columns.indices, columns.data, self.terms, self.residuals, self.penalties, self.allowed,
-            self.weights, np.empty(self.residuals.shape[1]), self.places, self.violations, self.counts,
+            entries_of(self.columns), self.terms, self.residuals, self.penalties, self.allowed,
+            self.weights, np.empty(self.residuals.shape[1]), self.places, self.violations,
+            self.counts,
         )  # fmt: skip
         free, precision, centre = self.problem.intercept
         gradient = self.residuals.sum(axis=0)[: len(self.biases)] - precision * (
@@ -161,7 +162,7 @@ class SoftmaxSearch:
 
 
 def solve_softmax_by_working_sets(
-    problem: Problem, starts: list[Solution | None]
+    problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
     """The mode, one `Solution` per class; their objective is that of all together."""
     search = SoftmaxSearch(problem, starts)
@@ -185,7 +186,7 @@ def solve_softmax_by_working_sets(
     ]
 
 
-def _penalties(problem: Problem) -> Array:
+def _penalties(problem: LinearProblem) -> Array:
     """One layer per class, or one for all."""
     layers = [problem.penalty(0)]
     for c in range(1, problem.members.shape[0]):
