@@ -23,6 +23,7 @@ from bayesift.classifier.parts import vectorizer_for
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.files import whole_file
+from bayesift.journal import Journal, digest_of
 from bayesift.models import OnlineStackedClassifier
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier
@@ -327,104 +328,128 @@ class StreamFolder:
     Lines are added to the journal after they were learned and answered. A process that is killed
     loses nothing but the batch it was working on: opening the folder learns the lines of the
     journal again, with the same result.
+
+    Attributes
+    ----------
+    note : what was repaired on opening, to be shown; "" if nothing was
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._journal: Any = None
+        self.note = ""
+        self._journal: Journal | None = None
 
     def open(self, learner: StreamLearner, parse: Any) -> None:
         """Bring a new learner to the state of the folder; `parse` makes items of lines."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if (self.folder / STATE).exists():
-            self._load(learner)
-        saved, journal = learner.n_lines, self.folder / JOURNAL
-        if journal.exists():
-            with journal.open("rb") as stream:
-                after = self._start_of(stream.readline(), saved)
-                lines = [line for line in stream if line.endswith(b"\n")][saved - after :]
-            for start in range(0, len(lines), 256):
-                learner.learn(parse(lines[start : start + 256]))
-        self._save(learner, whole=learner.n_lines > saved)
+        journal = Journal(self.folder / JOURNAL, writing=True, header={"after": 0}, durable=False)
+        self._journal = journal
+        try:
+            if (self.folder / STATE).exists():
+                self._load(learner)
+            saved = learner.n_lines
+            after, lines = self._read_lines(journal, saved)
+            for start in range(saved - after, len(lines), _LINES_PER_BATCH):
+                learner.learn(parse(lines[start : start + _LINES_PER_BATCH]))
+            self.note = journal.note
+            if learner.n_lines > saved and len(learner.categories) > 1:
+                self.save(learner)
+            elif journal.is_old:
+                self._begin_journal(after, lines)
+        except BaseException:
+            self.close()
+            raise
 
     def add(self, lines: Sequence[bytes]) -> None:
-        """Note lines that were learned."""
-        self._journal.write(
-            b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-        )
-        self._journal.flush()
+        """Add lines that were learned to the journal."""
+        assert self._journal is not None
+        self._journal.append(map(_entry, lines))
 
     def save(self, learner: StreamLearner) -> None:
-        """Write a snapshot, and begin a new journal."""
-        self._save(learner, whole=True)
+        """Write a snapshot and begin a new journal.
+
+        A snapshot needs two categories; until then the journal holds everything.
+        """
+        if len(learner.categories) < 2:
+            return
+        model = f"model-{learner.n_lines}.zip"
+        learner.classifier.save(self.folder / model)
+        state: dict[str, Any] = {name: getattr(learner, name) for name in _SAVED}
+        state["model"] = model
+        if learner.drift is not None:
+            state["drift"] = learner.drift.to_record()
+        # The digest of the other values, as JSON writes them
+        state["digest"] = digest_of(json.dumps(state).encode())
+        with whole_file(self.folder / STATE, "w") as stream:
+            json.dump(state, stream)
+        self._begin_journal(learner.n_lines, [])
+        for old in self.folder.glob("model-*.zip"):
+            if old.name != model:
+                with suppress(OSError):
+                    old.unlink()
 
     def close(self) -> None:
         """Close the journal."""
         if self._journal is not None:
             self._journal.close()
 
-    def _save(self, learner: StreamLearner, *, whole: bool) -> None:
-        """A snapshot needs two categories; until then the journal holds everything."""
+    def _begin_journal(self, after: int, lines: Sequence[bytes]) -> None:
+        """Replace the journal by one that follows a snapshot of so many lines."""
         self.close()
-        journal = self.folder / JOURNAL
-        if whole and len(learner.categories) > 1:
-            model = f"model-{learner.n_lines}.zip"
-            learner.classifier.save(self.folder / model)
-            state = {name: getattr(learner, name) for name in _SAVED} | {"model": model}
-            if learner.drift is not None:
-                state["drift"] = learner.drift.to_record()
-            with whole_file(self.folder / STATE, "w") as stream:
-                json.dump(state, stream)
-            with whole_file(journal) as stream:
-                stream.write(json.dumps({"after": learner.n_lines}).encode() + b"\n")
-            for old in self.folder.glob("model-*.zip"):
-                if old.name != model:
-                    with suppress(OSError):
-                        old.unlink()
-        elif not journal.exists():
-            with whole_file(journal) as stream:
-                stream.write(b'{"after": 0}\n')
-        self._cut_torn_line(journal)
-        self._journal = journal.open("ab")
-
-    @staticmethod
-    def _cut_torn_line(journal: Path) -> None:
-        content = journal.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            with whole_file(journal) as stream:
-                stream.write(whole)
+        self._journal = Journal.create(
+            self.folder / JOURNAL, {"after": after}, map(_entry, lines), durable=False
+        )
 
     def _load(self, learner: StreamLearner) -> None:
+        path = self.folder / STATE
         try:
-            state = json.loads((self.folder / STATE).read_text("utf-8"))
+            state = json.loads(path.read_text("utf-8"))
+            # Older versions wrote no digest, and nothing but these values.
+            is_old = state.keys() <= {*_SAVED, "model", "drift"}
+            digest = state.pop("digest", None)
+            if not is_old and digest != digest_of(json.dumps(state).encode()):
+                raise DataError("is damaged: its digest is not that of its content", file=path)
             for name in _SAVED:
                 setattr(learner, name, state[name])
             if "drift" in state:
                 learner.drift = StreamDrift.from_record(state["drift"])
             classifier = TextClassifier.load(self.folder / state["model"])
-        except (KeyError, TypeError, ValueError, OSError) as error:
-            raise DataError(
-                f"is not the state of a stream ({error})", file=self.folder / STATE
-            ) from error
-        if classifier.vectorizer_ is None or not isinstance(
-            classifier.estimator_.estimator_, OnlineStackedClassifier
-        ):
+        except DataError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError, OSError) as error:
+            raise DataError(f"is not the state of a stream ({error})", file=path) from error
+        model = classifier.estimator_.estimator_
+        if classifier.vectorizer_ is None or not isinstance(model, OnlineStackedClassifier):
             raise DataError("is not the model of a stream", file=self.folder / state["model"])
-        learner.vectorizer, learner.model = classifier.vectorizer_, classifier.estimator_.estimator_
+        learner.vectorizer = classifier.vectorizer_
+        learner.model = model
 
-    def _start_of(self, header: bytes, saved: int) -> int:
+    def _read_lines(self, journal: Journal, saved: int) -> tuple[int, list[bytes]]:
+        """Return the number of lines before the journal, and the lines in it."""
+        entries = [content for _, content in journal.entries()]
         try:
-            after = int(json.loads(header)["after"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError("is not the journal of a stream", file=self.folder / JOURNAL) from error
+            if journal.is_old:  # a header of its own, then the lines as they came
+                after = int(json.loads(entries[0])["after"])
+                lines = entries[1:]
+            else:
+                after = int(journal.header["after"])
+                lines = []
+                for entry in entries:
+                    lines.append(json.loads(entry)["line"].encode("utf-8", "surrogateescape"))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError("is not the journal of a stream", file=journal.path) from error
         if not 0 <= after <= saved:
-            raise DataError(
-                "does not follow the snapshot of its folder", file=self.folder / JOURNAL
-            )
-        return after
+            raise DataError("does not follow the snapshot of its folder", file=journal.path)
+        return after, lines
 
 
+def _entry(line: bytes) -> bytes:
+    """Return a line of the stream, whatever it holds, as an entry of the journal."""
+    text = line.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+    return json.dumps({"line": text}).encode()
+
+
+_LINES_PER_BATCH = 256
 _SAVED = ("n_lines", "n_learned", "n_measured", "total_loss", "single", "categories", "waiting")
 
 

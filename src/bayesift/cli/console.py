@@ -212,6 +212,12 @@ def print_problems(problems: Sequence[Problem]) -> None:
         print(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more", file=sys.stderr)
 
 
+def show_note(note: str) -> None:
+    """Print what was repaired when a journal was opened, if anything was."""
+    if note:
+        print(note, file=sys.stderr)
+
+
 def print_notes(name: str, notes: Sequence[Note]) -> None:
     """Print what was guessed in reading a source to stderr, in one line, with the options that say otherwise."""
     guessed = [note for note in notes if note.option]

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, counting, stdout, write_report
+from bayesift.cli.console import busy, counting, show_note, stdout, write_report
 from bayesift.cli.options import (
     AsJson,
     CorpusName,
@@ -89,6 +89,7 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
     if not (folder / START).exists():
         return create_filter(folder, engine_of(profiles))
     opened = open_filter(folder, roll_back=from_start)
+    show_note(opened.log.note)
     if (
         from_start
         and not (opened.output is not None and opened.output.cut(sys.stdout))

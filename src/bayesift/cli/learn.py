@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer import Argument, Option
 
+from bayesift.cli.console import show_note
 from bayesift.cli.options import INPUT, OUTPUT, TERMS, CorpusOptions, Quiet, SkipBad
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ def _folder_of(run: _Run, kept: StateOptions, *, quiet: bool) -> Iterator[Stream
         return
     folder = StreamFolder(kept.state)
     folder.open(run.learner, run.items)
+    show_note(folder.note)
     run.resume(quiet=quiet)
     yield folder
     folder.save(run.learner)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, print_problems
+from bayesift.cli.console import busy, print_problems, show_note
 from bayesift.cli.options import Group, Quiet, add_command
 from bayesift.cli.screen_simulate import simulate
 from bayesift.cli.screen_stats import stats
@@ -247,7 +247,9 @@ def _take_over_decisions(project: Project) -> int:
 def _opened(folder: Path, *, writing: bool = True) -> Project:
     from bayesift.screening import Project
 
-    return Project(folder, writing=writing)
+    project = Project(folder, writing=writing)
+    show_note(project.note)
+    return project
 
 
 def _settings(query: str, criteria: Path | None, *, double: bool) -> ProjectSettings:

@@ -69,7 +69,7 @@ class Event:
 
     def to_line(self, number: int) -> str:
         """The event as a line of JSON."""
-        return json.dumps({"n": number, **self.values}, ensure_ascii=False) + "\n"
+        return json.dumps({"n": number, **self.values}, ensure_ascii=False)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Event:
