@@ -20,15 +20,15 @@ from bayesift.corpora.fetch import RemoteFile
 from bayesift.corpora.pydocs import load_pydocs
 from bayesift.corpora.rcv1 import load_rcv1, train_paths
 from bayesift.corpora.reuters import load_reuters
-from bayesift.corpora.screening import REVIEWS, SCREENING_COLUMNS, load_review, load_screening
+from bayesift.corpora.screening import REVIEWS, SCREENING_COLUMNS, load_review, read_screening
 from bayesift.errors import DataError, RequestError
 from bayesift.records import Corpus
 from bayesift.references import holds_references, load_references
 from bayesift.tables import svmlight
 from bayesift.tables.archives import load_folder
 from bayesift.tables.columns import Columns
-from bayesift.tables.loading import bare_suffix
-from bayesift.tables.reader import TABLE_SUFFIXES, TableFormat, column_names, load_table
+from bayesift.tables.loading import ProblemLog, Source, bare_suffix
+from bayesift.tables.reader import TableFormat, TableReader, read_corpus
 
 ARCHIVES = (".tar", ".tgz", ".zip")
 
@@ -309,32 +309,17 @@ def load(
     if suffix in svmlight.SUFFIXES:
         _refuse("a vector file", columns=columns, separator=separator, encoding=encoding, **written)
         return svmlight.load_svmlight(path, skip_bad=skip_bad)
-    if (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path):
-        _refuse(
-            "a file of references",
-            columns=columns,
-            separator=separator,
-            encoding=encoding,
-            **written,
-        )
-        return load_references(path, skip_bad=skip_bad)
-    written_as = TableFormat(encoding, delimiter, header, sheet)
-    if (
-        columns is None
-        and separator is None
-        and column_names(path, written_as) >= SCREENING_COLUMNS
-    ):
-        return load_screening(path, format=written_as, skip_bad=skip_bad)
-    return load_table(
-        path,
-        columns=columns,
-        separator=separator,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        sheet=sheet,
-        skip_bad=skip_bad,
-    )
+    source = Source.of(path, encoding)
+    if holds_references(source):
+        given = {"columns": columns, "separator": separator, "encoding": encoding, **written}
+        _refuse("a file of references", **given)
+        return load_references(source, skip_bad=skip_bad)
+    format = TableFormat(encoding, delimiter, header, sheet)  # noqa: A001
+    reader = TableReader(source, ProblemLog(skip=skip_bad), format)
+    is_plain = columns is None and separator is None
+    if is_plain and SCREENING_COLUMNS.issubset(reader.column_names()):
+        return read_screening(reader)
+    return read_corpus(reader, columns or Columns(), separator)
 
 
 def _refuse(what: str, **options: object) -> None:

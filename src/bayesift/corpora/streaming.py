@@ -12,8 +12,8 @@ from bayesift.records import Note
 from bayesift.references import holds_references, read_references
 from bayesift.tables.arrow import ColumnBlock, read_parts
 from bayesift.tables.columns import Columns, read_name, read_text
-from bayesift.tables.loading import ProblemLog, bare_suffix
-from bayesift.tables.reader import TABLE_SUFFIXES, TableFormat, TableReader, read_records
+from bayesift.tables.loading import ProblemLog, Source
+from bayesift.tables.reader import TableFormat, TableReader, read_records
 from bayesift.tables.rows import Row, RowChecks
 
 if TYPE_CHECKING:
@@ -48,10 +48,12 @@ class TextReader:
     notes: list[Note] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[TextBatch]:
-        if isinstance(self.source, Path) and self._is_reference_file(self.source):
-            yield from self._read_references(self.source)
+        live = self.batch == 1
+        source = Source.of(self.source, self.format.encoding, live=live)
+        if source.stream is None and holds_references(source):
+            yield from self._read_references(source)
             return
-        reader = TableReader(self.source, self.log, self.format, live=self.batch == 1)
+        reader = TableReader(source, self.log, self.format, live=live)
         self.notes = reader.notes
         size = self.batch or BATCH_TEXTS
         if reader.is_text and reader.kind != "json-lines" and not self._is_table(reader):
@@ -66,13 +68,8 @@ class TextReader:
                 else:
                     yield from _to_arrow(_records(part, columns, reader.checks), size)
 
-    @staticmethod
-    def _is_reference_file(path: Path) -> bool:
-        suffix = bare_suffix(path)
-        return (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path)
-
-    def _read_references(self, path: Path) -> Iterator[TextBatch]:
-        found = read_references(path)
+    def _read_references(self, source: Source) -> Iterator[TextBatch]:
+        found = read_references(source)
         self.notes = [note for file in found.files for note in file.notes]
         for problem in found.refused:
             self.log.report(problem.message, file=problem.file, line=problem.line)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from bayesift.records import Note
 from bayesift.references.reference import Fields
-from bayesift.tables.loading import check_encoding, open_bytes
+from bayesift.tables.loading import Source, check_encoding
 
 
 class Report(Protocol):
@@ -34,22 +34,6 @@ class Entry(NamedTuple):
 
     line: int
     fields: Fields
-
-
-def read_text_lines(path: Path, encoding: str, report: Report) -> Iterator[tuple[int, str]]:
-    """Number and text of each line; what cannot be decoded is replaced by U+FFFD and reported."""
-    codec = check_encoding(encoding)
-    errors = (
-        "surrogateescape"
-        if encoding in ("utf-8", "latin-1") or encoding.startswith("cp")
-        else "replace"
-    )
-    with open_bytes(path) as stream:
-        text = io.TextIOWrapper(stream, codec, errors=errors, newline=None)
-        for number, line in enumerate(text, 1):
-            if "\0" in line or not line.isascii():
-                line = repair(line, encoding, number, report)
-            yield number, line.rstrip("\n")
 
 
 def repair(line: str, encoding: str, number: int, report: Report) -> str:
@@ -76,14 +60,30 @@ class Input:
     Readers report what they do not understand and note what they guessed.
     """
 
-    path: Path
-    encoding: str
+    source: Source
     report: Report
     notes: list[Note] = field(default_factory=list)
 
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self.source.path
+
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each line."""
-        return read_text_lines(self.path, self.encoding, self.report)
+        """Read the number and the text of each line.
+
+        What cannot be decoded is replaced by U+FFFD and reported.
+        """
+        encoding = self.source.encoding
+        errors = "replace"
+        if encoding in ("utf-8", "latin-1") or encoding.startswith("cp"):
+            errors = "surrogateescape"
+        with self.source.open() as stream:
+            text = io.TextIOWrapper(stream, check_encoding(encoding), errors=errors, newline=None)
+            for number, line in enumerate(text, 1):
+                if "\0" in line or not line.isascii():
+                    line = repair(line, encoding, number, self.report)
+                yield number, line.rstrip("\n")
 
 
 class Block:

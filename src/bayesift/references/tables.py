@@ -341,7 +341,7 @@ TABLE = Layout("table", TAGS, express_table, refine_table, key=squeeze, decode=d
 def read_table(source: Input) -> Iterator[Reference]:
     """References of a table: of our own columns, of the tags of Web of Science, or of the columns that programs use."""
     log = ProblemLog(skip=True)
-    reader = TableReader(source.path, log, pad=True)
+    reader = TableReader(source.source, log, pad=True)
     layout = TABLE
     for number, row in enumerate(reader):
         if number == 0 and {"PT", "AU", "TI", "SO"} <= row.values.keys():

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -156,6 +158,10 @@ def describe_damage(text: str, encoding: str) -> str | None:
 
 COMPRESSIONS = (".gz", ".zst")
 STDIN = Path("<stdin>")
+
+PARQUET = (".parquet", ".pq")
+ZIPPED = b"PK\x03\x04"  # first bytes of a zip archive, such as a spreadsheet
+OLE = b"\xd0\xcf\x11\xe0"  # first bytes of a spreadsheet of before 2007
 
 _HEAD_BYTES = 1 << 18
 _BLOCK_BYTES = 1 << 20
@@ -312,43 +318,64 @@ def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or a stream whose first bytes were read to see what it holds."""
+    """A file or stream that was looked at once, and is handed on to whatever reads it.
+
+    Parameters
+    ----------
+    path : the file, or the name of the stream
+    head : the first bytes
+    encoding : of the text: the one that was given, else the one that was guessed
+    suffix : of the format, without that of a compression; a stream has none
+    is_whole : whether `head` is all there is, so that the file need not be opened again
+    stream : the stream, after its head
+    """
 
     path: Path
     head: bytes
+    encoding: str
+    suffix: str = ""
+    is_whole: bool = False
     stream: BinaryIO | None = None
 
     @classmethod
-    def of(cls, source: Path | BinaryIO, *, live: bool = False) -> Source:
-        """The source of a file or stream.
-
-        Of a live stream only the first bytes that come are awaited.
-        """
-        if isinstance(source, Path):
-            with open_bytes(source) as stream:
-                return cls(source, stream.read(_HEAD_BYTES))
-        read = getattr(source, "read1", source.read) if live else source.read
-        return cls(STDIN, read(_HEAD_BYTES), source)
+    def of(
+        cls, source: Path | BinaryIO, encoding: str | None = None, *, live: bool = False
+    ) -> Source:
+        """Look at a file or stream; of a live stream only the first bytes that come are awaited."""
+        if not isinstance(source, Path):
+            read = getattr(source, "read1", source.read) if live else source.read
+            head = read(_HEAD_BYTES)
+            if encoding is None:
+                encoding = UTF_8 if _is_binary(head, "") else guess_encoding([head])
+            return cls(STDIN, head, encoding, stream=source)
+        suffix = bare_suffix(source)
+        with open_bytes(source) as stream:
+            head = stream.read(_HEAD_BYTES)
+            is_whole = len(head) < _HEAD_BYTES
+            if encoding is None and _is_binary(head, suffix):
+                encoding = UTF_8
+            elif encoding is None:
+                first = head if is_whole else head + stream.read(_BLOCK_BYTES - _HEAD_BYTES)
+                rest = iter(partial(stream.read, _BLOCK_BYTES), b"")
+                encoding = guess_encoding(chain([first], rest))
+        return cls(source, head, encoding, suffix, is_whole)
 
     @property
-    def suffix(self) -> str:
-        """The suffix of its format; a stream has none."""
-        return bare_suffix(self.path) if self.stream is None else ""
+    def is_binary(self) -> bool:
+        """Whether it is a spreadsheet or a Parquet file, and not text."""
+        return _is_binary(self.head, self.suffix)
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """The bytes from the start; a stream can be read once."""
-        if self.stream is None:
-            return open_bytes(self.path)
-        return nullcontext(cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream))))
+        """Open the bytes from the start; a stream can be read once."""
+        if self.stream is not None:
+            return nullcontext(cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream))))
+        if self.is_whole:
+            return nullcontext(io.BytesIO(self.head))
+        return open_bytes(self.path)
 
-    def blocks(self) -> Iterator[bytes]:
-        """The bytes in blocks, of a stream only its head."""
-        if self.stream is not None or len(self.head) < _HEAD_BYTES:
-            yield self.head
-            return
-        with self.open() as stream:
-            while block := stream.read(_BLOCK_BYTES):
-                yield block
+
+def _is_binary(head: bytes, suffix: str) -> bool:
+    return suffix in PARQUET or head.startswith((ZIPPED, OLE, b"PAR1"))
 
 
 class Rejoined(io.RawIOBase):
