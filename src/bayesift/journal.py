@@ -45,7 +45,7 @@ class JournalEnd(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A complete line: its number in the file, its content, its digest ("" if old), where it ends."""
+    """A complete line: number in the file, content, digest ("" if old) and its end in bytes."""
 
     number: int
     content: bytes
@@ -216,8 +216,10 @@ class Journal:
                 self._check_mark(line, expected)
         if expected is not None and self._n_entries < expected.n_entries:
             raise DataError(
-                f"has {self._n_entries:,} entries, but {expected.n_entries:,} were written by the time "
-                f"of {self._mark or 'the checkpoint'}; restore the file, or delete that one to go on "
+                f"has {self._n_entries:,} entries, but {expected.n_entries:,} were written by the "
+                "time "
+                f"of {self._mark or 'the checkpoint'}; restore the file, or delete that one to go "
+                "on "
                 "with what is left",
                 file=self.path,
             )
@@ -349,7 +351,7 @@ def _chained(previous: str, content: bytes) -> tuple[str, bytes]:
 
 
 def _split(line: bytes, previous: str) -> tuple[bytes, str] | None:
-    """Return content and digest of a line (without its end); None if they do not belong together."""
+    """Return content and digest of a line without its end; None if they do not match."""
     found = _SUFFIX.fullmatch(line[-_SUFFIX_LENGTH:])
     if found is None:
         return None

@@ -38,7 +38,7 @@ class ChangedWord:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationWindow:
-    """How the probability of the likeliest category agreed with its labels over a part of the stream.
+    """Agreement of the probability of the likeliest category with labels, in a part of a stream.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class _Window:
         return int(self.sums[0])
 
     def plus(self, other: _Window) -> _Window:
-        """The sums of both."""
+        """Add the sums of both."""
         shape = tuple(np.maximum(self.held.shape, other.held.shape).tolist())
         held, members = _resized(self.held, shape) + _resized(other.held, shape), np.zeros(shape[1])
         for part in (self, other):
@@ -114,7 +114,7 @@ class StreamDrift:
             raise ValueError("window and strength must be positive, and max_windows even")
 
     def add(self, rows: Any, member: Any, probabilities: Any) -> None:
-        """Count documents x words, documents x categories, and the probabilities that were predicted of these."""
+        """Count documents x words and x categories, and the probabilities predicted of these."""
         X, Y = sparse.csr_array(rows), np.asarray(member, dtype=np.float64)
         P, start = np.asarray(probabilities, dtype=np.float64), 0
         while start < X.shape[0]:
@@ -127,7 +127,7 @@ class StreamDrift:
             start = end
 
     def calibration(self) -> list[CalibrationWindow]:
-        """Confidence and accuracy of each window."""
+        """Compute confidence and accuracy of each window."""
         found, first = [], 1
         for window in self._windows:
             n, hits, expected, variance = window.sums.tolist()
@@ -139,7 +139,7 @@ class StreamDrift:
         return found
 
     def changed_words(self, words: Sequence[str], categories: Sequence[str]) -> list[ChangedWord]:
-        """The words that changed sides, the largest changes first.
+        """Find the words that changed sides, the largest changes first.
 
         `words` and `categories` name the columns.
         """
@@ -152,7 +152,7 @@ class StreamDrift:
         return [change for _, change in found]
 
     def to_record(self) -> dict[str, Any]:
-        """All counts as JSON can hold them."""
+        """Return all counts as JSON can hold them."""
         windows = []
         for window in self._windows:
             held = window.held.tocoo()
@@ -175,7 +175,7 @@ class StreamDrift:
 
     @classmethod
     def from_record(cls, record: Any) -> Self:
-        """What `to_record` gave; raises `DataError` if it is something else."""
+        """Read what `to_record` returned; raises `DataError` if it is something else."""
         try:
             drift = cls(record["window"], record["max_windows"], record["strength"])
             for part in record["windows"]:
@@ -200,7 +200,7 @@ class StreamDrift:
         self._windows.append(_Window())
 
     def _changes(self, place: int) -> Iterator[tuple[int, int, float, float]]:
-        """Column, documents before the change, and both log odds ratios of words that changed sides."""
+        """Find column, documents before the change, and both log odds ratios of changed words."""
         columns, held, joint, sizes, members = self._cumulated(place)
         if len(sizes) < 2 or not len(columns):
             return
@@ -224,9 +224,9 @@ class StreamDrift:
             )
 
     def _cumulated(self, place: int) -> tuple[Array, Array, Array, Array, Array]:
-        """Columns of words frequent enough to change sides.
+        """Find columns of words frequent enough to change sides, and cumulate their counts.
 
-        Cumulated counts, windows x words and windows x 1.
+        The counts are windows x words and windows x 1.
         """
         whole = tuple(
             np.max([window.held.shape for window in self._windows], axis=0, initial=1).tolist()
@@ -251,7 +251,7 @@ class StreamDrift:
 
 
 def _counted(X: sparse.csr_array, Y: Array, P: Array) -> _Window:
-    """The sums over some documents."""
+    """Sum over some documents."""
     groups = np.hstack([np.ones((X.shape[0], 1)), Y])
     held = sparse.csr_array((X != 0).astype(np.float64).T @ sparse.csr_array(groups))
     top = np.arange(len(P)), np.argmax(P, axis=1)
@@ -267,7 +267,10 @@ def _resized(matrix: sparse.csr_array, shape: tuple[int, ...]) -> sparse.csr_arr
 
 
 def _log_odds_ratio(held: Array, joint: Array, sizes: Array, members: Array) -> tuple[Array, Array]:
-    """The log odds ratio of word and category, and its standard error, with 1/2 added to each count."""
+    """Compute the log odds ratio of word and category, and its standard error.
+
+    1/2 is added to each count.
+    """
     cells = np.array([joint, held - joint, members - joint, sizes - held - members + joint]) + 0.5
     a, b, c, d = np.log(cells)
     return a - b - c + d, np.sqrt((1 / cells).sum(axis=0))

@@ -1,4 +1,4 @@
-"""Learning from a stream of texts: predict, then learn.
+"""Learn from a stream of texts: predict, then learn.
 
 Judgements may come late; the state survives a kill.
 """
@@ -68,7 +68,7 @@ class StreamAnswer:
 
 @dataclass
 class StreamLearner:
-    """Predicts every document of a stream, then learns its labels with an `OnlineStackedClassifier`.
+    """Learner of a stream: predicts every document, then learns its labels.
 
     Labels are one per document, or collections of any number; the first label says which. New
     labels become new categories. The results do not depend on how a stream is cut into batches.
@@ -93,8 +93,10 @@ class StreamLearner:
     Examples
     --------
     >>> stream = StreamLearner()
-    >>> mails = [("free prize", "spam"), ("lunch today", "ham"), ("free lunch", "ham"), ("prize draw", "spam")]
-    >>> answers = stream.learn(StreamItem(str(i), text, label) for i, (text, label) in enumerate(mails * 5))
+    >>> spam = [("free prize", "spam"), ("prize draw", "spam")]
+    >>> mails = [*spam, ("lunch today", "ham"), ("free lunch", "ham")] * 5
+    >>> items = [StreamItem(str(i), text, label) for i, (text, label) in enumerate(mails)]
+    >>> answers = stream.learn(items)
     >>> stream.learn([StreamItem("new", "a free prize draw")])[0].categories
     ('spam',)
     """
@@ -142,7 +144,7 @@ class StreamLearner:
         return self.total_loss / self.n_measured if self.n_measured else math.nan
 
     def changed_words(self) -> list[ChangedWord]:
-        """The words that changed sides, the largest changes first; empty without `drift`."""
+        """Return the words that changed sides, the largest changes first; empty without `drift`."""
         if self.drift is None or not self.categories:
             return []
         return self.drift.changed_words(self.vectorizer.vocabulary_.names, self.categories)
@@ -164,7 +166,7 @@ class StreamLearner:
         return TextClassifier.assembled(form, estimator, self.vectorizer)
 
     def _with_texts(self, items: Iterable[StreamItem]) -> tuple[list[StreamItem], list[str]]:
-        """The items and their texts, those of late judgements from the documents that wait."""
+        """Return the items and their texts; those of late judgements were kept waiting."""
         batch, texts = [], []
         self.unknown = []
         for item in items:
@@ -192,11 +194,12 @@ class StreamLearner:
             self.single = single
         if single != self.single:
             raise DataError(
-                f"document {item.id}: labels were {_FORMS[self.single]} before, and now are {_FORMS[single]}"
+                f"document {item.id}: labels were {_FORMS[self.single]} before, and now are "
+                f"{_FORMS[single]}"
             )
 
     def _vectors(self, texts: list[str]) -> sparse.csr_array:
-        """Documents x words known so far, at most `max_terms`; new words get the next columns."""
+        """Make documents x words, at most `max_terms`; new words get the next columns."""
         if not texts:
             return sparse.csr_array((0, 1))
         if (
@@ -211,7 +214,10 @@ class StreamLearner:
         return X
 
     def _run_end(self, batch: list[StreamItem], start: int) -> int:
-        """The end of the documents that the model may take together: a new category or a reason stops it."""
+        """Find the end of the documents that the model may take together.
+
+        A new category or a request for reasons ends them.
+        """
         known = set(self.categories)
         kind = batch[start].labels is None
         if self.reasons or not known.issuperset(_as_tuple(batch[start].labels)):
@@ -256,19 +262,19 @@ class StreamLearner:
         )
 
     def _names(self) -> tuple[str, ...]:
-        """The categories in the order of their probabilities."""
+        """Return the categories in the order of their probabilities."""
         return tuple(sorted(self.categories) if self.single else self.categories)
 
     def _probabilities(self, X: sparse.csr_array) -> Array:
         return self.model.predict_proba(X) if self.categories else np.zeros((X.shape[0], 0))
 
     def _member(self, run: list[StreamItem]) -> Array:
-        """Documents x categories, in the order of their probabilities."""
+        """Make documents x categories, in the order of their probabilities."""
         names = np.array(self._names())
         return np.array([np.isin(names, _as_tuple(item.labels)) for item in run])
 
     def _losses(self, run: list[StreamItem], probabilities: Array) -> list[float]:
-        """The log loss of one label, or the mean over categories of that of each."""
+        """Compute the log loss of one label, or its mean over categories."""
         member = self._member(run)
         clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
         if self.single:
@@ -303,7 +309,7 @@ class StreamLearner:
         return answers
 
     def _reasons(self, X: sparse.csr_array) -> tuple[tuple[str, float], ...]:
-        """The terms that add most to the log odds of the most probable category."""
+        """Find the terms that add most to the log odds of the most probable category."""
         if len(self.categories) < 2:
             return ()
         best = self.model.classes_[np.argmax(self.model.predict_proba(X)[0])]
@@ -323,7 +329,7 @@ def _as_tuple(labels: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 class StreamFolder:
-    """A folder with the state of a `StreamLearner`: a snapshot, and the lines that came after it.
+    """A folder with the state of a `StreamLearner`: a snapshot and the lines after it.
 
     Lines are added to the journal after they were learned and answered. A process that is killed
     loses nothing but the batch it was working on: opening the folder learns the lines of the
@@ -456,7 +462,7 @@ _SAVED = ("n_lines", "n_learned", "n_measured", "total_loss", "single", "categor
 def read_items(
     lines: Iterable[bytes], names: tuple[str, str, str] = ("id", "text", "label"), first: int = 1
 ) -> Iterator[Any]:
-    """A `StreamItem` for each JSON line, or the `DataError` that says what is wrong with it.
+    """Yield a `StreamItem` per JSON line, or the `DataError` that says what is wrong with it.
 
     `names` are the fields of id, text and label; documents without an id are named by the number of
     their line.

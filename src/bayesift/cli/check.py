@@ -68,7 +68,10 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
 
 
 def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> None:
-    """Print the errors and warnings about a corpus to stderr, one line each, except those that fit says or cures."""
+    """Print the errors and warnings about a corpus to stderr, one line each.
+
+    Findings that `fit` reports or cures itself are left out.
+    """
     from bayesift.corpora import check_corpus
 
     for finding in check_corpus(corpus, thorough=False):

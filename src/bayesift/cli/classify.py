@@ -1,4 +1,4 @@
-"""`bayesift classify`: assign categories to new documents, a batch at a time, without a Python object per document."""
+"""`bayesift classify`: assign categories to new documents in batches of Arrow arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def classify(
         str,
         Argument(
             metavar="INPUT",
-            help="A table (CSV, TSV, JSON, Parquet, Excel) or a file with one text per line; - is stdin.",
+            help="A table (CSV, TSV, JSON, Parquet, Excel) or a file with one text per line; - is "
+            "stdin.",
         ),
     ] = "-",
     output: Annotated[
@@ -53,7 +54,8 @@ def classify(
         float | None,
         Option(
             metavar="RATE",
-            help="Leave unsure documents without a category and say why in a column `unsure`: about this share of "
+            help="Leave unsure documents without a category and say why in a column `unsure`: "
+            "about this share of "
             "documents like the training documents (0.1: one in ten), and more of foreign ones.",
             min=0.0,
             max=1.0,
@@ -139,12 +141,13 @@ def _answer(
 
 
 def _place_of(documents: str) -> Path | BinaryIO:
-    """The file of the documents, or stdin; a text in place of a file is refused."""
+    """Return the file of the documents, or stdin; a text instead of a file is refused."""
     from bayesift.errors import DataError
 
     if " " in documents and not Path(documents).exists():
         raise DataError(
-            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
+            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify "
+            "MODEL",
             file=documents,
         )
     return sys.stdin.buffer if documents == "-" else Path(documents)
@@ -153,7 +156,7 @@ def _place_of(documents: str) -> Path | BinaryIO:
 def _check_can_abstain(
     classifier: TextClassifier, model: Path, *, stream: bool, quiet: bool
 ) -> None:
-    """A model without held-out documents can only compare documents of a batch with one another."""
+    """Refuse to abstain by a model without held-out documents to compare with."""
     from bayesift.errors import DataError
 
     if not classifier.has_probabilities_:
@@ -172,7 +175,7 @@ def _check_can_abstain(
 
 
 def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
-    """The category of each rank, under these names, and its rounded score."""
+    """Return the category of each rank, under these names, and its rounded score."""
     import pyarrow as pa
 
     scores = _significant(predictions.scores)
@@ -183,7 +186,7 @@ def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array,
 
 
 def _significant(values: Array) -> Array:
-    """Values rounded to six significant digits."""
+    """Round values to six significant digits."""
     import numpy as np
 
     sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
@@ -217,7 +220,7 @@ class _JsonLines:
 
 
 def _quoted(ids: pa.Array) -> pa.Array:
-    """Ids as JSON strings; only quotes, backslashes and control characters need escapes."""
+    """Quote ids as JSON strings; only quotes, backslashes and control characters are escaped."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -274,9 +277,9 @@ class _Parquet:
 def open_output(
     path: Path | None, *, unsure: bool = False
 ) -> Iterator[_JsonLines | _Csv | _Parquet]:
-    """A writer to a file of the kind its suffix names, or of JSON lines to stdout.
+    """Open a writer to a file of the kind its suffix names, or of JSON lines to stdout.
 
-    `unsure` for a column of reasons.
+    `unsure` adds a column of reasons.
     """
     if path is None:
         yield _JsonLines(sys.stdout.buffer)

@@ -36,13 +36,13 @@ _LINGERS = 1.5  # seconds for which a compilation is shown after its end; most k
 
 
 def stdout() -> Console:
-    """The console for results."""
+    """Return the console for results."""
     _started()
     return Console(highlight=False)
 
 
 def stderr() -> Console:
-    """The console for everything that is not the result."""
+    """Return the console for everything that is not the result."""
     return Console(stderr=True, highlight=False)
 
 
@@ -98,7 +98,7 @@ class _Count(ProgressColumn):
 
 
 def _display(*, quiet: bool) -> Progress:
-    """A line of progress on stderr, on a terminal only, that disappears at the end."""
+    """Show a line of progress on stderr, on a terminal only, that disappears at the end."""
     _started()
     console = stderr()
     columns = (
@@ -121,7 +121,7 @@ class _Start:
 
 @contextmanager
 def starting(*, quiet: bool = False) -> Iterator[None]:
-    """Show that a command has started, while it imports what it needs, until it shows something else."""
+    """Show that a command has started, until it shows something else."""
     with _display(quiet=quiet) as _Start.line:
         _Start.line.add_task("starting", total=None, counted=False)
         try:
@@ -155,7 +155,7 @@ class Steps:
         self._task = progress.add_task(escape(message), total=total, counted=True)
 
     def first(self, after: str | None = None) -> Callable[[int], None]:
-        """A function of the number of items done in the first step.
+        """Return a function of the number of items done in the first step.
 
         `after` is shown when all are done.
         """
@@ -169,7 +169,7 @@ class Steps:
         return update
 
     def then(self, message: str) -> Callable[[int, int], None]:
-        """A function of the number of items done in the next step, and of their total."""
+        """Return a function of the number of items done in the next step, and of their total."""
 
         def update(done: int, total: int) -> None:
             if self._message != message:
@@ -196,7 +196,7 @@ def working(message: str, total: int | None, *, quiet: bool) -> Iterator[Steps]:
 
 @contextmanager
 def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A progress bar over one step; yields the function of the number of items done."""
+    """Show a progress bar over one step; yields the function of the number of items done."""
     with working(message, total, quiet=quiet) as steps:
         yield steps.first()
 
@@ -219,7 +219,7 @@ def show_note(note: str) -> None:
 
 
 def print_notes(name: str, notes: Sequence[Note]) -> None:
-    """Print what was guessed in reading a source to stderr, in one line, with the options that say otherwise."""
+    """Print what was guessed in reading a source to stderr, with the options that change it."""
     guessed = [note for note in notes if note.option]
     parts = [", ".join(f"{note.what}: {note.value}" for note in guessed)] if guessed else []
     if guessed:
@@ -247,7 +247,7 @@ def one_line_warnings(name: str) -> Iterator[None]:
 
 
 def table(first: str, *headings: str, numbers: bool = True) -> Table:
-    """An empty table; the columns after the first hold numbers, or text."""
+    """Make an empty table; the columns after the first hold numbers, or text."""
     made = Table(box=None, header_style="bold", pad_edge=False)
     made.add_column(first, overflow="fold")
     for heading in headings:

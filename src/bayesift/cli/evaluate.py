@@ -90,7 +90,7 @@ def evaluate(
 
 
 def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
-    """The measures that Spark counts; those of rankings are not among them."""
+    """Print the measures that Spark counts; those of rankings are not among them."""
     if evaluation.n_unreadable:
         print(
             f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr
@@ -118,7 +118,7 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
 
 
 def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
-    """The measures as tables, with the largest categories."""
+    """Print the measures as tables, with the largest categories."""
     console = stdout()
     console.print(
         f"[bold]{scores.n_documents:,} documents[/bold], {scores.n_positives:,} labels, "
@@ -147,7 +147,8 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
     console.print(rows)
     if len(scores.categories) > len(largest):
         console.print(
-            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has all)[/dim]"
+            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has "
+            "all)[/dim]"
         )
 
 
@@ -169,7 +170,8 @@ def compare(
     models: Annotated[
         str,
         Option(
-            help="Learners, separated by commas; `bayesift models` lists them. A learner's own options follow its "
+            help="Learners, separated by commas; `bayesift models` lists them. A learner's own "
+            "options follow its "
             "name, as in svm:ngrams=2:min-df=2."
         ),
     ] = DEFAULT_MODELS,
@@ -232,7 +234,7 @@ def compare(
 
 
 def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOptions]:
-    """The learner's name in "name:option=value:...", and the options with these values."""
+    """Split "name:option=value:..." into the learner's name and the options with these values."""
     name, *assignments = description.split(":")
     hints = get_type_hints(LearnerOptions)
     kinds, changes = {field.name: hints[field.name] for field in fields(LearnerOptions)}, {}
@@ -262,7 +264,7 @@ def _value(text: str) -> Any:
 def _train_and_test(
     corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool
 ) -> tuple[Corpus, Corpus]:
-    """The train and test splits, or one of `test_folds` folds as the test part, stratified by category."""
+    """Return the train and test splits, or one of `test_folds` stratified folds as test part."""
     import numpy as np
 
     from bayesift.classifier.predictions import labelled_part
@@ -317,7 +319,7 @@ def _as_dict(systems: Systems, significance: SignificanceTable) -> dict[str, Any
 
 
 def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
-    """Scores and significance as tables, and which model is best."""
+    """Print scores and significance as tables, and which model is best."""
     console = stdout()
     scores = table("model", "accuracy", "micro F1", "macro F1", "log loss", "ECE", "s")
     for name, (evaluation, seconds) in systems.items():
@@ -339,7 +341,8 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
     console.print("[dim]ECE: calibration error of the top label; s: seconds to fit[/dim]")
     if len(systems) > 1:
         console.print(
-            "\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:"
+            "\n[bold]Significance[/bold] of row against column, micro / macro sign test, "
+            "corrected by Holm:"
         )
         console.print("[dim]>> or << P <= 0.01, > or < P <= 0.05, ~ neither[/dim]\n")
         console.print(_significance(significance))
@@ -347,7 +350,7 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
 
 
 def _significance(tests: SignificanceTable) -> Table:
-    """The tests of every pair; columns have the numbers of their systems, so that many fit."""
+    """Test every pair; columns have the numbers of their systems, so that many fit."""
     rows = table("", *map(str, range(1, len(tests.systems) + 1)), numbers=False)
     for place, row in enumerate(tests.systems, 1):
         pairs = [tests.symbols(row, column) for column in tests.systems]
@@ -358,7 +361,7 @@ def _significance(tests: SignificanceTable) -> Table:
 
 
 def _winner(systems: Systems) -> tuple[str, str]:
-    """The measure that decides, accuracy or (several categories per document) micro F1, and the best system by it."""
+    """Return the measure that decides, accuracy or micro F1, and the best system by it."""
     first = next(iter(systems.values()))[0]
     if first.corpus.is_single_label:
         return "accuracy", max(systems, key=lambda name: systems[name][0].measures.accuracy)
@@ -366,7 +369,7 @@ def _winner(systems: Systems) -> tuple[str, str]:
 
 
 def _describe_winner(systems: Systems, significance: SignificanceTable) -> str:
-    """The best system, and which others it is significantly better than, in one sentence."""
+    """Name the best system, and which others it is significantly better than."""
     measure, best = _winner(systems)
     measures = systems[best][0].measures
     value = measures.accuracy if measure == "accuracy" else measures.micro.f1
@@ -376,7 +379,8 @@ def _describe_winner(systems: Systems, significance: SignificanceTable) -> str:
     said = [f"significantly better than {_listed(worse)}" if worse else ""]
     if rest:
         said.append(
-            f"no significant difference to {_listed(rest) if worse or len(rest) < 3 else 'the others'}"
+            "no significant difference to "
+            f"{_listed(rest) if worse or len(rest) < 3 else 'the others'}"
         )
     return f"Best {measure}: {best}, {value:.4f}; {'; '.join(filter(None, said))}."
 

@@ -45,7 +45,8 @@ def run(
         bool,
         Option(
             "--from-start",
-            help="The input starts from its beginning: skip the lines read before, and write no answer twice.",
+            help="The input starts from its beginning: skip the lines read before, and write no "
+            "answer twice.",
         ),
     ] = False,
     stream: Annotated[
@@ -96,7 +97,8 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
         and not quiet
     ):
         print(
-            f"resumes after line {opened.position:,}; answers that an earlier run wrote after it are repeated",
+            f"resumes after line {opened.position:,}; answers that an earlier run wrote after it "
+            "are repeated",
             file=sys.stderr,
         )
     return opened
@@ -121,7 +123,7 @@ class _Reading:
             signal.signal(number, earlier)
 
     def lines(self, progress: Any) -> Iterator[str]:
-        """The lines; progress is reported every thousand."""
+        """Read the lines; progress is reported every thousand."""
         number = 0
         while line := self._next():
             yield line.decode("utf-8", "replace")
@@ -130,7 +132,7 @@ class _Reading:
                 progress(number)
 
     def _next(self) -> bytes:
-        """The next line; empty at the end."""
+        """Read the next line; it is empty at the end."""
         self._waiting = True
         try:
             return b"" if self.stopped else sys.stdin.buffer.readline()
@@ -196,13 +198,14 @@ class ProfileOptions:
     model: Annotated[
         str,
         Option(
-            help="What decides: perceptron, or stack, which mixes it with an online stack over all words."
+            help="What decides: perceptron, or stack, which mixes it with an online stack over "
+            "all words."
         ),
     ] = "perceptron"
     seed: Annotated[int, Option(help="Random seed.")] = 0
 
     def settings(self) -> ProfileSettings:
-        """The settings of profiles."""
+        """Return the settings of profiles."""
         from bayesift.filtering import ProfileSettings, Strategy, TargetCount
 
         strategy: Any = Strategy(gain=self.gain, half_life=self.half_life, seed=self.seed)  # type: ignore[arg-type]
@@ -225,7 +228,8 @@ def simulate(
     strategy: Annotated[
         str,
         Option(
-            help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with each."
+            help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with "
+            "each."
         ),
     ] = "plain,+rel,+ig,+rel+ig,+roi,+rnd",
     batch: Annotated[
@@ -295,17 +299,19 @@ add_command(app, simulate, "filter simulate reuters --profiles grain,crude --rep
 
 
 def _whole(read: Corpus, name: str) -> Corpus:
-    """The corpus; refuses the sample of TREC-9, which has no stream."""
+    """Load the corpus; refuses the sample of TREC-9, which has no stream."""
     if name == "ohsumed-trec9" and "test" not in read.splits:
         raise DataError(
-            "only a sample of the TREC-9 collection was found, without the stream (ohsumed.88-91); put "
-            "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets fetch ohsumed-trec9"
+            "only a sample of the TREC-9 collection was found, without the stream "
+            "(ohsumed.88-91); put "
+            "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets "
+            "fetch ohsumed-trec9"
         )
     return read
 
 
 def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
-    """The documents of some splits; without dates they keep the order of the corpus."""
+    """Return the documents of some splits; without dates they keep the order of the corpus."""
     if splits is not None:
         wanted = {name.strip() for name in splits.split(",")}
         corpus = corpus.select(
@@ -317,7 +323,7 @@ def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
 
 
 def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
-    """The topic statements of the TREC-9 collection, which the paper learns as relevant documents."""
+    """Return the topic statements of TREC-9, which the paper learns as relevant documents."""
     if corpus != "ohsumed-trec9":
         return None
     from bayesift.corpora import load_trec9_topics
@@ -364,7 +370,8 @@ def print_simulation(simulation: Simulation) -> None:
 
     console = stdout()
     console.print(
-        f"[bold]{len(simulation.topics):,} topics[/bold], {simulation.n_batch:,} documents in the batch phase, "
+        f"[bold]{len(simulation.topics):,} topics[/bold], {simulation.n_batch:,} documents in the "
+        "batch phase, "
         f"{simulation.n_stream:,} in the stream\n"
     )
     for rows, labels in ((table_four(simulation), 1), (table_five(simulation), 2)):

@@ -40,7 +40,8 @@ class ModelOptions:
     model: Annotated[
         str | None,
         Option(
-            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on Spark and out of core."
+            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on "
+            "Spark and out of core."
         ),
     ] = None
     effort: Annotated[
@@ -64,7 +65,8 @@ class ModelOptions:
     prior_scale: Annotated[
         str | None,
         Option(
-            help="Strength of the prior of a linear model: norm, cross-validation, one-standard-error, search, "
+            help="Strength of the prior of a linear model: norm, cross-validation, "
+            "one-standard-error, search, "
             "evidence, or a factor of its standard deviations.",
         ),
     ] = None
@@ -81,13 +83,13 @@ class ModelOptions:
         return {name: value for name, value in named.items() if value is not None}
 
     def read_knowledge(self) -> TermKnowledge | None:
-        """What is known about words."""
+        """Read what is known about words."""
         from bayesift.knowledge import TermKnowledge
 
         return None if self.knowledge is None else TermKnowledge.read(self.knowledge)
 
     def check(self, model: str) -> None:
-        """Refuse a learner that cannot be saved, and of auto what only a model with one prior can do."""
+        """Refuse learners that cannot be saved, and options that auto does not take."""
         from bayesift.models import LEARNERS, is_storable
 
         if model in LEARNERS and not is_storable(LEARNERS[model].make()):
@@ -109,7 +111,8 @@ def fit(
         Option(
             "--output",
             "-o",
-            help="Where to save the model: a folder, or a file that ends in .zip. By default NAME.model.zip here.",
+            help="Where to save the model: a folder, or a file that ends in .zip. By default "
+            "NAME.model.zip here.",
         ),
     ] = None,
     *,
@@ -242,7 +245,7 @@ def _fit_chunks(
 
 
 def default_place(corpus: str) -> Path:
-    """Where the model of a corpus is saved if nobody says where.
+    """Name the model file of a corpus if no output is given.
 
     Files of other kinds than CSV keep their suffix.
 
@@ -277,7 +280,8 @@ def _save(
     vectorizer, corpus = classifier.vectorizer_, classifier.corpus_
     n_documents = corpus["documents"] if corpus else vectorizer.n_documents_ if vectorizer else 0
     print(
-        f"{output}: {model} learned from {n_documents:,} documents, {len(classifier.categories_):,} categories, "
+        f"{output}: {model} learned from {n_documents:,} documents, "
+        f"{len(classifier.categories_):,} categories, "
         f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
     )
     for line in _statement(classifier):
@@ -286,7 +290,7 @@ def _save(
 
 
 def _statement(classifier: TextClassifier) -> list[str]:
-    """What auto took, and what to expect of it; nothing for other models."""
+    """Describe what auto chose and its expected quality; nothing for other models."""
     from bayesift.classifier import expected_quality
     from bayesift.models import AutoClassifier
 

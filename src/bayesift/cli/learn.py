@@ -62,7 +62,8 @@ class AnswerOptions:
     drift: Annotated[
         Path | None,
         Option(
-            help="Write to this JSON file which words changed sides since when, and when calibration slipped.",
+            help="Write to this JSON file which words changed sides since when, and when "
+            "calibration slipped.",
             dir_okay=False,
         ),
     ] = None
@@ -174,7 +175,7 @@ def _new_learner(answers: AnswerOptions, words: WordOptions, wait: int) -> Strea
 
 @contextmanager
 def _folder_of(run: _Run, kept: StateOptions, *, quiet: bool) -> Iterator[StreamFolder | None]:
-    """The folder that keeps what is learned, which the learner goes on from; saved at the end."""
+    """Open the folder that keeps what is learned, and save it at the end."""
     from bayesift.classifier.stream import StreamFolder
 
     if kept.state is None:
@@ -234,14 +235,15 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
     slipped = [part for part in windows if part.slipped]
     since = f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
     print(
-        f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of {len(windows)} parts{since}",
+        f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of "
+        f"{len(windows)} parts{since}",
         file=sys.stderr,
     )
 
 
 @contextmanager
 def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[Iterable[bytes]]:
-    """The lines of stdin, of a file of JSON lines, or those that the rows of a table make."""
+    """Open the lines of stdin, of a file of JSON lines, or those made of the rows of a table."""
     from bayesift.errors import DataError
 
     if documents == "-":
@@ -264,7 +266,7 @@ def _is_table(path: Path) -> bool:
 
 
 def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
-    """The rows of a table as JSON lines; a column that was not named is guessed."""
+    """Convert the rows of a table to JSON lines; a column that was not named is guessed."""
     names, usual = fields.names, FieldOptions().names
     identity, text, label = (
         None if name == other else name for name, other in zip(names, usual, strict=True)
@@ -293,7 +295,7 @@ class _Run:
         self._skip_bad = fields.skip_bad
 
     def items(self, lines: list[bytes]) -> list[Any]:
-        """The items of lines; a bad line is refused, or counted and left out."""
+        """Read the items of lines; a bad line is refused, or counted and left out."""
         from bayesift.classifier.stream import StreamItem, read_items
 
         items = []
@@ -313,7 +315,10 @@ class _Run:
 
         answers = self.learner.learn(self.items(lines))
         for name in filter(None, self.learner.unknown):
-            message = f"document {name!r} was judged, but has not come, was judged before, or waited too long"
+            message = (
+                f"document {name!r} was judged, but has not come, was judged before, or "
+                "waited too long"
+            )
             if not self._skip_bad:
                 raise DataError(message)
             self._note(message)
@@ -374,7 +379,8 @@ class _Progress:
             self._headed = True
         recent = (learner.total_loss - self._loss) / (learner.n_measured - self._n)
         print(
-            f"{learner.n_measured:12,} {len(learner.categories):11,} {learner.mean_loss:11.4f} {recent:16.4f}",
+            f"{learner.n_measured:12,} {len(learner.categories):11,} {learner.mean_loss:11.4f} "
+            f"{recent:16.4f}",
             file=sys.stderr,
         )
         self.skip(learner)

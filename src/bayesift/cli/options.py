@@ -1,4 +1,4 @@
-"""Options that several commands share, and how a function with options becomes a command with readable help."""
+"""Share options between commands, and make commands with readable help of functions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _in_panel(annotation: Any, group: Any) -> Any:
 
 
 def _check_report(path: Path | None) -> Path | None:
-    """Refuse a report that would take the place of data, or cannot be written, before anything is measured."""
+    """Refuse a report that would replace data, or cannot be written, before any work."""
     if path is not None:
         if path.suffix.lower() not in (".html", ".htm"):
             raise typer.BadParameter(f"{path} must end in .html")
@@ -224,7 +224,7 @@ class CorpusOptions(TableOptions):
 
     @staticmethod
     def check_path(name: str) -> None:
-        """Refuse the path of a corpus that is not there before anything heavy is imported to learn from it."""
+        """Refuse a missing path of a corpus before anything heavy is imported."""
         path = Path(name)
         if name != "-" and (path.suffix or path.name != name) and not path.exists():
             raise DataError("there is no such file or folder", file=path)
@@ -257,7 +257,7 @@ class CorpusOptions(TableOptions):
                 return load(name, data_dir=self.data_dir, skip_bad=self.skip_bad, **given)
 
     def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
-        """The corpora of the chunks of a table, "-" for stdin.
+        """Load a table in chunks, "-" for stdin.
 
         Skipped records and guesses are printed to stderr.
         """
@@ -303,7 +303,8 @@ class LearnerOptions:
     weighting: Annotated[
         str | None,
         Option(
-            help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the model."
+            help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the "
+            "model."
         ),
     ] = None
     stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = (
@@ -324,13 +325,15 @@ class LearnerOptions:
     unspaced: Annotated[
         str,
         Option(
-            help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words at spaces."
+            help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words "
+            "at spaces."
         ),
     ] = "ngrams"
     vectors: Annotated[
         str | None,
         Option(
-            help="Word vectors to use beside words: a file or folder, or none. By default those of the extra "
+            help="Word vectors to use beside words: a file or folder, or none. By default those "
+            "of the extra "
             "embeddings, where it is installed and the model is auto.",
             metavar="PATH",
         ),
@@ -362,7 +365,8 @@ class LearnerOptions:
     threshold: Annotated[
         str,
         Option(
-            help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto is bayes for "
+            help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto "
+            "is bayes for "
             "probabilities and sign for other scores.",
             rich_help_panel=DECISIONS,
         ),
@@ -391,7 +395,7 @@ class LearnerOptions:
         knowledge: TermKnowledge | None = None,
         parameters: dict[str, Any] | None = None,
     ) -> TextClassifier:
-        """An unfitted classifier; `parameters` are those of the learner."""
+        """Make an unfitted classifier; `parameters` are those of the learner."""
         from bayesift.classifier import TextClassifier
         from bayesift.models import LEARNERS
         from bayesift.text import TermVectorizer, TextEmbedder
@@ -460,7 +464,7 @@ def has_parameter(model: str, parameter: str) -> bool:
 
 
 def learners_that_grow() -> list[str]:
-    """The names of the learners that learn from chunk after chunk."""
+    """List the names of the learners that learn from chunk after chunk."""
     from bayesift.classifier.parts import can_grow
     from bayesift.models import LEARNERS
 
@@ -480,7 +484,7 @@ def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
 
 
 def _rule(description: str) -> ThresholdRule | str:
-    """The rule of "name:parameter=value,...", with values in JSON; "auto" is returned as it is."""
+    """Make the rule of "name:parameter=value,...", with values in JSON; "auto" stays as it is."""
     from bayesift.thresholds import THRESHOLD_RULES, threshold_rule
 
     if description == "auto":
@@ -503,7 +507,7 @@ def _one_of(option: str, name: str, known: Iterable[str]) -> None:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """The names most like a name that does not exist, or all of them.
+    """Suggest the names most like a name that does not exist, or list all of them.
 
     Examples
     --------
@@ -534,14 +538,14 @@ def usage_errors() -> Iterator[None]:
 
 
 def split_names(text: str) -> list[str]:
-    """The distinct names of a list with commas, in their order."""
+    """Split a list at commas into distinct names, in their order."""
     return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
-    """The split of that name.
+    """Return the split of that name.
 
-    Without a name the default split if there is one, else the whole corpus.
+    Without a name it is the default split if there is one, else the whole corpus.
     """
     if split is not None:
         return corpus.split(split)
@@ -552,7 +556,7 @@ class Command(TyperCommand):
     """A command whose help does not name the type of flags and says ranges once."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters by panel, with short names of their types."""
+        """Return the parameters by panel, with short names of their types."""
         return sorted(
             (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_place_of_panel
         )
@@ -562,7 +566,7 @@ class Group(TyperGroup):
     """A group of commands with the same help."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, with short names of their types."""
+        """Return the parameters, with short names of their types."""
         return [_with_short_type(each, ctx) for each in super().get_params(ctx)]
 
 
@@ -580,7 +584,7 @@ def _place_of_panel(parameter: Any) -> int:
 
 
 def command_group(name: str, text: str, *, no_args_is_help: bool = True) -> typer.Typer:
-    """An empty group of commands."""
+    """Make an empty group of commands."""
     options: dict[str, Any] = {
         "no_args_is_help": no_args_is_help,
         "pretty_exceptions_enable": False,

@@ -90,7 +90,7 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
 
 
 def _with_help(error: typer.TyperException) -> str:
-    """The message; where an argument is missing, also where to read about it."""
+    """Return the message; where an argument is missing, also where to read about it."""
     message = error.format_message()
     context = getattr(error, "ctx", None)
     if message.startswith("Missing argument") and context is not None:

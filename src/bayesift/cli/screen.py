@@ -163,7 +163,8 @@ def export(
     only: Annotated[
         str | None,
         Option(
-            help="Write only records that are: included, excluded, maybe, open, or several with commas."
+            help="Write only records that are: included, excluded, maybe, open, or several with "
+            "commas."
         ),
     ] = None,
     sources: Annotated[
@@ -217,7 +218,8 @@ def _begin(
         n_decided = _take_over_decisions(project) if decided else 0
     if not quiet:
         print(
-            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates joined",
+            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates "
+            "joined",
             file=sys.stderr,
         )
         if duplicates.possible:
@@ -260,7 +262,7 @@ def _settings(query: str, criteria: Path | None, *, double: bool) -> ProjectSett
 
 
 def _read_criteria(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Inclusion criteria as text, and exclusion criteria as reasons: the lines below a heading that says so."""
+    """Read inclusion criteria as text, and exclusion criteria as reasons below their heading."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -284,7 +286,7 @@ def _check_unchanged(project: Project, query: str) -> None:
 
 
 def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> None:
-    """Keep the labels of an older review in the project, so that later sessions rank by them too."""
+    """Keep the labels of an older review in the project, so that later sessions use them."""
     from bayesift.screening.review_log import prior_values
 
     if prior_values(labelled) != prior_values(project.prior):

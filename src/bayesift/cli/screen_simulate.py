@@ -1,4 +1,4 @@
-"""`bayesift screen simulate`: screen a labelled pool again, and see how soon the relevant records are found."""
+"""`bayesift screen simulate`: screen a labelled pool again, and measure how soon it is done."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def simulate(
 
 
 def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
-    """The stopping rules by name, those that aim at a recall with this one."""
+    """Make the stopping rules by name, those that aim at a recall with this one."""
     from dataclasses import fields
 
     from bayesift.screening import STOPPING_RULES
@@ -122,7 +122,7 @@ def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
 def _measures(
     name: str, curve: ReviewCurve, rules: Mapping[str, StoppingRule], found_before: int
 ) -> dict[str, Any]:
-    """The measures of one start; shares are of the documents to read."""
+    """Compute the measures of one start; shares are of the documents to read."""
     from bayesift.screening import stop_points
 
     points = stop_points(
@@ -151,7 +151,8 @@ def _labels(corpus: Corpus, category: str | None) -> Any:
     labels = np.array([name in document.categories for document in corpus])
     if not 2 <= labels.sum() < len(labels):
         raise DataError(
-            f"{labels.sum()} of {len(labels)} documents are {name!r}; a review needs two, and others"
+            f"{labels.sum()} of {len(labels)} documents are {name!r}; a review needs two, and "
+            "others"
         )
     return labels
 

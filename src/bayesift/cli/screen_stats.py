@@ -65,7 +65,7 @@ def _flow(flow: PrismaFlow) -> dict[str, Any]:
 
 
 def _reviewers(project: Project) -> dict[str, Any]:
-    """Decisions, share not excluded, and median seconds per record, of each reviewer."""
+    """Count decisions, share not excluded, and median seconds per record, of each reviewer."""
     found = {}
     for name in dict.fromkeys(by for held in project.decisions.values() for by in held):
         mine = [held[name] for held in project.decisions.values() if name in held]

@@ -95,11 +95,13 @@ def _greet(service: Service, host: str, port: int) -> None:
     if service.first_token is not None:
         if service.is_first_start:
             print(
-                "bayesift: open the address on this machine within an hour to set up the first admin",
+                "bayesift: open the address on this machine within an hour to set up the first "
+                "admin",
                 file=sys.stderr,
             )
         print(
-            f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}"
+            "bayesift: sign in with this token of the first admin; it is not shown "
+            f"again:\n{service.first_token}"
         )
     sys.stdout.flush()
 
@@ -139,7 +141,7 @@ def _require_packages() -> None:
 
 @contextmanager
 def _store(data: Path, database: str | None) -> Iterator[Store]:
-    """The store of a service that is not running."""
+    """Open the store of a service that is not running."""
     _require_packages()
     from bayesift.service.db.database import FILE, open_store
 

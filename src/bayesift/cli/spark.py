@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session(master: str, *, quiet: bool) -> Iterator[SparkSession]:
-    """A Spark session, stopped at the end unless it was running before.
+    """Open a Spark session, stopped at the end unless it was running before.
 
     Errors of Spark become one line.
     """
@@ -53,7 +53,7 @@ def _first_line(error: Exception) -> str:
 def _read_parquet(
     spark: SparkSession, path: str, wanted: Columns, *, labelled: bool = False
 ) -> tuple[DataFrame, str, Columns]:
-    """The documents of a Parquet file or folder with titles before their texts, the text column, and all columns."""
+    """Read documents of Parquet: titles before texts, the text column, and all columns."""
     from bayesift.spark import with_titles
 
     df = spark.read.parquet(path)
@@ -78,10 +78,7 @@ def classify_on_spark(
     *,
     quiet: bool,
 ) -> int:
-    """Classify a Parquet file, or a folder of them, into a new folder.
-
-    Returns the number of documents.
-    """
+    """Classify a Parquet file or folder into a new folder; return the number of documents."""
     from bayesift.classifier import TextClassifier
 
     if output is None or documents == "-":
@@ -109,9 +106,9 @@ def _classify(
     top: int,
     wanted: Columns,
 ) -> tuple[int, int]:
-    """By executors that read and write the files.
+    """Let executors read and write the files.
 
-    By a DataFrame where texts have titles or folders are partitions.
+    A DataFrame is used where texts have titles or folders are partitions.
     """
     from pyspark.sql import functions as F  # noqa: N812
 

@@ -61,7 +61,7 @@ def warm_up(
 
 
 def _corpus() -> tuple[list[str], list[str]]:
-    """Texts of random words, some of them in other scripts, and three categories."""
+    """Make texts of random words, some of them in other scripts, and three categories."""
     import numpy as np
 
     draw = np.random.default_rng(0)

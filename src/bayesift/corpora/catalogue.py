@@ -120,7 +120,7 @@ _REVIEWS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A corpus with a name, where it may lie in the data directory, and the files to download, if any."""
+    """A corpus with a name, its paths in the data directory, and the files to download."""
 
     name: str
     description: str
@@ -256,7 +256,7 @@ CATALOGUE = {entry.name: entry for entry in _ENTRIES}
 
 
 def find_entry(name: str) -> Entry:
-    """The corpus of this name; an error suggests similar names."""
+    """Find the corpus of this name; an error suggests similar names."""
     if name not in CATALOGUE:
         close = difflib.get_close_matches(name.lower(), CATALOGUE, n=2)
         hint = f"; did you mean {' or '.join(close)}? See" if close else "; see"
@@ -276,7 +276,7 @@ def load(
     sheet: str | None = None,
     skip_bad: bool = False,
 ) -> Corpus:
-    """Load a corpus by name, or by the path of a table, file of references, vector file, archive or folder.
+    """Load a corpus by name, or from a table, references, a vector file, an archive or a folder.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Records screened for systematic reviews, in the columns of ASReview (van de Schoot et al. 2021)."""
+"""Load records screened for reviews, as ASReview has them (van de Schoot et al. 2021)."""
 
 from __future__ import annotations
 

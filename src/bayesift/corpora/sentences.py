@@ -21,7 +21,7 @@ _QUESTION = re.compile(r"([A-Z]+):([a-z]+) (.*)")
 def load_trec_questions(
     data_dir: str | Path | None = None, *, fine: bool = False, skip_bad: bool = False
 ) -> Corpus:
-    """Load the 5,452 training and 500 test questions of Li and Roth (2002) with the kind of their answer.
+    """Load 5,452 training and 500 test questions by kind of answer (Li and Roth 2002).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def load_customer_reviews(data_dir: str | Path | None = None, *, skip_bad: bool 
 
 
 def _load_classes(name: str, places: dict[str, str], data_dir: str | Path | None) -> Corpus:
-    """The corpus of a file per category with a sentence per line."""
+    """Load a file per category with a sentence per line."""
     documents = []
     for category, place in places.items():
         for number, line in _read_lines(find(name, [place], data_dir, fetchable=False)):

@@ -34,7 +34,7 @@ _Record: TypeAlias = tuple[str, str]  # id and text
 
 @dataclass
 class TextReader:
-    r"""Reads texts from a table, from a file of references, or from a file or stream of one text per line.
+    r"""Reader of texts from a table, a file of references, or lines of a file or stream.
 
     CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
     are guessed; ids are line numbers by default. `notes` says what was guessed.
@@ -77,7 +77,7 @@ class TextReader:
         yield from _to_arrow(texts, self.batch or BATCH_TEXTS)
 
     def _is_table(self, reader: TableReader) -> bool:
-        """Whether text without a suffix that tells is a table: its columns were named, or are known by their names."""
+        """Whether text whose suffix does not tell is a table with given or usual columns."""
         if reader.kind not in (None, "delimited"):
             return True
         given = (

@@ -83,7 +83,7 @@ class FilterEngine:
         query_as_example: bool = False,
         expand: WordVectors | None = None,
     ) -> Profile:
-        """Add a profile that starts from a query or topic statement, words, labelled documents, or nothing.
+        """Add a profile that starts from a query, words, labelled documents, or nothing.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class FilterEngine:
         )
 
     def observe_vectors(self, batch: VectorBatch) -> list[Retrieved]:
-        """As `observe_many`, from vectors of this space."""
+        """Observe documents as `observe_many` does, from vectors of this space."""
         found: list[tuple[int, int, Profile, Found]] = []
         active = [profile for profile in self.profiles.values() if not profile.paused]
         for place, profile in enumerate(active):
@@ -245,7 +245,7 @@ class FilterEngine:
         return self.profiles[name]
 
     def _prior(self, query: str | None, words: Mapping[str, float]) -> dict[int, float]:
-        """Mean weights of words: the query's vector and the strengths together, scaled to one length."""
+        """Add the query's vector and the strengths of words, scaled to one length."""
         prior: dict[int, float] = {}
         if query is not None:
             vector = self.space.vector("query", query)
@@ -279,7 +279,7 @@ class FilterEngine:
     def _find(
         self, profile: Profile, name: str, document: str | Document, history: History
     ) -> DocumentVector:
-        """The vector of a document: pending, made from the document itself, or from the history."""
+        """Find the vector of a document: pending, made from the document, or from the history."""
         if name in profile.pending:
             return profile.pending[name]
         if isinstance(document, Document):
@@ -288,13 +288,14 @@ class FilterEngine:
         if known is not None:
             return known
         raise DataError(
-            f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself"
+            f"profile {profile.name!r} never retrieved a document {name!r}; give the document "
+            "itself"
         )
 
 
 @dataclass
 class Filter:
-    """A filter engine with a log that keeps the events it returns, and is the history that it reads.
+    """A filter engine with the log that keeps its events and is the history it reads.
 
     Examples
     --------
@@ -310,30 +311,30 @@ class Filter:
     log: EventLog = field(default_factory=MemoryLog)
 
     def observe(self, documents: Sequence[Document]) -> list[Retrieved]:
-        """As `FilterEngine.observe_many`."""
+        """Observe documents; see `FilterEngine.observe_many`."""
         events = self.engine.observe_many(documents)
         self.log.extend(events)
         return events
 
     def judge(self, profile: str, document: str | Document, relevant: bool) -> None:
-        """As `FilterEngine.judge`."""
+        """Judge a document; see `FilterEngine.judge`."""
         self.log.extend(self.engine.judge(profile, document, relevant, self.log))
 
     def take_back(self, profile: str, document: str) -> None:
-        """As `FilterEngine.take_back`."""
+        """Take a judgement back; see `FilterEngine.take_back`."""
         self.log.extend(self.engine.take_back(profile, document, self.log))
 
     def teach(self, profile: str, word: str, strength: float) -> None:
-        """As `FilterEngine.teach`."""
+        """Teach a word; see `FilterEngine.teach`."""
         self.log.extend(self.engine.teach(profile, word, strength, self.log))
 
     def pause(self, profile: str, paused: bool = True) -> None:
-        """As `FilterEngine.pause`."""
+        """Pause a profile; see `FilterEngine.pause`."""
         self.log.extend(self.engine.pause(profile, paused))
 
 
 def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
-    """Add a profile from its definition: a mapping as in a YAML file, with examples as pairs of text and label."""
+    """Add a profile from a mapping as in a YAML file, with examples as pairs of text and label."""
     strategy = Strategy.of(str(entry.get("strategy", "plain")), **(entry.get("options") or {}))
     settings = ProfileSettings(
         strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {})
@@ -396,7 +397,7 @@ class Replay:
         self._seen.pop(name, None)
 
     def finish(self, events_of: Callable[[str], Iterable[Event]]) -> set[str]:
-        """Rebuild outdated profiles from all their events; returns their names."""
+        """Rebuild outdated profiles from all their events, and return their names."""
         for name in self._outdated:
             self._engine.profiles[name] = replay_events(
                 self._engine.starts[name].profile(), events_of(name)
@@ -430,9 +431,9 @@ def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> No
 
 
 def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
-    """The documents of a batch that a profile retrieves, counted one by one: each may change the rule for the next.
+    """Find the documents of a batch that a profile retrieves.
 
-    Documents that are pending or judged are skipped.
+    Each one may change the rule for the next. Documents that are pending or judged are skipped.
     """
     draws = profile.draws(list(batch.ids))
     taken: set[str] = set()
@@ -447,7 +448,7 @@ def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
 
 
 def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
-    """Vectors as the rows of a matrix."""
+    """Stack vectors as the rows of a matrix."""
     rows = sparse.csr_array((len(vectors), n_columns))
     rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
     rows.indices = np.concatenate([np.zeros(0, np.int32), *(vector.columns for vector in vectors)])
@@ -458,7 +459,7 @@ def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_arr
 def in_front(
     vector: DocumentVector, X: sparse.csr_array | None, y: Array
 ) -> tuple[sparse.csr_array, Array]:
-    """One more relevant document before the others."""
+    """Put one more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
     first = stacked([vector], width)
     if X is None:

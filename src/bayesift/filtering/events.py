@@ -1,8 +1,6 @@
-"""What happened to a filter, in order, and the states of profiles. A profile is determined by a state and its events.
+"""Define the events of a filter and the states of profiles.
 
-The engine returns its events and never stores them; a log keeps them. Logs are append-only. Taking
-back a judgement or a word is an event too: the profile is rebuilt from its start and the events
-without what was taken back, so that it is as if it had never been given.
+A profile is determined by a state and the events after it.
 """
 
 from __future__ import annotations
@@ -113,7 +111,7 @@ class ProfileState:
 
     @classmethod
     def of(cls, profile: Profile) -> ProfileState:
-        """The state of a profile; it shares no array with it."""
+        """Return the state of a profile; it shares no array with it."""
         posterior = {name: array.copy() for name, array in profile.posterior.to_content().items()}
         covariance = posterior.pop("covariance")
         counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(
@@ -155,11 +153,11 @@ class ProfileState:
         return str(self.header["name"])
 
     def with_settings(self, settings: ProfileSettings) -> ProfileState:
-        """The same state with other settings and the same threshold."""
+        """Return the same state with other settings and the same threshold."""
         return ProfileState({**self.header, "settings": encode(settings)}, self.arrays)
 
     def profile(self) -> Profile:
-        """The profile of this state; raises `DataError` if its parts are inconsistent."""
+        """Make the profile of this state; raises `DataError` if its parts are inconsistent."""
         try:
             return self._profile()
         except DataError:
@@ -294,14 +292,14 @@ class History(Protocol):
     """What the engine reads of the past of a profile."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile.
+        """Find the vector of a document that was retrieved or judged for the profile.
 
         None without one.
         """
         ...
 
     def before(self, event: TakenBack | Taught) -> tuple[ProfileState | None, Iterable[Event]]:
-        """A state of the profile without what the event takes back (None: its start), and all events after it."""
+        """Return a state of a profile before an event (None: its start) and all events after it."""
         ...
 
 
@@ -314,17 +312,17 @@ class EventLog(ABC):
 
     @abstractmethod
     def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order."""
+        """Read the events of one profile, in order."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile.
+        """Find the vector of a document that was retrieved or judged for the profile.
 
         None without one.
         """
         return document_in(self.of_profile(profile), document)
 
     def before(self, event: TakenBack | Taught) -> tuple[None, Iterator[Event]]:
-        """The start of the profile (None), and all its events."""
+        """Return the start of the profile (None), and all its events."""
         return None, self.of_profile(event.profile)
 
 
@@ -339,12 +337,12 @@ class MemoryLog(EventLog):
         self._events.extend(events)
 
     def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order."""
+        """Read the events of one profile, in order."""
         return (event for event in self._events if event.profile == profile)
 
 
 def document_in(events: Iterable[Event], document: str) -> DocumentVector | None:
-    """The first vector of a document among events."""
+    """Find the first vector of a document among events."""
     for event in events:
         if (
             isinstance(event, Retrieved | Judged)
@@ -356,7 +354,7 @@ def document_in(events: Iterable[Event], document: str) -> DocumentVector | None
 
 
 def effective(events: Iterable[Event]) -> list[Event]:
-    """The events without judgements and words that were taken back, and without the events that took them back."""
+    """Leave out judgements and words that were taken back, and the events that did so."""
     kept: list[Event | None] = []
     latest: dict[tuple[type[Event], str, str], int] = {}
 
@@ -381,7 +379,7 @@ def effective(events: Iterable[Event]) -> list[Event]:
 
 
 def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
-    """An event as JSON can hold it."""
+    """Convert an event to what JSON can hold."""
     record: dict[str, Any] = {"event": _KINDS[type(event)], "profile": event.profile}
     if isinstance(event, Taught):
         return {**record, "word": event.word, "strength": event.strength}
@@ -398,7 +396,7 @@ def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
 
 
 def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
-    """The inverse of `event_record`.
+    """Make the event of an `event_record`.
 
     Raises KeyError, TypeError or ValueError for an invalid record.
     """
@@ -423,7 +421,7 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
 
 
 def recorded_vector(document: str, record: dict[str, Any], space: VectorSpace) -> DocumentVector:
-    """The vector of a record with words and weights; unknown words get columns."""
+    """Make the vector of a record with words and weights; unknown words get columns."""
     weights = np.array(record["weights"], dtype=np.float64)
     columns = space.add_words([str(word) for word in record["words"]])
     if weights.shape != columns.shape or not np.all(np.isfinite(weights)):

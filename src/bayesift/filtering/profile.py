@@ -1,4 +1,4 @@
-"""A profile: one reader's topic, as a normal posterior over the weights of a growing set of words."""
+"""Keep a profile: one reader's topic, a normal posterior over the weights of growing words."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class ProfileSettings:
         FlipNoise(self.kappa)
         if not 0 < self.prior_variance < math.inf or not self.cut >= 0:
             raise ValueError(
-                f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}"
+                "prior_variance must be above 0 and cut at least 0, got "
+                f"{self.prior_variance, self.cut}"
             )
         if (
             self.n_epochs < 1
@@ -95,7 +96,7 @@ class Found(NamedTuple):
 
 @dataclass
 class Counters:
-    """Numbers of documents retrieved, of these queried or drawn at random, judged, and learned again."""
+    """Numbers of documents retrieved, of these queried or drawn, judged, and learned again."""
 
     retrieved: int = 0
     queried: int = 0
@@ -105,7 +106,7 @@ class Counters:
 
 
 class Profile:
-    """One reader's topic: posterior, words, counts of judged documents, relevant documents, retrieval rule.
+    """One reader's topic: posterior, words, counts, relevant documents and retrieval rule.
 
     `FilterEngine.add_profile` creates one from a query, words, examples, or nothing.
 
@@ -129,7 +130,8 @@ class Profile:
     Examples
     --------
     >>> profile = Profile("grain", ProfileSettings(), prior={2: 1.0})
-    >>> profile.judge(DocumentVector("1", np.array([0, 2], dtype=np.int32), np.array([0.6, 0.8])), True)
+    >>> columns = np.array([0, 2], dtype=np.int32)
+    >>> profile.judge(DocumentVector("1", columns, np.array([0.6, 0.8])), True)
     >>> profile.probability(DocumentVector("2", np.array([2], dtype=np.int32), np.ones(1))) > 0.5
     True
     """
@@ -189,10 +191,9 @@ class Profile:
         self._forget_rule()
 
     # ---- the batch phase
-    # -----------------------------------------------------------------------------------------
 
     def learn_batch(self, X: sparse.csr_array, y: Array, ids: list[str] | None = None) -> None:
-        """Learn from labelled documents: select words, run several epochs, keep the relevant documents.
+        """Learn labelled documents: select words, run epochs, keep the relevant documents.
 
         The goal chooses the threshold in the first epoch, where each document is scored before it
         is learned.
@@ -221,7 +222,6 @@ class Profile:
         self.set_threshold(self.settings.goal.threshold(labels, probabilities))
 
     # ---- events
-    # --------------------------------------------------------------------------------------------------
 
     def count_retrieval(self, *, queried: bool) -> None:
         """Count a retrieval, which may change the rule."""
@@ -283,28 +283,27 @@ class Profile:
         self._forget_rule()
 
     # ---- scores
-    # --------------------------------------------------------------------------------------------------
 
     def field(self, document: DocumentVector) -> tuple[float, float]:
-        """Mean and variance of a document's field."""
+        """Compute mean and variance of a document's field."""
         mean, variance = self.posterior.fields(self._row(document))[:, 0]
         return float(mean), float(variance)
 
     def probability(self, document: DocumentVector) -> float:
-        """The probability that a document is relevant."""
+        """Compute the probability that a document is relevant."""
         return float(self.probabilities(_whole_row(document))[0])
 
     def probabilities(self, X: sparse.csr_array) -> Array:
-        """The probability that each document is relevant."""
+        """Compute the probability that each document is relevant."""
         if self.stack is not None:
             relevant: Array = expit(self.scores(X))
             return relevant
         return self.likelihood.predictive(*self.posterior.fields(restricted(X, self.lookup)))
 
     def scores(self, X: sparse.csr_array) -> Array:
-        """Mean over standard deviation of each document's field, or the log odds of the stack.
+        """Compute mean over standard deviation of each field, or the log odds of the stack.
 
-        Probabilities' order.
+        They are in the order of the probabilities.
         """
         scores = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _BLOCK):
@@ -316,7 +315,7 @@ class Profile:
         return scores
 
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
-        """The next document to retrieve, from a row on; None without one."""
+        """Find the next document to retrieve, from a row on; None if there is no more."""
         if self.stack is None:
             return self._scan(rows, start, draws)
         queries = self.strategy.query is not None
@@ -327,7 +326,7 @@ class Profile:
         return asked if relevant is None else relevant
 
     def _next_relevant(self, rows: sparse.csr_array, start: int, stop: int) -> Found | None:
-        """The first document of some rows whose probability by the stack is above the threshold."""
+        """Find the first document of some rows whose probability is above the threshold."""
         size = _FIRST_SCANNED
         while start < stop:
             block = _rows_between(rows, start, min(start + size, stop))
@@ -345,7 +344,7 @@ class Profile:
         return None
 
     def _scan(self, rows: sparse.csr_array, start: int, draws: Array | None) -> Found | None:
-        """The same by the posterior alone; nothing counts as relevant where there is a stack."""
+        """Scan by the posterior alone; nothing counts as relevant where there is a stack."""
         documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
         rule, posterior, gain = (
             self._rule_now(),
@@ -362,16 +361,15 @@ class Profile:
         return Found(row, why, float(self._found[0]), float(self._found[1]))
 
     def draws(self, ids: list[str]) -> Array | None:
-        """The uniform number of each document; None if the strategy draws none."""
+        """Draw the uniform number of each document; None if the strategy draws none."""
         if self.strategy.rate(self.counters.retrieved) <= 0:
             return None
         return np.array([hash_uniform(self.strategy.seed, self.name, name) for name in ids])
 
     # ---- parts
-    # ---------------------------------------------------------------------------------------------------
 
     def _past_relevant(self) -> DocumentVector:
-        """A relevant document to learn again: the next in turn, or one drawn at random."""
+        """Choose a relevant document to learn again: the next in turn, or one at random."""
         number = self.counters.retrained
         self.counters.retrained += 1
         half_life = self.strategy.half_life
@@ -422,7 +420,7 @@ class Profile:
         self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
 
     def _rule_now(self) -> Array:
-        """The retrieval rule after the documents retrieved so far."""
+        """Return the retrieval rule after the documents retrieved so far."""
         if self._rule is None:
             n = self.counters.retrieved
             theta = self.strategy.theta(n)
@@ -435,7 +433,7 @@ class Profile:
         return self._rule
 
     def _scanned_now(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """What a scan reads of the posterior, and its work space."""
+        """Return what a scan reads of the posterior, and its work space."""
         if self._scanned is None:
             arrays = self.posterior.to_content()
             covariance, pending, weights, clock = (
@@ -449,9 +447,9 @@ class Profile:
         return self._scanned
 
     def _region_now(self) -> tuple[Array, Array]:
-        """The region of interest as a scan reads it: C r / s_r and h_r / s_r of its documents.
+        """Return the region as a scan reads it: C r / s_r and h_r / s_r of its documents.
 
-        Empty without one.
+        It is empty if there is no region.
         """
         documents = self.kept[-REGION_SIZE:] if self.strategy.query == "region" else []
         rows = [self._row(document) for document in documents]
@@ -465,13 +463,13 @@ class Profile:
 
 
 def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
-    """A copy of one row as a document."""
+    """Copy one row as a document."""
     part = slice(X.indptr[row], X.indptr[row + 1])
     return DocumentVector(name, X.indices[part].astype(np.int32), X.data[part].copy())
 
 
 def _whole_row(document: DocumentVector) -> sparse.csr_array:
-    """A document over all columns."""
+    """Make a document over all columns."""
     indptr = np.array([0, len(document.columns)], dtype=np.int64)
     return _rows(
         indptr, document.columns, document.weights, int(document.columns.max(initial=0)) + 1
@@ -479,7 +477,7 @@ def _whole_row(document: DocumentVector) -> sparse.csr_array:
 
 
 def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
-    """Some rows, which share their entries with X."""
+    """Take some rows, which share their entries with X."""
     part = slice(X.indptr[start], X.indptr[stop])
     return _rows(
         X.indptr[start : stop + 1] - X.indptr[start], X.indices[part], X.data[part], X.shape[1]
@@ -487,7 +485,7 @@ def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_arra
 
 
 def _ratios(means: Any, variances: Any) -> Array:
-    """Mean over standard deviation of fields."""
+    """Compute mean over standard deviation of fields."""
     ratios: Array = np.atleast_1d(means) / np.sqrt(np.atleast_1d(variances))
     return ratios
 
@@ -504,7 +502,7 @@ def _lookup(terms: Array) -> Array:
 
 
 def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array) -> Array:
-    """Standard deviations of the weights.
+    """Compute standard deviations of the weights.
 
     The smallest increase over rounding keeps them a bound.
     """
@@ -516,7 +514,7 @@ def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array)
 
 
 def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
-    """Rows over a profile's weights, the bias first; `lookup` is the profile's."""
+    """Restrict rows to a profile's weights, the bias first; `lookup` is the profile's."""
     wide = np.full(X.shape[1], -1, dtype=np.int32)
     wide[: len(lookup)] = lookup[: X.shape[1]]
     local = wide[X.indices]
@@ -536,7 +534,7 @@ def _rows(indptr: Array, indices: Array, data: Array, width: int) -> sparse.csr_
 
 
 def _n_log_n(n: int) -> Array:
-    """The values k ln k for k = 0, 1, ... up to n at least."""
+    """Return the values k ln k for k = 0, 1, ... up to n at least."""
     return _table(1 << n.bit_length())
 
 

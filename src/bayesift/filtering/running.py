@@ -1,17 +1,6 @@
-"""A filter in a pipe: profiles from a YAML file, JSON lines in (documents, judgements), JSON lines out (retrievals).
+"""Run a filter in a pipe: profiles of a YAML file, JSON lines in, JSON lines out.
 
-    background: news.jsonl          # texts to count words in, an object with "text" per line;
-    optional stemmer: porter                 # optional, as are stop_words and everything below but
-    the name profiles:
-      - name: grain
-        query: wheat, corn and barley harvests and exports
-        expand: true                # also words of similar meaning, by the vectors of the extra
-        embeddings words: {tonne: 0.5, football: -2}
-        examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this
-        order strategy: +rel+ig           # plain, +rel, +ig, +roi, +rnd, +rel+ig, +rel+roi
-        goal: {target: 50}          # or {utility: [[0, -1], [0, 2]]}, {precision: 0.8}, {recall:
-        0.9} settings: {max_terms: 500}  # any of ProfileSettings
-        options: {gain: exact}      # any of Strategy
+Input lines are documents and judgements; output lines are retrievals.
 
 Lines of input:
 
@@ -73,7 +62,7 @@ _PROFILE = {
 
 
 def engine_of(path: str | Path) -> FilterEngine:
-    """The engine of a YAML file of profiles; files that it names are relative to it.
+    """Make the engine of a YAML file of profiles; files that it names are relative to it.
 
     Examples
     --------
@@ -141,7 +130,7 @@ def _read_yaml(place: Path) -> dict[str, Any]:
 
 
 def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]:
-    """JSON objects, one per line, with fields of these types."""
+    """Read JSON objects, one per line, with fields of these types."""
     try:
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
@@ -214,9 +203,9 @@ class FilterRun:
         self.n_retrieved = 0
 
     def feed(self, lines: Iterable[str], *, skip: int = 0) -> Iterator[str]:
-        """Lines of output, each to be written before the next is requested.
+        """Yield lines of output, each to be written before the next is requested.
 
-        A checkpoint at the start and the end.
+        A checkpoint is written at the start and at the end.
 
         The first `skip` lines of input are ignored, because an earlier run read them.
         """
@@ -296,7 +285,7 @@ def _output_line(event: Retrieved) -> str:
 
 
 def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | None:
-    """A document, or a command with its name; None for an empty line."""
+    """Parse a document, or a command with its name; None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -331,7 +320,7 @@ def _checked_command(
 
 
 def _name(given: Any) -> str | None:
-    """An id as text; numbers are accepted."""
+    """Return an id as text; numbers are accepted."""
     if isinstance(given, bool) or not isinstance(given, str | int):
         return None
     return str(given) or None

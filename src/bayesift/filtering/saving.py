@@ -43,7 +43,7 @@ class OutputMark:
 
     @classmethod
     def of(cls, stream: IO[str]) -> Self | None:
-        """The mark of a stream; None if it is not a regular file."""
+        """Return the mark of a stream; None if it is not a regular file."""
         stream.flush()
         found = _file_behind(stream)
         return None if found is None else cls(found.st_dev, found.st_ino, found.st_size)
@@ -71,7 +71,7 @@ class OutputMark:
 
 
 def _file_behind(stream: IO[str]) -> os.stat_result | None:
-    """The regular file behind a stream, if there is one."""
+    """Return the status of the regular file behind a stream, if there is one."""
     try:
         found = os.fstat(stream.fileno())
     except OSError:  # a stream in memory has no number
@@ -258,7 +258,7 @@ def filter_content(
     position: int = 0,
     output: OutputMark | None = None,
 ) -> ModelContent:
-    """Profiles and the words of their space, as a model file holds them."""
+    """Lay out profiles and the words of their space as a model file holds them."""
     parameters, arrays, words = space.get_state()
     header: dict[str, Any] = {
         "kind": KIND,
@@ -275,7 +275,7 @@ def filter_content(
 
 
 def read_content(path: Path) -> FilterContent:
-    """The inverse of `filter_content`; raises `DataError` for an invalid file."""
+    """Read what `filter_content` laid out; raises `DataError` for an invalid file."""
     content = load_model(path)
     header = content.header
     try:

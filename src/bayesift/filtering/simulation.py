@@ -1,4 +1,4 @@
-"""Simulated streams: every document is judged as soon as it is retrieved, by the labels of a corpus."""
+"""Simulate streams: each retrieved document is judged at once, by the labels of a corpus."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Simulation:
         return n_documents
 
     def decisions(self, strategy: str) -> sparse.csr_array:
-        """Documents of the stream x topics, 1 where retrieved."""
+        """Return documents of the stream x topics, 1 where retrieved."""
         runs = self.runs[strategy]
         rows = np.concatenate([run.rows for run in runs])
         columns = np.repeat(np.arange(len(runs)), [len(run.rows) for run in runs])
@@ -235,7 +235,7 @@ def play(
 def _places(
     profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array
 ) -> Array:
-    """Ranks of the relevant documents when the retrieved ones are read first, then the others by probability."""
+    """Rank the relevant documents if retrieved ones are read first, others by probability."""
     others = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
     order = np.concatenate(
         [retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]]
@@ -245,7 +245,7 @@ def _places(
 
 
 def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Array) -> Profile:
-    """A profile after the batch phase; a topic statement is one more relevant document."""
+    """Make a profile after the batch phase; a topic statement is one more relevant document."""
     profile = Profile(topic, settings)
     X, y = stream.batch, labels
     if topic in stream.statements:
@@ -261,7 +261,7 @@ def _column(matrix: sparse.csc_array, place: int) -> Array:
 
 
 def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
-    """Rows of the batch phase and of the stream."""
+    """Return the rows of the batch phase and those of the stream."""
     order = _dated_order(corpus)
     if n_batch is None and {"train", "test"} <= set(corpus.splits):
         splits = np.array([corpus.documents[i].split or "" for i in order])
@@ -273,7 +273,7 @@ def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
 
 
 def _dated_order(corpus: Corpus) -> Array:
-    """By date, with ties in the order of the corpus.
+    """Order by date, with ties in the order of the corpus.
 
     A document without a date follows the one before it.
     """
@@ -296,7 +296,7 @@ def _frequent(
 
 
 def _words(texts: Sequence[str], space: VectorSpace) -> list[str]:
-    """All words of texts, as the space spells them."""
+    """List all words of texts, as the space spells them."""
     counter = TermVectorizer(stop_words=space.stop_words, stemmer=space.stemmer).fit(texts)
     names: list[str] = counter.vocabulary_.names
     return names

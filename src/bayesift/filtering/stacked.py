@@ -1,4 +1,4 @@
-"""The online stack beside the posterior of a profile: other kinds of models that see every word of a document.
+"""Keep an online stack beside the posterior of a profile, of models that see every word.
 
 A profile keeps its normal posterior, of which information gain, words that are taught and the first
 words of a query are properties. With `ProfileSettings(model="stack")` the probability of relevance
@@ -34,7 +34,7 @@ _MEAN, _VARIANCES = [1.0, 0.0, 0.0], [0.1, 0.1, 0.1]
 @storable("profile-stack")
 @dataclass(eq=False)
 class ProfileStack(KernelArrays):
-    """An online stack of one category over all words, and the regression that mixes it with a profile's posterior.
+    """An online stack of one category over all words, mixed with the posterior of a profile.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class ProfileStack(KernelArrays):
 
     @classmethod
     def empty(cls) -> Self:
-        """Nothing was judged."""
+        """Make a stack before any judgement."""
         return cls(StackState.empty(1, 1, len(_SETTINGS.rates)), new_mixer(1, _MEAN, _VARIANCES))
 
     def log_odds(self, rows: sparse.csr_array, ratios: Array) -> Array:
-        """Log odds of relevance of documents x words.
+        """Compute the log odds of relevance of documents x words.
 
         `ratios` are mean over deviation of their fields.
         """

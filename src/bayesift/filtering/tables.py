@@ -85,7 +85,7 @@ class Breakdown:
 
 
 def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
-    """A column of Table 4."""
+    """Compute a column of Table 4."""
     truth, decided = simulation.truth, simulation.decisions(strategy)
     runs = simulation.runs[strategy]
     read = [run.places for run in runs if len(run.places)]
@@ -105,7 +105,7 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
 
 
 def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
-    """Table 5 of one strategy."""
+    """Compute Table 5 of one strategy."""
     why = np.concatenate([np.zeros(0, dtype=np.int64), *(run.why for run in runs)])
     relevant = np.concatenate([np.zeros(0, dtype=bool), *(run.relevant for run in runs)])
     queried = why > 0
@@ -119,7 +119,7 @@ def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
 
 
 def table_four(simulation: Simulation) -> list[list[str]]:
-    """Table 4: a heading, then one row per measure with one column per strategy."""
+    """Make Table 4: a heading, then one row per measure with one column per strategy."""
     columns = {name: measures(simulation, name) for name in simulation.runs}
     rows = [["", *columns]]
     for name, label, form in _ROWS:
@@ -129,7 +129,7 @@ def table_four(simulation: Simulation) -> list[list[str]]:
 
 
 def table_five(simulation: Simulation) -> list[list[str]]:
-    """Table 5 for every strategy; relevant, not relevant, total."""
+    """Make Table 5 for every strategy; relevant, not relevant, total."""
     rows = [["", "", "relevant", "not relevant", "total", "relevant share"]]
     for name, runs in simulation.runs.items():
         parts = breakdown(runs)
@@ -152,14 +152,14 @@ def table_five(simulation: Simulation) -> list[list[str]]:
 
 
 def _thetas(strategy: Strategy) -> list[float]:
-    """Theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
+    """Return theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
     return [strategy.theta(n) for n in range(2 * strategy.target + 1)]
 
 
 def terms_curve(runs: Sequence[TopicRun]) -> Array:
-    """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents.
+    """Compute Figure 2: the mean number of words after 0, 1, 2 ... relevant documents.
 
-    A topic that ends keeps its last.
+    A topic that ends keeps its last number.
     """
     curves = [np.concatenate([[run.start_terms], run.n_terms[run.relevant]]) for run in runs]
     longest = max(map(len, curves))
@@ -171,7 +171,7 @@ def terms_curve(runs: Sequence[TopicRun]) -> Array:
 
 
 def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
-    """The mean recall of what was retrieved, at equally spaced points of the stream."""
+    """Compute the mean recall of what was retrieved, at equally spaced points of the stream."""
     edges = np.linspace(0, 1, points) * simulation.n_stream
     return _mean_recall(
         simulation, strategy, lambda run: np.searchsorted(run.rows[run.relevant], edges), points
@@ -179,7 +179,7 @@ def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Ar
 
 
 def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
-    """The mean recall after equally spaced shares of the documents, read in the order of `TopicRun.places`."""
+    """Compute the mean recall after equal shares of the documents, read by `TopicRun.places`."""
     read = np.round(np.linspace(0, 1, points) * simulation.n_stream, 9)
     return _mean_recall(
         simulation, strategy, lambda run: np.searchsorted(run.places, read, side="right"), points
@@ -194,7 +194,7 @@ def _mean_recall(
 
 
 def as_record(simulation: Simulation) -> dict[str, Any]:
-    """All numbers as JSON can hold them."""
+    """Return all numbers as JSON can hold them."""
     return {
         "corpus": simulation.name,
         "n_batch": simulation.n_batch,
@@ -235,7 +235,7 @@ def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:
 
 
 def theta_figure(strategy: Strategy | None = None) -> Figure:
-    """Figure 1: theta against the number of retrieved documents."""
+    """Draw Figure 1: theta against the number of retrieved documents."""
     chosen = Strategy(query="gain") if strategy is None else strategy
     title = "Information gain above which +ig queries a document"
     return _plot(
@@ -248,7 +248,7 @@ def theta_figure(strategy: Strategy | None = None) -> Figure:
 
 
 def terms_figure(simulation: Simulation) -> Figure:
-    """Figure 2: the mean number of words of a profile as relevant documents are retrieved."""
+    """Draw Figure 2: the mean number of words as relevant documents are retrieved."""
     curves = {name: terms_curve(runs).tolist() for name, runs in simulation.runs.items()}
     longest = float(max(len(curve) for curve in curves.values()) - 1)
     title = "Words of a profile as relevant documents are retrieved"
@@ -256,13 +256,13 @@ def terms_figure(simulation: Simulation) -> Figure:
 
 
 def recall_figure(simulation: Simulation) -> Figure:
-    """The mean share of relevant documents retrieved over the stream."""
+    """Draw the mean share of relevant documents retrieved over the stream."""
     curves = {name: recall_curve(simulation, name).tolist() for name in simulation.runs}
     return _plot("Recall over the stream", "share of the stream", "mean recall", curves, 1.0)
 
 
 def reading_figure(simulation: Simulation) -> Figure:
-    """Mean recall against the share of documents read: the retrieved ones first, then the others."""
+    """Draw mean recall against the share of documents read, the retrieved ones first."""
     curves = {name: reading_curve(simulation, name).tolist() for name in simulation.runs}
     return _plot(
         "Recall over the documents read",
@@ -282,7 +282,7 @@ def _plot(
     x_end: float,
     marked_recall: float | None = None,
 ) -> Figure:
-    """Curves over equally spaced points from 0 on."""
+    """Draw curves over equally spaced points from 0 on."""
     step = (x_end or 1.0) / max(max(map(len, curves.values())) - 1, 1)
     lines: list[Layer] = [
         Line([(i * step, value) for i, value in enumerate(curve)], series(place), name)

@@ -1,4 +1,4 @@
-"""Documents as vectors: ltc weights over known words, with columns for new words when a document is kept.
+"""Make vectors of documents: ltc weights over words, which get columns when they are kept.
 
 The weight of a word is (1 + log2 f) idf, scaled to length one over **all** words of the document,
 known or not (Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
@@ -66,7 +66,7 @@ class VectorBatch:
     counted: dict[str, Any]
 
     def take(self, row: int, space: VectorSpace) -> DocumentVector:
-        """The vector of one document; its unknown words get columns."""
+        """Return the vector of one document; its unknown words get columns."""
         part = slice(self.whole.indptr[row], self.whole.indptr[row + 1])
         columns = space.add_words(self.words.take(self.whole.indices[part].astype(np.int64)))
         order = np.argsort(columns)
@@ -126,7 +126,7 @@ class VectorSpace:
         return _moved(counts, columns, len(self))
 
     def weigh(self, ids: Sequence[str], texts: Iterable[str]) -> VectorBatch:
-        """The vectors of documents; with running frequencies their words are counted first."""
+        """Weigh documents; with running frequencies their words are counted first."""
         counter = self._counter()
         try:
             whole = counter.fit_transform(texts)
@@ -158,12 +158,12 @@ class VectorSpace:
         np.add.at(self.frequencies, np.array(counted["columns"], dtype=np.int64), counted["counts"])
 
     def vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
-        """The vector of one text; its unknown words get columns, and nothing is counted."""
+        """Make the vector of one text; its unknown words get columns, and nothing is counted."""
         counts = self._counter().term_counts(text)
         return self._weighed(id, counts, self.add_words(Words.of(counts)))
 
     def known_vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
-        """The vector of one text over the words that have columns; nothing changes."""
+        """Make the vector of one text over the words that have columns; nothing changes."""
         counts = self._counter().term_counts(text)
         vector = self._weighed(id, counts, self._table.find(Words.of(counts)).astype(np.int32))
         known = vector.columns >= 0
@@ -178,11 +178,11 @@ class VectorSpace:
         return DocumentVector(id, columns[order], weights)
 
     def columns_of(self, text: str) -> Array:
-        """The columns of the words of a text, stop words left out and stemmed as documents are."""
+        """Find the columns of the words of a text, without stop words, stemmed as documents are."""
         return self.add_words(self._counter().term_counts(text))
 
     def forms_of(self, text: str) -> dict[str, list[str]]:
-        """The lower-case words of a text by their term, the most frequent first.
+        """Map each term of a text to its lower-case words, the most frequent first.
 
         Examples
         --------
@@ -198,7 +198,7 @@ class VectorSpace:
         return dict(sorted(forms.items()))
 
     def add_words(self, words: Words | Iterable[str]) -> Array:
-        """The columns of terms (already stemmed); unknown ones get new columns."""
+        """Return the columns of terms (already stemmed); unknown ones get new columns."""
         columns: Array = self._table.add(
             words if isinstance(words, Words) else Words.of(words)
         ).astype(np.int32)
@@ -208,12 +208,12 @@ class VectorSpace:
         return columns
 
     def words_of(self, columns: Iterable[int] | Array) -> list[str]:
-        """The words of columns."""
+        """Return the words of columns."""
         places = columns if isinstance(columns, np.ndarray) else list(columns)
         return self._table.words.take(np.asarray(places, dtype=np.int64)).to_strings()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
-        """Parameters as JSON can hold them, arrays, and the words in the order of their columns."""
+        """Return parameters for JSON, arrays, and the words in the order of their columns."""
         stop_words = self.stop_words
         parameters = {
             "idf": self.idf,
@@ -228,7 +228,7 @@ class VectorSpace:
     def from_state(
         cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]
     ) -> Self:
-        """The space of `get_state`; refuses what does not fit together."""
+        """Make the space of `get_state`; refuses what does not fit together."""
         try:
             options = {"unspaced": "words", **parameters}
             n_documents = int(options.pop("n_documents"))
@@ -253,7 +253,7 @@ class VectorSpace:
         )
 
     def _rarity(self, columns: Array) -> Array:
-        """The inverse document frequency of words by their columns, -1 for unknown ones."""
+        """Return the inverse document frequency of words by their columns, -1 for unknown ones."""
         seen = np.ones(len(columns))
         known = columns >= 0
         seen[known] = np.maximum(self.frequencies[columns[known]], 1)
@@ -263,13 +263,13 @@ class VectorSpace:
 
     @staticmethod
     def _weigh(counts: sparse.csr_array, rarity: Array) -> None:
-        """(1 + log2 f) idf in place of counts, each row of length one."""
+        """Replace counts by (1 + log2 f) idf, with each row of length one."""
         counts.data[:] = (1 + np.log2(counts.data)) * rarity[counts.indices]
         scale_rows(counts.indptr.astype(np.int64), counts.data)
 
 
 def _moved(rows: sparse.csr_array, columns: Array, n_columns: int) -> sparse.csr_array:
-    """The same rows over other columns, without those at -1 and without zeros."""
+    """Move rows to other columns, without those at -1 and without zeros."""
     wanted = columns[rows.indices]
     kept = (wanted >= 0) & (rows.data != 0)
     indptr = np.concatenate([[0], np.cumsum(kept)])[rows.indptr].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Knowledge of words as the prior of a linear model: words become columns, beliefs modes, scales and signs."""
+"""Convert word knowledge to the prior of a linear model: modes, scales and signs of columns."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TermIndex:
         kept: Array | None = None,
         n_others: int = 0,
     ) -> TermIndex:
-        """The terms of a fitted vectorizer.
+        """Index the terms of a fitted vectorizer.
 
         X holds the training vectors, `kept` marks the terms the model uses.
         """
@@ -69,7 +69,7 @@ class TermIndex:
 
     @classmethod
     def of_names(cls, terms: Sequence[str]) -> TermIndex:
-        """Terms without statistics: all have the same weight and rarity, so that a strength is a weight."""
+        """Index terms without statistics: all weigh the same, so that a strength is a weight."""
         columns = {term: column for column, term in enumerate(terms)}
         return cls(
             columns, TermVectorizer().term_counts, np.ones(len(columns)), np.ones(len(columns))
@@ -79,7 +79,7 @@ class TermIndex:
         return len(self.columns) + self.n_others
 
     def terms_of(self, word: str) -> list[str]:
-        """The known terms of a word or phrase: itself if it is a term, else its longest known n-grams."""
+        """Find the terms of a word or phrase: itself if it is a term, else its longest n-grams."""
         if word in self.columns:
             return [word]
         known = [term for term in self.analyse(word) if term in self.columns]
@@ -94,7 +94,7 @@ class TermIndex:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many words of the knowledge are in the vocabulary of a model, and those of each category that are not."""
+    """The number of words of the knowledge in the vocabulary of a model, and those missing."""
 
     used: int = 0
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -134,14 +134,15 @@ def apply_knowledge(
     *,
     one_model: bool = False,
 ) -> tuple[Any, Coverage]:
-    """A copy of an unfitted linear model whose prior holds the knowledge, and its coverage.
+    """Copy an unfitted linear model with a prior that holds the knowledge; return its coverage.
 
     See `prior_for`.
     """
     parameters = model.get_params(deep=False)
     if "prior" not in parameters or "link" not in parameters:
         raise ValueError(
-            f"a {type(model).__name__} has no prior of weights to put knowledge into; use a linear model"
+            f"a {type(model).__name__} has no prior of weights to put knowledge into; use a "
+            "linear model"
         )
     prior, coverage = prior_for(
         knowledge,
@@ -163,7 +164,7 @@ def prior_for(
     link: Link | None = None,
     one_model: bool = False,
 ) -> tuple[Any, Coverage]:
-    """A prior of the same kind with the modes, scales and signs of the knowledge, and its coverage.
+    """Make a prior of the same kind with the modes, scales and signs of the knowledge.
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ def prior_for(
 def resolve(
     knowledge: TermKnowledge, categories: Iterable[str], index: TermIndex, unit: float = 1.0
 ) -> tuple[list[Row], Coverage]:
-    """What is known about each column, a row per category; `unit` is the score of log odds of 1."""
+    """List what is known of each column, a row per category; `unit` is the score of log odds 1."""
     knowledge.check_categories(categories := tuple(categories))
     rows: list[Row] = []
     used, missing = 0, {}
@@ -230,7 +231,7 @@ def _from_description(description: Description, index: TermIndex, unit: float) -
 
 
 def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Row:
-    """The terms of a phrase share its strength."""
+    """Share the strength of a phrase among its terms."""
     terms = index.terms_of(word)
     row: Row = {}
     for term in terms:
@@ -242,7 +243,7 @@ def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Ro
 
 
 def _merged(*sources: Iterable[Row]) -> Row:
-    """One row for all words.
+    """Merge all words into one row.
 
     Of several words for one term, later sources win, then the largest mode.
     """
@@ -261,7 +262,7 @@ def _merged(*sources: Iterable[Row]) -> Row:
 
 
 def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
-    """The base prior with the known values of the rows in place; other parameters stay."""
+    """Put the known values of the rows into the base prior; other parameters stay."""
     name, parameter_of = _SCALES[base.kind]
     entries = [
         (row, column, term) for row, columns in enumerate(rows) for column, term in columns.items()
@@ -295,7 +296,7 @@ def _filled(
 
 
 def _difference(positive: Row, negative: Row) -> Row:
-    """The row of one model for two categories: evidence for the one is evidence against the other."""
+    """Make the row of one model for two categories: evidence for one is against the other."""
     row: Row = {}
     for column in {**positive, **negative}:
         ours, theirs = positive.get(column, TermPrior()), negative.get(column, TermPrior())

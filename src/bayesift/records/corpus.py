@@ -102,7 +102,8 @@ class Corpus:
 
     def __repr__(self) -> str:
         return (
-            f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} categories, "
+            f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} "
+            "categories, "
             f"splits={self.splits})"
         )
 
@@ -114,7 +115,7 @@ class Corpus:
 
     @property
     def text_column(self) -> list[str] | pa.ChunkedArray:
-        """Title and body of every document, as an Arrow array where the documents are held as one."""
+        """Title and body of every document, as an Arrow array if documents are held as one."""
         if isinstance(self.documents, DocumentTable):
             return self.documents.full_texts
         return [document.full_text for document in self.documents]
@@ -159,8 +160,9 @@ class Corpus:
 
     @property
     def is_multilabel(self) -> bool:
-        """Whether documents without a category belong to none: some have several, or there is but one to belong to.
+        """Whether a document without a category belongs to none of them.
 
+        That is so if some documents have several categories, or if there is only one category.
         Otherwise every document has one category, and those without are not labelled.
         """
         if self.n_labels.max(initial=0) > 1:
@@ -201,7 +203,7 @@ class Corpus:
         return digest.hexdigest()
 
     def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
-        """The corpus of the documents in these rows, with all categories."""
+        """Return the corpus of the documents in these rows, with all categories."""
         places = np.asarray(rows, dtype=np.int64)
         vectors = None if self.vectors is None else self.vectors[places]
         if isinstance(self.documents, DocumentTable):
@@ -211,14 +213,14 @@ class Corpus:
         )
 
     def split(self, name: str) -> Corpus:
-        """The corpus of the documents of one split."""
+        """Return the corpus of the documents of one split."""
         rows = [i for i, split in enumerate(self._splits) if split == name]
         if not rows:
             raise DataError(f"no split {name!r}; there are: {', '.join(self.splits) or 'none'}")
         return self.select(rows)
 
     def with_categories(self, categories: Iterable[str]) -> Corpus:
-        """The corpus with only these categories."""
+        """Return the corpus with only these categories."""
         kept = tuple(categories)
         if isinstance(self.documents, DocumentTable):
             return replace(self, documents=self.documents.with_categories(kept), categories=kept)
@@ -230,11 +232,11 @@ class Corpus:
         return replace(self, documents=documents, categories=kept)
 
     def labelled(self) -> Corpus:
-        """The corpus of the documents with at least one category."""
+        """Return the corpus of the documents with at least one category."""
         return self.select(np.flatnonzero(self.n_labels))
 
     def category_counts(self) -> Counter[str]:
-        """Number of documents of each category."""
+        """Count the documents of each category."""
         counts = np.bincount(self.indicator.indices, minlength=len(self.categories))
         return Counter(dict(zip(self.categories, counts.tolist(), strict=True)))
 
@@ -242,7 +244,7 @@ class Corpus:
 def indicator_of(
     labels: Iterable[Iterable[object]], categories: Sequence[str], *, skip_unknown: bool = False
 ) -> sparse.csr_array:
-    """Documents x categories, 1 where the document has the category.
+    """Make the indicator, documents x categories, 1 where the document has the category.
 
     Unknown ones are refused or skipped.
     """

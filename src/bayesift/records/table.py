@@ -39,7 +39,7 @@ class DocumentTable(Sequence[Document]):
 
     @classmethod
     def joined(cls, tables: Sequence[DocumentTable]) -> DocumentTable:
-        """The documents of several tables, with all categories in the order of their names."""
+        """Join the documents of several tables, with all categories in the order of their names."""
         names = tuple(sorted({name for table in tables for name in table.categories}))
         labels = [table.with_categories(names).labels for table in tables]
         return cls(
@@ -57,7 +57,7 @@ class DocumentTable(Sequence[Document]):
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> DocumentTable:
-        """The table of documents without dates."""
+        """Make the table of documents without dates."""
         import pyarrow as pa
 
         made = list(documents)
@@ -161,7 +161,7 @@ class DocumentTable(Sequence[Document]):
         return repr(tuple(self)) if len(self) <= 10 else f"DocumentTable({len(self):,} documents)"
 
     def select(self, rows: Array) -> DocumentTable:
-        """The table of these rows."""
+        """Return the table of these rows."""
         taken = [
             None if column is None else _taken(column, rows)
             for column in (self.ids, self.texts, self.titles, self.splits)
@@ -183,7 +183,7 @@ class DocumentTable(Sequence[Document]):
         return np.bincount(self.labels.indices, minlength=len(self.categories))
 
     def with_categories(self, categories: Sequence[str]) -> DocumentTable:
-        """The table with these categories only, in this order."""
+        """Return the table with these categories only, in this order."""
         if tuple(categories) == self.categories:
             return self
         place = {name: j for j, name in enumerate(categories)}
@@ -194,7 +194,7 @@ class DocumentTable(Sequence[Document]):
         return replace(self, labels=labels, categories=tuple(categories))
 
     def hashed_parts(self) -> Iterator[Any]:
-        """The bytes of `hashed_bytes` for batches of documents."""
+        """Yield the bytes of `hashed_bytes` for batches of documents."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -222,7 +222,7 @@ class DocumentTable(Sequence[Document]):
 
 
 def hashed_bytes(document: Document) -> bytes:
-    """What the fingerprint of a corpus takes of a document: its parts, each after its length."""
+    """Return what the fingerprint of a corpus takes of a document: its parts with their lengths."""
     return b"".join(
         _sized(
             [document.id, document.title, document.text, *document.categories, document.split or ""]
@@ -237,7 +237,7 @@ def _sized(parts: Iterable[str]) -> Iterator[bytes]:
 
 
 def _with_sizes(column: Any) -> tuple[Any, Any]:
-    """The length of each text as eight bytes, and the text, as Arrow arrays."""
+    """Return the length of each text as eight bytes, and the text, as Arrow arrays."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -250,7 +250,7 @@ def _with_sizes(column: Any) -> tuple[Any, Any]:
 
 
 def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
-    """The indicator of rows with `sizes` entries each, in the columns `codes`."""
+    """Make the indicator of rows with `sizes` entries each, in the columns `codes`."""
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ones = np.ones(len(codes), dtype=np.int8)
     return sparse.csr_array(
@@ -259,7 +259,7 @@ def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
 
 
 def rows_of(labels: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """These rows of an indicator, with their entries in their order."""
+    """Take rows of an indicator, with their entries in their order."""
     sizes = np.diff(labels.indptr)[rows]
     entries = np.repeat(labels.indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(
         sizes.sum()

@@ -50,11 +50,12 @@ _ACCENTS = {
     "b": "\u0331",
 }
 _SYMBOL_TABLE = """
-    ss=ß ae=æ AE=Æ oe=œ OE=Œ aa=å AA=Å o=ø O=Ø l=ł L=Ł i=i j=j dh=ð DH=Ð th=þ TH=Þ dj=đ DJ=Đ textendash=\u2013
-    textemdash=\u2014 textquoteleft=\u2018 textquoteright=\u2019 textquotedblleft=“ textquotedblright=”
-    textbackslash=\\ textasciitilde=~ textasciicircum=^ ldots=… dots=… textunderscore=_ textregistered=®
-    texttrademark=™ copyright=© S=§ pm=± times=\u00d7 leq=≤ geq=≥ alpha=\u03b1 beta=β gamma=\u03b3 delta=δ mu=μ
-    lambda=λ sigma=\u03c3 kappa=κ Delta=Δ textdegree=° degree=° textless=< textgreater=> textbar=| lbrace={ rbrace=}
+    ss=ß ae=æ AE=Æ oe=œ OE=Œ aa=å AA=Å o=ø O=Ø l=ł L=Ł i=i j=j dh=ð DH=Ð th=þ TH=Þ dj=đ DJ=Đ
+    textendash=\u2013 textemdash=\u2014 textquoteleft=\u2018 textquoteright=\u2019
+    textquotedblleft=“ textquotedblright=” textbackslash=\\ textasciitilde=~ textasciicircum=^
+    ldots=… dots=… textunderscore=_ textregistered=® texttrademark=™ copyright=© S=§ pm=±
+    times=\u00d7 leq=≤ geq=≥ alpha=\u03b1 beta=β gamma=\u03b3 delta=δ mu=μ lambda=λ sigma=\u03c3
+    kappa=κ Delta=Δ textdegree=° degree=° textless=< textgreater=> textbar=| lbrace={ rbrace=}
 """
 _SYMBOLS = dict(pair.split("=", 1) for pair in _SYMBOL_TABLE.split())
 _ACCENT = re.compile(
@@ -72,7 +73,7 @@ _BACK = {ord(place): character for character, place in _KEPT.items()}
 
 
 def plain_text(text: str) -> str:
-    r"""The text without LaTeX.
+    r"""Convert LaTeX to plain text.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def _accented(match: re.Match[str]) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""The text with the special characters of LaTeX escaped, so that `plain_text` gives it back.
+    r"""Escape the special characters of LaTeX, so that `plain_text` gives the text back.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def is_bibtex(head: str) -> bool:
 
 
 def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Entries of BibTeX; macros of @string are replaced, @comment and @preamble are passed over."""
+    """Read entries; macros of @string are replaced, @comment and @preamble are skipped."""
     text = "\n".join(line for _, line in lines)
     starts = list(_START.finditer(text))
     macros: dict[str, str] = {}
@@ -295,7 +296,8 @@ class _Body:
             cut = _NEXT.search(self.text, self.place)
             if cut:
                 self.problems.append(
-                    f"{tidy(self.text[self.place : cut.start()])[:40]!r} is not understood, left out"
+                    f"{tidy(self.text[self.place : cut.start()])[:40]!r} is not understood, left "
+                    "out"
                 )
                 self.place = cut.start()
 
@@ -319,7 +321,7 @@ def write_bibtex(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _balanced(value: str) -> str:
-    """The value, without its braces if they are not balanced."""
+    """Remove the braces of a value if they are not balanced."""
     depth = 0
     for character in re.sub(r"\\.", "", value, flags=re.DOTALL):
         depth += {"{": 1, "}": -1}.get(character, 0)
@@ -333,12 +335,12 @@ def _balanced(value: str) -> str:
 
 
 def decode_bibtex(tag: str, value: str) -> tuple[tuple[str, str]]:
-    """The field as plain text; names are still to be taken apart, addresses hold no LaTeX."""
+    """Convert a field to plain text, except for names and addresses, which hold no LaTeX."""
     return ((tag, value if tag.lower() in _VERBATIM else plain_text(value)),)
 
 
 def refine_bibtex(parts: Parts, values: Values) -> None:
-    """Authors are joined by "and", keywords by commas; months may be names or numbers."""
+    """Split authors at "and" and keywords at commas; months may be names or numbers."""
     words = all_of(values, BIBTEX.tags["keywords"])
     parts["keywords"] = tuple(
         dict.fromkeys(
@@ -374,7 +376,7 @@ def _pmid(values: Values) -> str:
 
 
 def split_authors(text: str) -> tuple[str, ...]:
-    """The names joined by "and" outside of braces."""
+    """Split names at "and" outside of braces."""
     names, depth, start = [], 0, 0
     for match in re.finditer(r"[{}]|\s+and\s+", text):
         if match[0] in "{}":
@@ -387,7 +389,7 @@ def split_authors(text: str) -> tuple[str, ...]:
 
 
 def express_bibtex(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of BibTeX."""
+    """Convert the parts of a record to fields of BibTeX."""
     chapter = reference.type in ("CONF", "CPAPER", "CHAP")
     names = (
         f"{{{latex_text(name)}}}" if " and " in name else latex_text(name)

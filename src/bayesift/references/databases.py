@@ -58,7 +58,7 @@ def is_web_of_science(head: str) -> bool:
 
 
 def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of plain text; the lines of a field are kept apart, since each may be an author."""
+    """Read records; the lines of a field stay separate, since each may be an author."""
 
     def parse(line: str) -> tuple[str, str] | None:
         match = _WEB_OF_SCIENCE_TAG.match(line)
@@ -72,7 +72,7 @@ def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Ite
 
 
 def _within(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The lines without those that frame the file."""
+    """Leave out the lines that frame the file."""
     return (
         (number, line)
         for number, line in lines
@@ -92,9 +92,9 @@ def write_web_of_science(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def refine_web_of_science(parts: Parts, values: Values) -> None:
-    """A page range is in two tags.
+    """Join a page range in two tags, a date without its year and wrapped keywords.
 
-    A type is a letter; a date has no year; keywords may be wrapped.
+    A type is a letter.
     """
     start, end = first(values, ("BP",)), first(values, ("EP",))
     parts["pages"] = (
@@ -109,7 +109,7 @@ def refine_web_of_science(parts: Parts, values: Values) -> None:
 
 
 def express_web_of_science(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of Web of Science."""
+    """Convert the parts of a record to fields of Web of Science."""
     start, dash, end = reference.pages.partition("-")
     known = {
         "type": [("PT", _CODES.get(reference.type, "J"))],
@@ -167,7 +167,7 @@ def is_cochrane(head: str) -> bool:
 
 
 def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of plain text; one that lacks its first line is reported and read."""
+    """Read records; one that lacks its first line is reported and read."""
     block = Block()
     started = False
     for number, line in lines:

@@ -1,4 +1,7 @@
-"""EndNote: tagged text (.enw, as Google Scholar gives it) and XML, of which a damaged record costs no other."""
+"""Read and write EndNote: tagged text (.enw, as Google Scholar gives it) and XML.
+
+A damaged record of XML costs no other record.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ def is_enw(head: str) -> bool:
 
 
 def read_enw(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of tagged text; one that lacks %0 is reported and read."""
+    """Read records of tagged text; one that lacks %0 is reported and read."""
     block = Block()
     for number, line in lines:
         match = _TAG.match(line)
@@ -97,7 +100,7 @@ def write_enw(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def refine_enw(parts: Parts, values: Values) -> None:
-    """The accession number is PubMed's if the database says so."""
+    """Take the accession number for PubMed's if the database says so."""
     parts["type"] = TYPES.get(parts["type"].lower(), "GEN" if parts["type"] else "")
     number = first(values, ("M",))
     database = " ".join(all_of(values, ("~", "W"))).lower()
@@ -109,7 +112,7 @@ def refine_enw(parts: Parts, values: Values) -> None:
 
 
 def express_enw(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of tagged text."""
+    """Convert the parts of a record to fields of tagged text."""
     known = {
         "type": [
             ("0", NAMES.get(reference.type, "Generic" if reference.type else "Journal Article"))
@@ -184,7 +187,7 @@ def is_endnote_xml(head: str) -> bool:
 
 
 def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of EndNote XML; a record that is not well-formed is reported."""
+    """Read records of EndNote XML; a record that is not well-formed is reported."""
     for number, element in xml_records(lines, report, "record"):
         yield Entry(number, tuple(flatten(element)))
 
@@ -192,7 +195,7 @@ def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterat
 def xml_records(
     lines: Iterable[tuple[int, str]], report: Report, tag: str
 ) -> Iterator[tuple[int, ElementTree.Element]]:
-    """Line and element of each record; one that is not well-formed is reported."""
+    """Read the line and element of each record; one that is not well-formed is reported."""
     for number, text in _texts(lines, report, tag):
         try:
             element = ElementTree.fromstring(text)  # noqa: S314  # expat limits the growth of entities
@@ -203,7 +206,7 @@ def xml_records(
 
 
 def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterator[tuple[int, str]]:
-    """Line and text of each record."""
+    """Read the line and text of each record."""
     start, end = re.compile(rf"<{tag}(?:\s[^<>]*)?>"), f"</{tag}>"
     text, first_line = "", 1
     for number, line in lines:
@@ -237,7 +240,7 @@ def _records_in(
 
 
 def flatten(element: ElementTree.Element, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Paths and texts of the elements without elements of their own, and their attributes."""
+    """List paths and texts of the elements without children, and their attributes."""
     for child in element:
         path = f"{prefix}{child.tag}"
         if len(child) and any(part.tag not in _INLINE for part in child):
@@ -256,7 +259,7 @@ def write_endnote_xml(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _nested(fields: Fields) -> Iterator[str]:
-    """The elements of a record; consecutive fields under the same path share their parents."""
+    """Build the elements of a record; consecutive fields under the same path share parents."""
     opened: list[str] = []
     attributes: dict[int, str] = {}
     elements: list[tuple[str, str]] = []
@@ -286,7 +289,7 @@ def _allowed(text: str) -> str:
 
 
 def refine_endnote_xml(parts: Parts, values: Values) -> None:
-    """The type has a name; the accession number is PubMed's if the database says so."""
+    """Read the name of the type; the accession number is PubMed's if the database says so."""
     name = first(values, ("ref-type@name",)).lower()
     parts["type"] = TYPES.get(name, "GEN" if name else "")
     number = first(values, ("accession-num",))
@@ -300,7 +303,7 @@ def refine_endnote_xml(parts: Parts, values: Values) -> None:
 
 
 def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as elements of EndNote XML."""
+    """Convert the parts of a record to elements of EndNote XML."""
     code = (
         reference.type
         if reference.type in _NUMBERS

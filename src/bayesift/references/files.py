@@ -95,7 +95,7 @@ def _text(
     read: Callable[[Iterable[tuple[int, str]], Report], Iterator[Entry]],
     write: Callable[[Iterable[Fields], IO[str]], None] | None,
 ) -> Format:
-    """A format of text whose fields are interpreted by a layout."""
+    """Describe a format of text whose fields are interpreted by a layout."""
     return Format(
         layout.name,
         suffixes,
@@ -148,7 +148,8 @@ def read_references(paths: str | Path | Source | Iterable[str | Path]) -> Refere
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "export.txt"
-    ...     _ = file.write_text("TY  - JOUR\nTI  - Triptans in migraine\nDO  - https://doi.org/10.1000/ABC.1\nER  - \n")
+    ...     lines = "TY  - JOUR", "TI  - Triptans in migraine", "DO  - 10.1000/ABC.1", "ER  - "
+    ...     _ = file.write_text("\n".join(lines))
     ...     found = read_references(file)
     >>> found[0].title, found[0].doi, found.files[0].format
     ('Triptans in migraine', '10.1000/abc.1', 'ris')
@@ -167,7 +168,7 @@ def read_references(paths: str | Path | Source | Iterable[str | Path]) -> Refere
 
 
 def load_references(path: str | Path | Source, *, skip_bad: bool = False) -> Corpus:
-    """Load a file of bibliographic records as a corpus; decisions, else labels, are the categories.
+    """Load a file of bibliographic records as a corpus with decisions, else labels, as categories.
 
     Parameters
     ----------
@@ -251,7 +252,7 @@ def _read_file(
 
 
 def _with_unique_ids(references: list[Reference]) -> Iterator[Reference]:
-    """The references, with an id by file and line where there is none and a number where one repeats."""
+    """Give references without an id one by file and line, and number ids that repeat."""
     seen: Counter[str] = Counter()
     for reference in references:
         name = base = reference.id or f"{Path(reference.file).name}:{reference.line}"

@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 def repair(line: str, encoding: str, number: int, report: Report) -> str:
-    """The line without NUL and with U+FFFD for bytes that could not be decoded.
+    """Remove NUL, and replace bytes that could not be decoded by U+FFFD.
 
     Both are reported.
     """
@@ -104,7 +104,7 @@ class Block:
         return bool(self._fields)
 
     def add(self, number: int, tag: str, value: str) -> None:
-        """A line with a tag."""
+        """Add a line with a tag."""
         self._join()
         if not self._fields:
             self.line = number
@@ -112,7 +112,7 @@ class Block:
         self.tags.add(tag)
 
     def extend(self, text: str) -> None:
-        """A line that continues the field before; blank ones count if text follows."""
+        """Add a line that continues the field before; blank lines count if text follows."""
         if not text.strip():
             self._blanks += 1
             return
@@ -124,14 +124,14 @@ class Block:
         self._lines.append(text)
 
     def extend_or_report(self, number: int, line: str, report: Report) -> None:
-        """A line without a tag: it continues the record, or belongs to none."""
+        """Add a line without a tag if it continues a record; else report it."""
         if self:
             self.extend(line)
         elif line.strip():
             report(number, "text outside of a record, left out")
 
     def take(self) -> Entry:
-        """The record; the block is empty after that."""
+        """Return the record and empty the block."""
         self._join()
         entry = Entry(self.line, tuple(self._fields))
         self._clear()
@@ -158,7 +158,7 @@ def bounded_records(
     start: str,
     end: str,
 ) -> Iterator[Entry]:
-    """Records between a line tagged `start` and one tagged `end`.
+    """Read records between a line tagged `start` and one tagged `end`.
 
     One that lacks either is reported and read.
 

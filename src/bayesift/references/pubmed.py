@@ -1,4 +1,4 @@
-"""PubMed: MEDLINE (also of Ovid and ERIC), the XML of its programming interface, and its plain text.
+"""Read PubMed: MEDLINE (also of Ovid and ERIC), the XML of its interface, and plain text.
 
 MEDLINE is what PubMed saves as "PubMed" (.nbib, .txt), Ovid as "Reprint/Medlars" and ERIC as .nbib:
 tags of up to four letters, a hyphen in the fifth column, wrapped lines indented; a record starts
@@ -81,7 +81,7 @@ def is_medline(head: str) -> bool:
 
 
 def read_medline(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of MEDLINE; one that lacks PMID is reported and read."""
+    """Read records of MEDLINE; one that lacks PMID is reported and read."""
     block = Block(" ")
     after_blank = True
     for number, line in lines:
@@ -127,7 +127,7 @@ def write_medline(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _wrapped(text: str, width: int = 88) -> str:
-    """The text wrapped at single spaces, so that it is read back to the letter."""
+    """Wrap a text at single spaces, so that it is read back to the letter."""
     lines = [""]
     for word in re.split(r"(?<=\S) (?=\S)", text.replace("\n", " ")):
         if not lines[-1]:
@@ -140,7 +140,7 @@ def _wrapped(text: str, width: int = 88) -> str:
 
 
 def refine_medline(parts: Parts, values: Values) -> None:
-    """Full names of authors where there are some, groups last; the DOI is marked as such."""
+    """Prefer full names of authors, put groups last, and find the DOI by its mark."""
     full, short = values.get("FAU", []), values.get("AU", [])
     names = full if len(full) >= len(short) else short
     parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
@@ -172,7 +172,7 @@ def _spelled_date(reference: Reference) -> str:
 
 
 def express_medline(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of MEDLINE."""
+    """Convert the parts of a record to fields of MEDLINE."""
     known = {
         "pmid": [("PMID", reference.pmid)],
         "title": [("TI", reference.title)],
@@ -223,7 +223,7 @@ def is_pubmed_xml(head: str) -> bool:
 
 
 def read_pubmed_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of PubMed XML.
+    """Read records of PubMed XML.
 
     Names and parts of the abstract are put together, all else is kept by its path.
     """
@@ -247,7 +247,7 @@ def _joined(element: Element) -> Iterator[tuple[str, str]]:
 
 
 def refine_pubmed_xml(parts: Parts, values: Values) -> None:
-    """The date of publication has its parts in elements of their own."""
+    """Join the date of publication, whose parts are separate elements."""
     place = f"{_ARTICLE}/JOURNAL/JOURNALISSUE/PUBDATE/"
     names = ("YEAR", "MEDLINEDATE", "MONTH", "DAY")
     texts = [first(values, (place + name,)) for name in names]
@@ -270,8 +270,10 @@ _CITATION = re.compile(
     r"^(?P<journal>[^.]+)\.\s*(?P<date>[^;:]*);?(?P<volume>[^(:;.]*)(?:\((?P<issue>[^)]*)\))?(?::(?P<pages>[^.;]*))?"
 )
 _ASIDE = re.compile(
-    r"(?:Author information|Collaborators|Comment (?:in|on)|Erratum (?:in|for)|Update (?:in|of)|Republished in"
-    r"|Copyright|Conflict of interest|Publisher|Dataset described in|Summary for patients in)\b|©|\(c\)",
+    r"(?:Author information|Collaborators|Comment (?:in|on)|Erratum (?:in|for)|Update "
+    r"(?:in|of)|Republished in"
+    r"|Copyright|Conflict of interest|Publisher|Dataset described in|Summary for patients "
+    r"in)\b|©|\(c\)",
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
@@ -294,7 +296,7 @@ def is_pubmed_text(head: str) -> bool:
 
 
 def read_pubmed_text(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of a numbered list; a record without PMID is reported and read."""
+    """Read records of a numbered list; a record without PMID is reported and read."""
     start, block, expected = 0, [""], 1
     for number, line in lines:
         match = _START.match(line)
@@ -336,7 +338,7 @@ def _summary(text: str) -> Iterator[tuple[str, str]]:
 
 
 def refine_pubmed_text(parts: Parts, values: Values) -> None:
-    """The citation has journal, date, volume, issue and pages."""
+    """Read journal, date, volume, issue and pages from the citation."""
     match = _CITATION.match(first(values, ("CITATION",)))
     for part in ("journal", "volume", "issue", "pages") if match else ():
         parts[part] = (match[part] or "").strip() if match else ""

@@ -135,7 +135,7 @@ def is_ris(head: str) -> bool:
 
 
 def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of RIS; a record that lacks TY or ER is reported and read."""
+    """Read records of RIS; a record that lacks TY or ER is reported and read."""
     pattern: re.Pattern[str] | None = None
 
     def parse(line: str) -> tuple[str, str] | None:
@@ -155,7 +155,7 @@ def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry
 
 
 def _boundary(line: str) -> re.Match[str] | None:
-    """A line with TY and a known type or with ER, in any spelling."""
+    """Match a line with TY and a known type or with ER, in any spelling."""
     match = _BOUNDARY.match(line) if "-" in line[:12] else None
     if match is None or (match[5] or "").upper() not in (
         TYPES if match[2].upper() == "TY" else ("",)
@@ -165,7 +165,7 @@ def _boundary(line: str) -> re.Match[str] | None:
 
 
 def _dialect(boundary: re.Match[str]) -> re.Pattern[str]:
-    """The pattern of all tags, spaced and capitalised as the first TY is."""
+    """Return the pattern of all tags, spaced and capitalised as the first TY is."""
     indent, tag, gap, after, _ = boundary.groups()
     letter = "A-Z" if tag.isupper() else "A-Za-z"
     space = r"[ \t]+(.*)|" if after else r"(.*)"
@@ -185,7 +185,7 @@ def write_ris(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _continued(value: str) -> str:
-    """The value without the line breaks before what would be taken for a tag."""
+    """Remove line breaks before what would be taken for a tag."""
     first, *rest = value.split("\n")
     return first + "".join(
         f"{' ' if _STRICT.match(line) or _boundary(line) else chr(10)}{line}" for line in rest
@@ -193,7 +193,7 @@ def _continued(value: str) -> str:
 
 
 def refine_ris(parts: Parts, values: Values) -> None:
-    """Correct for the habits of programs: pages in two tags, DOIs and PubMed's numbers in tags of their own choice."""
+    """Correct for the habits of programs: pages in two tags, DOIs and PMIDs in unusual tags."""
     start, end = first(values, ("SP",)), first(values, ("EP",))
     parts["pages"] = (
         f"{start}-{end}"
@@ -244,7 +244,7 @@ def _pmid(values: Values) -> str:
 
 
 def express_ris(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of RIS."""
+    """Convert the parts of a record to fields of RIS."""
     start, dash, end = reference.pages.partition("-")
     pages = (
         [("SP", start), ("EP", end)]

@@ -54,7 +54,7 @@ class Agreement:
 
     @classmethod
     def of(cls, ratings: Sequence[Mapping[str, str]]) -> Agreement:
-        """The agreement of reviewers, each given by categories of records.
+        """Measure the agreement of reviewers, each given by categories of records.
 
         Records may be missing.
         """
@@ -78,11 +78,12 @@ class Agreement:
 
 
 def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
-    """Cohen's kappa of two reviewers over the records that both judged.
+    """Compute Cohen's kappa of two reviewers over the records that both judged.
 
     Examples
     --------
-    >>> cohen_kappa({"1": "in", "2": "out", "3": "out"}, {"1": "in", "2": "out", "3": "out", "4": "in"})
+    >>> judged = {"1": "in", "2": "out", "3": "out"}
+    >>> cohen_kappa(judged, {**judged, "4": "in"})
     1.0
     """
     both = [(first[record], second[record]) for record in first if record in second]
@@ -98,7 +99,7 @@ def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
 
 
 def _observed(paired: Array) -> float:
-    """The share of pairs of ratings of one record that are the same, averaged over records."""
+    """Compute the share of equal pairs of ratings of one record, averaged over records."""
     if not len(paired):
         return math.nan
     ratings = paired.sum(axis=1)
@@ -116,7 +117,7 @@ def _ac1(counts: Array, paired: Array) -> float:
 
 
 def _alpha(paired: Array) -> float:
-    """Alpha by the coincidence matrix, in which a record with m ratings counts m."""
+    """Compute alpha by the coincidence matrix, in which a record with m ratings counts m."""
     if not len(paired):
         return math.nan
     ratings, total = paired.sum(axis=1), paired.sum()

@@ -1,4 +1,4 @@
-"""Records that describe the same publication: candidate pairs, groups, and one record made of a group.
+"""Find records of the same publication: candidate pairs, groups, and one record per group.
 
 **Candidates.** Pairs are compared only if they share a key, so that the cost grows with the number
 of records and not with its square: the DOI, the PMID, volume and first page, the beginning of the
@@ -101,7 +101,7 @@ def find_duplicates(
 
 
 def merge(references: Sequence[Reference]) -> Reference:
-    """One record of a group: the parts of the most complete one, and what it lacks from the others in order.
+    """Merge a group into one record: the most complete one, with what it lacks from the others.
 
     The abstract is the longest; keywords, labels, notes and decisions are those of all.
 
@@ -133,7 +133,7 @@ def merge(references: Sequence[Reference]) -> Reference:
 
 
 def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[Array, Array]:
-    """The pairs of records that share a key, each once, the earlier record first."""
+    """Find the pairs of records that share a key, each once, the earlier record first."""
     starts = [fold(reference.abstract[:_ABSTRACT_START]) for reference in references]
     known: dict[str, int] = {}
     abstracts = np.array(
@@ -168,7 +168,7 @@ def _completeness(reference: Reference) -> int:
 
 
 def _title_keys(columns: Fields) -> list[Array]:
-    """A key per band of min-hashes; MISSING without a title."""
+    """Compute a key per band of min-hashes; MISSING without a title."""
     titled = np.flatnonzero(np.diff(columns.titles.indptr))
     if not len(titled):
         return []
@@ -191,7 +191,7 @@ def _title_keys(columns: Fields) -> list[Array]:
 
 
 def _pairs_of(keys: Array, places: Array) -> Array:
-    """The pairs of records with the same key, as numbers i n + j with i < j."""
+    """Find the pairs of records with the same key, as numbers i n + j with i < j."""
     n = len(keys)
     rows = np.flatnonzero(keys != MISSING)
     rows = rows[np.lexsort((places[rows], keys[rows]))]
@@ -239,7 +239,7 @@ class _Groups:
         return self._root(one) == self._root(other)
 
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """All groups, by their first member."""
+        """Return all groups, by their first member."""
         return tuple(
             tuple(self._of(row)) for row in range(len(self._parent)) if self._parent[row] == row
         )

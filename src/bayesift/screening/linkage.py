@@ -69,7 +69,7 @@ _MARKER = re.compile(
 
 
 def fold(text: str) -> str:
-    """A text in lower case without accents, punctuation or markup, its words between single spaces.
+    """Fold a text: lower case, no accents, punctuation or markup, words between single spaces.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Fields:
 
     @classmethod
     def of(cls, references: Sequence[Reference]) -> Fields:
-        """The fields of records."""
+        """Read the fields of records."""
         titles = tuple(fold(reference.title) for reference in references)
         markers, kinds = _codes(
             " ".join(sorted(_MARKER.findall(title))) or _NO_MARKER for title in titles
@@ -144,7 +144,7 @@ class Fields:
 
 
 def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
-    """The level to which each field of the pairs agrees, 0 for not at all, MISSING where one record lacks it.
+    """Compare the fields of pairs: the level of agreement, 0 for none, MISSING if one lacks it.
 
     Levels of titles are bands of similarity, the last for equal ones; a title that is part of the
     other has at least a middle level, a short title at most. Years agree, differ by one, or differ.
@@ -166,7 +166,7 @@ def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
 
 
 def log_odds(levels: dict[str, Array]) -> Array:
-    """The log odds that each pair is the same publication."""
+    """Compute the log odds that each pair is the same publication."""
     total: Array = np.full(len(levels["title"]), INTERCEPT)
     for field, weights in WEIGHTS.items():
         total += np.append(weights, 0.0)[levels[field]]
@@ -174,13 +174,14 @@ def log_odds(levels: dict[str, Array]) -> Array:
 
 
 def match_probability(first: Reference, second: Reference) -> float:
-    """The probability that two records describe the same publication.
+    """Compute the probability that two records describe the same publication.
 
     Examples
     --------
     >>> from bayesift.references import Reference
-    >>> one = Reference(title="Triptans in acute migraine: a trial", authors=("Silberstein, S. D.",), year=1999)
-    >>> other = Reference(title="Triptans in acute migrane - a trial.", authors=("S D Silberstein",), year=1999)
+    >>> titles = "Triptans in acute migraine: a trial", "Triptans in acute migrane - a trial."
+    >>> one = Reference(title=titles[0], authors=("Silberstein, S. D.",), year=1999)
+    >>> other = Reference(title=titles[1], authors=("S D Silberstein",), year=1999)
     >>> match_probability(one, other) > 0.9
     True
     """
@@ -189,7 +190,7 @@ def match_probability(first: Reference, second: Reference) -> float:
 
 
 def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
-    """The runs of three bytes of each text as a row of ones.
+    """Make a row of ones of the runs of three bytes of each text.
 
     Texts of one or two letters are one run.
     """
@@ -206,7 +207,7 @@ def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
 
 
 def overlaps(sets: sparse.csr_array, first: Array, second: Array) -> tuple[Array, Array, Array]:
-    """Of each pair of rows how many columns both have, and how many each has."""
+    """Count for each pair of rows how many columns both have, and how many each has."""
     sizes = np.diff(sets.indptr)
     both = np.empty(len(first))
     for start in range(0, len(first), _CHUNK):
@@ -221,7 +222,7 @@ def _rows_of_ones(rows: Array, columns: Array, shape: tuple[int, int]) -> sparse
 
 
 def _word_sets(texts: Iterable[str]) -> sparse.csr_array:
-    """The words of each text, of two letters or more, as a row of ones."""
+    """Make a row of ones of the words of each text that have two letters or more."""
     documents = list(texts)
     if not any(len(word) > 1 for text in documents for word in text.split()):
         return sparse.csr_array((len(documents), 1))
@@ -230,7 +231,7 @@ def _word_sets(texts: Iterable[str]) -> sparse.csr_array:
 
 
 def _codes(texts: Iterable[str]) -> tuple[Array, tuple[str, ...]]:
-    """Equal numbers for equal texts, MISSING for empty ones; and the texts by their numbers."""
+    """Give equal texts equal numbers, MISSING for empty ones; return texts by number too."""
     known: dict[str, int] = {}
     codes = [known.setdefault(text, len(known)) if text else MISSING for text in texts]
     return np.array(codes, dtype=np.int64), tuple(known)
@@ -241,7 +242,7 @@ def _volume(reference: Reference) -> str:
 
 
 def _first_page(reference: Reference) -> str:
-    """The first number of the pages, with a letter before it such as that of an article number."""
+    """Read the first number of the pages, with a letter before it as in article numbers."""
     pages = fold(reference.pages)
     found = _FIRST_NUMBER.search(pages)
     if found is None:
@@ -266,7 +267,7 @@ def _years(years: Array, first: Array, second: Array) -> Array:
 def _bands(
     both: Array, one: Array, other: Array, bands: tuple[float, ...], *, smaller: bool = False
 ) -> Array:
-    """The band of the share of what both have, in the smaller of the two or in their mean."""
+    """Find the band of the shared part, relative to the smaller of the two or to their mean."""
     whole = np.minimum(one, other) if smaller else (one + other) / 2.0
     level = np.searchsorted(bands, both / np.maximum(whole, 1), side="right").astype(np.int64)
     level[(one == 0) | (other == 0)] = MISSING

@@ -69,7 +69,8 @@ class Project(ReviewLog):
     >>> import tempfile
     >>> from bayesift.references import Reference, ReferenceList
     >>> folder = Path(tempfile.mkdtemp()) / "review"
-    >>> with Project.create(folder, ReferenceList((Reference(title="Corn"), Reference(title="Gold")))) as project:
+    >>> records = ReferenceList((Reference(title="Corn"), Reference(title="Gold")))
+    >>> with Project.create(folder, records) as project:
     ...     _ = project.append("decide", by="ann", record="2", verdict="included")
     >>> with Project(folder) as project:
     ...     project.decisions["2"]["ann"].verdict
@@ -219,7 +220,7 @@ class Project(ReviewLog):
 
 
 def group_numbers(duplicates: Duplicates, n: int) -> list[int]:
-    """Number the record that each of n references belongs to, from 1."""
+    """Give each of n references the number of its record, from 1."""
     groups = [0] * n
     for number, members in enumerate(duplicates.groups, 1):
         for index in members:

@@ -54,7 +54,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def check_encoding(encoding: str) -> str:
-    """The codec of an encoding, which skips a leading byte order mark.
+    """Return the codec of an encoding, which skips a leading byte order mark.
 
     An unknown name is refused.
     """
@@ -67,11 +67,11 @@ def check_encoding(encoding: str) -> str:
 
 
 def guess_encoding(blocks: Iterable[bytes]) -> str:
-    r"""The encoding of a text that comes in blocks; they are read up to the first bytes that tell.
+    r"""Guess the encoding of a text in blocks, which are read up to the first bytes that tell.
 
-    A byte order mark tells; then NUL bytes at every other place (UTF-16); then bytes outside of
-    ASCII, which are hardly ever valid UTF-8 by accident. Where they are not UTF-8,
-    charset-normalizer compares what other encodings make of these lines.
+    A byte order mark tells; then NUL bytes at every other position (UTF-16); then bytes outside of
+    ASCII, which are hardly ever valid UTF-8 by accident. Where they are not UTF-8, charset-
+    normalizer compares what other encodings make of these lines.
 
     Examples
     --------
@@ -135,7 +135,10 @@ def decode(content: bytes, encoding: str, *, file: str | Path) -> str:
         return content.decode(check_encoding(encoding))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        message = f"cannot be decoded as {encoding} (byte {content[error.start]:#04x}); name the right one with --encoding"
+        message = (
+            f"cannot be decoded as {encoding} (byte {content[error.start]:#04x}); name the "
+            "right one with --encoding"
+        )
         raise DataError(message, file=file, line=line) from error
 
 
@@ -224,7 +227,7 @@ class DocumentList:
     def corpus(
         self, *, name: str, categories: Iterable[str] | None = None, notes: Iterable[Note] = ()
     ) -> Corpus:
-        """The corpus of these documents; a file without documents is refused."""
+        """Make a corpus of these documents; a file without documents is refused."""
         refuse_empty(len(self.documents), self.log, self.path)
         if categories is None:
             categories = categories_of(self.documents)
@@ -257,12 +260,12 @@ def refuse_empty(n_documents: int, log: ProblemLog, path: Path) -> None:
 
 
 def categories_of(documents: Iterable[Document]) -> tuple[str, ...]:
-    """The categories of documents, sorted."""
+    """Collect the categories of documents, sorted."""
     return tuple(sorted({category for document in documents for category in document.categories}))
 
 
 def bare_suffix(path: Path) -> str:
-    """The suffix of the format, without that of a compression: ".csv" of "news.CSV.gz"."""
+    """Return the suffix of the format, without that of a compression: ".csv" of "news.CSV.gz"."""
     if path.suffix.lower() == ".zip" and (member := only_member(path)) is not None:
         path = Path(member.filename)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -272,7 +275,7 @@ def bare_suffix(path: Path) -> str:
 
 
 def only_member(path: Path) -> zipfile.ZipInfo | None:
-    """The one file of a zip archive without folders, such as a zipped table; None for any other."""
+    """Return the only file of a zip archive without folders; None for any other archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [m for m in archive.infolist() if not m.filename.startswith("__MACOSX/")]
@@ -386,7 +389,7 @@ class Rejoined(io.RawIOBase):
         self._rest = rest
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
@@ -418,7 +421,10 @@ def read_lines(
                 count += 1
                 yield line
         except UnicodeError as error:
-            message = f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the right one with --encoding"
+            message = (
+                f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the "
+                "right one with --encoding"
+            )
             raise DataError(message, file=path, line=count + 1) from error
         finally:
             if not source.closed:

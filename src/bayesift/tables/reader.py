@@ -1,4 +1,4 @@
-"""Tables with one document per row: CSV, TSV, JSON, Parquet, spreadsheets and the lines of fastText."""
+"""Read tables with one document per row: CSV, TSV, JSON, Parquet, spreadsheets, fastText lines."""
 
 from __future__ import annotations
 
@@ -250,17 +250,17 @@ class TableReader:
         return next((row.values for row in rows), [])
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """The bytes of the table."""
+        """Open the bytes of the table."""
         return self._source.open()
 
     def lines(self, newline: str = "\n") -> Iterator[str]:
-        """The lines of a text, with their ends."""
+        """Read the lines of a text, with their ends."""
         with self.open() as stream:
             yield from read_lines(self.path, self.checks.encoding, newline=newline, stream=stream)
 
     @computed_once
     def _guess(self) -> tuple[Dialect, list[str], list[Note]]:
-        """How delimited text is written, its first lines, and what was guessed."""
+        """Guess how delimited text is written; return its first lines too, and notes."""
         sample = self._sample()
         told = read_separator_line(sample[0]) if sample else None
         if told is not None:
@@ -272,7 +272,7 @@ class TableReader:
 
     @computed_once
     def dialect(self) -> tuple[Dialect, int]:
-        """How delimited text is written, and its first line: 2 if line 1 only names the delimiter."""
+        """Find the dialect of delimited text and its first line: 2 after a line "sep=;"."""
         dialect, lines, notes = self._guess
         self.notes += notes
         return dialect, 1 if len(lines) == len(self._sample()) else 2
@@ -290,7 +290,7 @@ class TableReader:
         dialect: Dialect | None = None,
         line: int = 1,
     ) -> RecordReader:
-        """The records of delimited text.
+        """Read the records of delimited text.
 
         Lines from the middle of it have a dialect without a header.
         """
@@ -330,7 +330,7 @@ class TableReader:
     def tabulate(
         self, reader: RecordReader, names: list[str] | None = None, checks: RowChecks | None = None
     ) -> Iterator[Row]:
-        """Rows of delimited text; the columns of lines from the middle of it are named."""
+        """Read rows of delimited text; the columns of lines from the middle of it are named."""
         if names is None:
             return self._tabulate(iter(reader), reader.dialect.header, checks or self.checks)
         return self._checked(iter(reader), names, checks or self.checks)
@@ -338,7 +338,7 @@ class TableReader:
     def _tabulate(
         self, records: Iterator[tuple[int, list[str]]], header: bool, checks: RowChecks
     ) -> Iterator[Row]:
-        """Rows of records, the first of which names the columns if there is a header."""
+        """Read rows of records, the first of which names the columns if there is a header."""
         start, first = next(records, (0, []))
         if not first:
             raise DataError("is empty: there is not even a header line", file=self.path)
@@ -370,13 +370,13 @@ class TableReader:
             self.notes.append(Note(what, f"{len(lines):,} {value}", f"line {shown}"))
 
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
-        """The columns of the table, by their names or else by the first rows, and all rows."""
+        """Find the columns, by name or by the first rows, and return them with all rows."""
         return self.resolve_rows(iter(self), wanted, labels=labels)
 
     def resolve_rows(
         self, rows: Iterator[Row], wanted: Columns, *, labels: bool = True
     ) -> tuple[Columns, Iterator[Row]]:
-        """The columns of rows from the start of the table, and these rows."""
+        """Find the columns of rows from the start of the table, and return them with these rows."""
         sample = list(islice(rows, 1))
         if not sample:
             return wanted, iter(())
@@ -445,9 +445,8 @@ def load_table(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "news.jsonl"
     ...     _ = file.write_text('{"text": "wheat rose", "label": ["grain", "wheat"]}')
-    ...     load_table(file).documents
-    (Document(id='1', text='wheat rose', title='', categories=('grain', 'wheat'), date=None,
-    split=None),)
+    ...     load_table(file).documents[0].categories
+    ('grain', 'wheat')
     """
     source = Path(path) if isinstance(path, str) else path
     written = TableFormat(encoding, delimiter, header, sheet)
@@ -487,7 +486,7 @@ def load_chunks(
     max_characters: int = MAX_CHARACTERS,
     skip_bad: bool = False,
 ) -> Iterator[Corpus]:
-    r"""Load a table in chunks of a few megabytes, to learn from a file or stream that is larger than memory.
+    r"""Load a table in chunks of a few megabytes, for files and streams larger than memory.
 
     Parameters are those of `load_table`. Dates are not read, and ids are unique only within a
     chunk. `categories`, `notes` and `problems` of each corpus are those of its chunk.
@@ -518,7 +517,7 @@ def load_chunks(
 def read_tables(
     reader: TableReader, wanted: Columns, separator: str | None = None
 ) -> Iterator[tuple[Array, DocumentTable]]:
-    """The documents of a table without dates in parts, each with the lines of its documents.
+    """Read a table without dates in parts: the documents, and the line of each.
 
     Ids may repeat.
     """
@@ -546,7 +545,7 @@ def read_tables(
 def _with_unique_ids(
     table: DocumentTable, lines: Array, log: ProblemLog, path: Path
 ) -> DocumentTable:
-    """The table without documents whose id is empty or a duplicate, which are reported."""
+    """Remove documents whose id is empty or a duplicate, and report them."""
     if len(table.ids.unique()) == len(table) and not table.has_empty_id:
         return table
     first: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Term vectors in LIBSVM and SVMlight files, and the `term:weight` pairs they share with LYRL2004 files.
+"""Read term vectors in LIBSVM and SVMlight files, and pairs as in LYRL2004 files.
 
 A block of lines is checked by one regular expression and parsed by one NumPy call, so that no
 Python object is made for a pair.
@@ -128,7 +128,7 @@ def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
 
 
 def _split_line(line: bytes) -> tuple[bytes, bytes]:
-    """Labels and pairs of a line; a line that starts with a space or a pair has no labels."""
+    """Split a line into labels and pairs; a line that starts with a space or pair has no labels."""
     content = line.partition(b"#")[0].rstrip()
     labels, _, pairs = content.replace(b"\t", b" ").partition(b" ")
     if b":" in labels:

@@ -1,4 +1,4 @@
-"""When to stop screening: how many relevant documents are left, what a random sample proves, and rules to compare.
+"""Decide when to stop screening: estimates, proofs by a random sample, and rules to compare.
 
 `RankDecay` estimates the number of relevant documents among the unseen from how quickly finds
 become rarer, `Forecast` from the texts; `SampleCheck` proves a bound by reading at random;

@@ -1,4 +1,4 @@
-"""The posterior of the number of relevant documents left, from how finds become rarer in the order of reading."""
+"""Estimate the number of relevant documents left from how they become rarer while reading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
 _TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
 _NEGLIGIBLE = 1e-9
 _OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
-_WEAK = 0.25  # probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand
+# Probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand.
+_WEAK = 0.25
 _INTERVAL = 0.95
 
 
@@ -66,17 +67,18 @@ class StoppingEstimate:
 
     @property
     def stop(self) -> bool:
-        """Whether to stop: enough was found to say something, and the recall is reached with the confidence."""
+        """Whether enough was found, and the recall is reached with the confidence."""
         return self.n_unseen == 0 or (
             self.n_found >= LEAST_FINDS and self.probability >= self.confidence
         )
 
     def __str__(self) -> str:
-        """What is known, in a sentence; only why not, where it cannot be told.
+        """Say what is known in a sentence, or why nothing is.
 
         Examples
         --------
-        >>> print(RankDecay(500).estimate([True] * 15 + [False] * 235))
+        >>> estimate = RankDecay(500).estimate([True] * 15 + [False] * 235)
+        >>> print(estimate)  # doctest: +NORMALIZE_WHITESPACE
         0 to 2 relevant left (expected 0.2), 95% recall with probability 0.79; 95% sure after 139
         more without a find
         """
@@ -96,20 +98,20 @@ class StoppingEstimate:
 
 @dataclass(frozen=True, eq=False)
 class _Mixture:
-    """Number left: a mixture of negative binomials of k finds, with these weights and shares of the rate read."""
+    """The number left: a mixture of negative binomials with weights and shares of the rate read."""
 
     k: int
     weights: Array
     read: Array
 
     def cdf(self, most: int) -> float:
-        """The probability that at most so many are left."""
+        """Compute the probability that at most so many are left."""
         return float(self.weights @ betainc(self.k, most + 1.0, self.read))
 
     def pmf(self, largest: int) -> Array:
-        """The probabilities of 0, 1, ... left, up to the largest number.
+        """Compute the probabilities of 0, 1, ... left, up to the largest number.
 
-        Those above count as the largest.
+        Larger numbers count as the largest.
         """
         n = 64
         while n < largest and self.cdf(n) < 1.0 - _OUTSIDE:
@@ -127,7 +129,7 @@ class _Mixture:
 
 
 class RankDecay:
-    """The number of relevant documents still unseen when a pool is read in ranked order, from when others were found.
+    """Model of the relevant documents still unseen in a ranked pool, by when others were found.
 
     Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its
     rate falls, and that of a share e of the relevant documents, which the ranking hardly sees,
@@ -205,7 +207,7 @@ class RankDecay:
     def remaining(
         self, judgements: Sequence[bool] | Array, *, found_before: int = 0, draws: int = 2000
     ) -> RemainingRelevant:
-        """The posterior of the number of relevant documents among those not read, as so many of its quantiles.
+        """Compute quantiles of the number of relevant documents among those not read.
 
         The judgements are in the order of reading; without a relevant one nothing is known.
         `found_before` counts the relevant documents that the review started from.
@@ -221,9 +223,9 @@ class RankDecay:
     def probability_of_recall(
         self, judgements: Sequence[bool] | Array, recall: float, *, found_before: int = 0
     ) -> float:
-        """How probable it is that at least this share of all relevant documents is found.
+        """Compute the probability that this share of all relevant documents is found.
 
-        0 without a find.
+        It is 0 before the first is found.
         """
         places, n_read = self._places(judgements)
         return self._probability(
@@ -238,7 +240,7 @@ class RankDecay:
         confidence: float = 0.95,
         found_before: int = 0,
     ) -> StoppingEstimate:
-        """What is left, whether to stop, and what it costs to be surer.
+        """Estimate what is left, whether to stop, and what it costs to be surer.
 
         Examples
         --------
@@ -272,7 +274,7 @@ class RankDecay:
         )
 
     def log_evidence(self, places: Array) -> Array:
-        """The log likelihood of each tail share, given the places (from 1) of all relevant documents of a review."""
+        """Compute the log likelihood of each tail share, given all relevant ranks of a review."""
         fits = self._log_fits(np.asarray(places) - 1, self.n_documents)
         prior = self._log_prior - np.logaddexp.reduce(self._log_prior, axis=1, keepdims=True)
         evidence: Array = np.logaddexp.reduce(fits + prior, axis=1)
@@ -287,14 +289,14 @@ class RankDecay:
         return len(places) + self._n_sampled
 
     def _shares_read(self, n_read: int) -> Array:
-        """S(n), tails x shapes, with the sample."""
+        """Compute S(n), tails x shapes, with the sample."""
         ranked = self._sums[:, n_read - 1] if n_read else np.zeros(len(self._sums))
         read = (1.0 - self._tails) * ranked + self._tails * self._tail_sums[n_read]
         shares: Array = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
         return shares
 
     def _log_rates(self, places: Array) -> Array:
-        """Log prod s(t_i), tails x shapes."""
+        """Compute log prod s(t_i), tails x shapes."""
         before = np.where(places > 0, self._sums[:, places - 1], 0.0)
         rates = self._sums[:, places] - before
         tails = self._tails[:, :, np.newaxis]
@@ -304,7 +306,7 @@ class RankDecay:
         return logs
 
     def _log_fits(self, places: Array, n_read: int) -> Array:
-        """Log prod s(t_i) / S(n)^k, tails x shapes."""
+        """Compute log prod s(t_i) / S(n)^k, tails x shapes."""
         fitted: Array = self._log_rates(places) - self._finds(places) * np.log(
             self._shares_read(n_read)
         )
@@ -326,7 +328,7 @@ class RankDecay:
     def _more_reading(
         self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]
     ) -> dict[float, int]:
-        """How many further documents without a relevant one it takes to reach each probability, the lowest first."""
+        """Count further irrelevant documents needed for each probability, the lowest first."""
         k, most = self._finds(places), max(n_read, self.n_documents - allowed)
         if not k:
             return dict.fromkeys(wanted, most - n_read)
@@ -361,7 +363,7 @@ def _mixed(k: int, weights: Array, read: Array) -> _Mixture:
 
 
 def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[float, float]:
-    """The posterior of one tail share for all reviews, uniform beforehand over `TAIL_SHARES`.
+    """Compute the posterior of one tail share for all reviews, uniform over `TAIL_SHARES` before.
 
     Parameters
     ----------
@@ -378,7 +380,7 @@ def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[fl
 
 
 def _shapes(n_documents: int) -> tuple[Array, ...]:
-    """The rates at all places, shapes x places, of each family."""
+    """Compute the rates at all ranks, shapes x ranks, of each family."""
     u = np.arange(n_documents) / n_documents
     powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]

@@ -1,4 +1,4 @@
-"""How many relevant documents are still unseen: the distribution, and its estimate from the texts."""
+"""Estimate how many relevant documents are still unseen, from the texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class RemainingRelevant:
-    """How many relevant documents are still unseen, as numbers drawn from the posterior, and how many are found.
+    """The number of relevant documents unseen, as draws from the posterior, and the number found.
 
     Examples
     --------
@@ -39,18 +39,18 @@ class RemainingRelevant:
         return float(self.draws.mean())
 
     def interval(self, mass: float = 0.95) -> tuple[int, int]:
-        """The central credible interval."""
+        """Return the central credible interval."""
         tails = [(1.0 - mass) / 2.0, (1.0 + mass) / 2.0]
         low, high = np.quantile(self.draws, tails, method="inverted_cdf")
         return int(low), int(high)
 
     def probability_of_recall(self, recall: float) -> float:
-        """How probable it is that at least this share of all relevant documents is found."""
+        """Compute the probability that this share of all relevant documents is found."""
         return float(np.mean(self.draws <= allowed_missing(self.n_found, recall)))
 
 
 def allowed_missing(n_found: int, recall: float) -> int:
-    """How many relevant documents may be missing when so many are found.
+    """Return how many relevant documents may be missing when so many are found.
 
     Examples
     --------
@@ -88,7 +88,8 @@ class Forecast:
 
     Examples
     --------
-    >>> pool = sparse.csr_array(np.vstack([np.tile([1.0, 0.0], (20, 1)), np.tile([0.0, 1.0], (20, 1))]))
+    >>> kinds = np.tile([1.0, 0.0], (20, 1)), np.tile([0.0, 1.0], (20, 1))
+    >>> pool = sparse.csr_array(np.vstack(kinds))
     >>> labels = np.zeros(40)
     >>> labels[:15], labels[20:35] = 1, -1
     >>> 3.5 < Forecast(pool).remaining(labels).mean < 6.5
@@ -99,7 +100,7 @@ class Forecast:
         self._design = np.hstack([leading_directions(X, directions), np.ones((X.shape[0], 1))])
 
     def remaining(self, labels: Array, *, draws: int = 1000, seed: int = 0) -> RemainingRelevant:
-        """The posterior of the number of relevant documents among those with label 0."""
+        """Draw the number of relevant documents among those with label 0."""
         judged, unseen = np.flatnonzero(labels), np.flatnonzero(labels == 0)
         Z, y = self._design[judged], (labels[judged] > 0).astype(np.float64)
         _, mode, root = max(
@@ -113,7 +114,7 @@ class Forecast:
 def remaining_relevant(
     means: Array, root: Array, *, n_found: int, draws: int = 1000, seed: int = 0
 ) -> RemainingRelevant:
-    """The number of relevant documents among those with normal scores of these means and covariance root root'."""
+    """Draw the number of relevant documents with normal scores of covariance root root'."""
     rng = np.random.default_rng(seed)
     scores = means[:, np.newaxis] + root @ rng.standard_normal((root.shape[1], draws))
     relevant = rng.random(scores.shape) < expit(scores)
@@ -121,9 +122,9 @@ def remaining_relevant(
 
 
 def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
-    """Log evidence, mode, and a root of the covariance, for one variance of the prior.
+    """Compute log evidence, mode and a root of the covariance, for one variance of the prior.
 
-    Newton's method, damped.
+    Newton's method is damped.
     """
     precision = np.append(np.full(Z.shape[1] - 1, 1.0 / variance), 1.0 / _INTERCEPT_VARIANCE)
     mode = np.zeros(Z.shape[1])

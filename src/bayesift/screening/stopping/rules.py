@@ -1,4 +1,4 @@
-"""Rules that say when to stop reading a ranked pool, with one interface, so that they can be compared.
+"""Compare rules that say when to stop reading a ranked pool.
 
 A rule is given whether each document is relevant, in the order of reading, and says where it stops.
 It looks only at what is read by then; `seed` draws the random samples of the rules that need one.
@@ -28,7 +28,7 @@ _EVERY = 10  # documents between two looks of a rule
 
 @dataclass(frozen=True)
 class StopPoint:
-    """Where a rule would have stopped: documents read, the start left out, and recall reached, the start included."""
+    """Where a rule stops: documents read without the start, recall reached with the start."""
 
     n_read: int
     recall: float
@@ -38,7 +38,7 @@ class StoppingRule(Protocol):
     """Anything that says where to stop."""
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review of these documents, in the order of reading."""
+        """Find where the rule ends a review of these documents, in the order of reading."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Posterior:
     sample_share: float = 0.0
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         drawn = np.random.default_rng(seed).permutation(len(hits))[
             : int(self.sample_share * len(hits))
         ]
@@ -84,7 +84,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Sample:
-    """Read in ranked order until the posterior gives the recall the chance `switch`, then at random to a proof.
+    """Read in ranked order until the recall has the chance `switch`, then at random to a proof.
 
     Statement: recall >= r with this confidence, whatever the ranking is worth and however often one
     looks (`SampleCheck`). Assumes that the sample is random and judged rightly. Costs most of the
@@ -97,7 +97,7 @@ class Sample:
     every: int = _EVERY
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         decay = _decay(len(hits), tuple(TAIL_SHARES.items()))
         for n, found in _looks(hits, self.every):
             if (
@@ -112,7 +112,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class CallaghanMuellerHansen:
-    """Stop when some run of documents read last, taken for a random sample, rejects that the recall is missed.
+    """Stop when a run of documents read last, taken for a random sample, shows the recall.
 
     Callaghan & Müller-Hansen (2020), with ranked reading in place of their final random sample: the
     smallest hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this
@@ -128,7 +128,7 @@ class CallaghanMuellerHansen:
     every: int = _EVERY
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         counts = np.concatenate([[0], np.cumsum(hits)])
 
         def rejected(n: int, found: int) -> bool:
@@ -162,7 +162,7 @@ class PointProcess:
     every: int = _EVERY
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         t = np.arange(1.0, len(hits) + 1.0)
         start = [0.0]
 
@@ -211,7 +211,7 @@ class QuantileBinomial:
     n_positive: int = 59
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         drawn = np.random.default_rng(seed).permutation(len(hits))
         known = np.flatnonzero(hits[drawn])
         wanted = int(binom.ppf(self.confidence, self.n_positive, self.recall)) + 1
@@ -240,7 +240,7 @@ class Safe:
     in_a_row: int = 50
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         n = len(hits)
         sample = np.random.default_rng(seed).permutation(n)[: max(n // 100, 1)]
         sought = 2.0 * hits[sample].mean() * n
@@ -263,7 +263,7 @@ class InARow:
     n: int = 50
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         enough = np.flatnonzero(_since_find(hits) >= self.n)
         return _point(hits, found_before, int(enough[0]) + 1 if len(enough) else len(hits))
 
@@ -281,7 +281,7 @@ class Knee:
     every: int = _EVERY
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         counts = np.cumsum(hits)
 
         def bent(n: int, found: int) -> bool:
@@ -294,7 +294,7 @@ class Knee:
 
 @dataclass(frozen=True, eq=False)
 class Chao:
-    """Stop when several rankers have found the same relevant documents, so that few can have escaped all of them.
+    """Stop when several rankers have found the same documents, so that few can have escaped all.
 
     Bron et al. (2024) after Chao (1987): rankers read the pool on their own, in turn, and a
     document is judged once. When f1 of the relevant documents were found by one ranker only and f2
@@ -320,7 +320,7 @@ class Chao:
     every: int = _EVERY
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+        """Find where the rule ends a review."""
         n = len(hits)
         if len(self.orders) < 2 or any(
             not np.array_equal(np.sort(order), np.arange(n)) for order in self.orders
@@ -339,7 +339,7 @@ class Chao:
 
 
 def chao_limit(by_one: int, by_two: int, confidence: float) -> float:
-    """The upper limit of how many escaped, when so many were found by one and by two: Chao (1987), log-normal.
+    """Bound how many escaped when so many were found by one and two: Chao (1987), log-normal.
 
     Examples
     --------
@@ -372,14 +372,14 @@ STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
 
 
 def _since_find(hits: Array) -> Array:
-    """How many irrelevant documents in a row were read, at every place."""
+    """Count irrelevant documents read in a row, at every rank."""
     places = np.arange(1, len(hits) + 1)
     since: Array = places - np.maximum.accumulate(np.where(hits, places, 0))
     return since
 
 
 def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
-    """Documents read and relevant ones among them, at every look before the last document."""
+    """Count documents read and relevant ones, at every look before the last document."""
     counts = np.cumsum(hits)
     for n in range(every, len(hits), every):
         yield n, int(counts[n - 1])
@@ -388,7 +388,7 @@ def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
 def _first(
     hits: Array, found_before: int, every: int, stops: Callable[[int, int], bool]
 ) -> StopPoint:
-    """The first look at which a rule stops, else the last document."""
+    """Find the first look at which a rule stops, else the last document."""
     n = next((n for n, found in _looks(hits, every) if stops(n, found)), len(hits))
     return _point(hits, found_before, n)
 
@@ -409,7 +409,7 @@ def _decay(
 def _sampled(
     unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int
 ) -> SampleCheck:
-    """The finished check when the unseen documents are read in random order."""
+    """Finish a check when the unseen documents are read in random order."""
     check = SampleCheck(
         n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence
     )

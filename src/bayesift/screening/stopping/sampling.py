@@ -33,7 +33,7 @@ _TRUST = (
 def recall_p_value(
     *, n_unseen: int, n_sample: int, n_hits: int, n_found: int, recall: float
 ) -> float:
-    """How probable so few hits are, at most, if less than this recall was reached.
+    """Bound the probability of so few hits if less than this recall was reached.
 
     For a sample size fixed beforehand.
 
@@ -58,7 +58,7 @@ def recall_p_value(
 
 
 class SampleCheck:
-    """A bound on the relevant documents that are missing, true at every draw of a random sample together.
+    """A bound on the missing relevant documents that holds at all draws of a sample together.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class SampleCheck:
         return self.missing_bound <= allowed_missing(self.n_found + self.n_hits, recall)
 
     def _log_likelihood(self) -> Array:
-        """Of every K, up to a constant: ln C(n, h) C(N - n, K - h) / C(N, K)."""
+        """Compute ln C(n, h) C(N - n, K - h) / C(N, K) of every K, up to a constant."""
         K, N, n, h = self._possible, self.n_unseen, self.n_drawn, self.n_hits
         likelihood = np.full(N + 1, -np.inf)
         some = (h <= K) & (K - h <= N - n)
@@ -143,7 +143,7 @@ class SampleCheck:
 
 
 def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float = 0.95) -> int:
-    """How many random documents without a hit it takes to prove this recall by `recall_p_value`.
+    """Compute how many random documents without a hit prove this recall by `recall_p_value`.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float
 
 
 def _prior(n_unseen: int, expected: RemainingRelevant | None) -> Array:
-    """p(K): what the model expects, mixed with 1 / ((K + 1) (K + 2))."""
+    """Compute p(K): what the model expects, mixed with 1 / ((K + 1) (K + 2))."""
     K = np.arange(n_unseen + 1.0)
     heavy = 1.0 / ((K + 1.0) * (K + 2.0))
     heavy /= heavy.sum()
